@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { orderStatus } from '../records/order.ts'
+import { date } from '../values/time.ts'
+
+const currency = z.literal('EUR')
+const utc = z.iso.datetime()
+const euros = z.number().describe('EUR')
+
+export const eventAnswer = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    startDate: utc,
+    isOpen: z.boolean().describe('True exactly when currentDay is not null'),
+    currentDay: z
+      .object({ id: z.int(), date, openedAt: utc })
+      .nullable()
+      .describe('The day that is open now'),
+  })
+  .meta({ id: 'Event' })
+export type EventAnswer = z.infer<typeof eventAnswer>
+
+export const kpisAnswer = z
+  .object({
+    totalOrders: z.int(),
+    totalSales: euros,
+    currency,
+    averageOrderValue: euros.describe(
+      'totalSales / totalOrders rounded half up to the cent; 0 without orders',
+    ),
+    totalItemsSold: z.int().describe('Net of refunds'),
+  })
+  .meta({ id: 'Kpis' })
+export type KpisAnswer = z.infer<typeof kpisAnswer>
+
+export const trendPoint = z
+  .object({ date, totalSales: euros, orderCount: z.int(), currency })
+  .meta({ id: 'SalesTrendPoint' })
+export type TrendPoint = z.infer<typeof trendPoint>
+
+export const hourBucket = z
+  .object({
+    hour: z.int().describe("Hour of day in the event's time zone"),
+    orderCount: z.int(),
+    revenue: euros,
+    currency,
+  })
+  .meta({ id: 'HourBucket' })
+export type HourBucket = z.infer<typeof hourBucket>
+
+export const topItem = z
+  .object({
+    menuItemId: z.int(),
+    itemName: z.string(),
+    categoryName: z.string(),
+    quantity: z.int().describe('Net of refunds'),
+    revenue: euros.describe('Net of refunds, EUR'),
+    refundedQuantity: z.int().describe('Already subtracted from quantity'),
+    refundedRevenue: euros.describe('Already subtracted from revenue'),
+    currency,
+  })
+  .meta({ id: 'TopItem' })
+export type TopItem = z.infer<typeof topItem>
+
+export const itemCount = z
+  .object({
+    menuItemId: z.int(),
+    itemName: z.string(),
+    quantitySold: z.int().describe('Net of refunds'),
+    quantityRefunded: z.int().describe('Already subtracted from quantitySold'),
+  })
+  .meta({ id: 'ItemCount' })
+export type ItemCount = z.infer<typeof itemCount>
+
+const orderItem = z.object({
+  menuItemId: z.int(),
+  itemName: z.string(),
+  quantity: z.int(),
+  unitPrice: euros,
+  note: z.string().nullable(),
+})
+
+export const orderAnswer = z
+  .object({
+    id: z.string(),
+    displayOrderNumber: z.string(),
+    status: orderStatus,
+    areaId: z.int(),
+    dayId: z.int(),
+    orderDateTime: utc,
+    paymentMethod: z.string(),
+    amountPaid: euros,
+    totalAmount: euros,
+    effectiveAmount: euros.describe('totalAmount less all refunds, never below 0'),
+    isTakeaway: z.boolean(),
+    tableNumber: z.string().nullable(),
+    items: z.array(orderItem),
+  })
+  .meta({ id: 'Order' })
+export type OrderAnswer = z.infer<typeof orderAnswer>
+
+/** RFC 7807 (decisions.md, Problem body). */
+export const problem = z
+  .object({
+    type: z.string().describe('A stable URI reference, answered with a page of help'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().describe('The request path without its query'),
+    requestId: z.string().describe('Also in the header X-Request-Id'),
+    errors: z
+      .array(z.object({ parameter: z.string(), message: z.string() }))
+      .optional()
+      .describe('On a 400'),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof problem>

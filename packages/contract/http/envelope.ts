@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+const utc = z.iso.datetime()
+
+/** Fields of `meta` that every answer carries (public-api-v1.md 2.1). */
+const commonMeta = {
+  generatedAt: utc.describe('Time of generation'),
+  eventId: z.uuid().describe('Event concerned'),
+}
+
+const asOf = utc
+  .nullable()
+  .describe(
+    'Everything that was known of this event up to this moment is counted; null before anything was heard of it',
+  )
+
+export const pagination = z.object({
+  page: z.int(),
+  pageSize: z.int(),
+  totalCount: z.int(),
+  totalPages: z.int().describe('0 when totalCount is 0'),
+})
+export type Pagination = z.infer<typeof pagination>
+
+export const listMeta = z.object(commonMeta)
+export const eventMeta = z.object({ ...commonMeta, asOf })
+export const dayMeta = z.object({
+  ...commonMeta,
+  dayId: z.int().nullable().describe('The day that the data covers; null only when no day can be resolved'),
+  asOf,
+})
+export const pageMeta = z.object({ ...commonMeta, asOf, pagination })
+
+/** The one shape of every successful answer (public-api-v1.md 2.1). */
+export function envelope<Data extends z.ZodType, Meta extends z.ZodType>(data: Data, meta: Meta) {
+  return z.object({ data, meta })
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { orderStatus } from '../records/order.ts'
+import { eventId, maxInteger } from '../values/ids.ts'
+
+/**
+ * A whole number in a path or query: plain decimal digits, `from` to `to`; `042`, `+42`, `4.0` and the empty
+ * string are none (decisions.md, Parameters).
+ */
+function integerParameter(from: number, to: number) {
+  return z
+    .string()
+    .regex(/^(0|[1-9]\d{0,9})$/, `must be a whole number from ${from} to ${to} in plain digits`)
+    .transform(Number)
+    .refine(
+      value => value >= from && value <= to,
+      `must be a whole number from ${from} to ${to} in plain digits`,
+    )
+    .meta({ type: 'integer', minimum: from, maximum: to })
+}
+
+const id = integerParameter(1, maxInteger)
+const maxIds = 200
+
+const menuItemIds = z
+  .string()
+  .regex(
+    /^[1-9]\d{0,9}(,[1-9]\d{0,9})*$/,
+    'must be menu item ids with single commas and no spaces between them',
+  )
+  .transform(list => list.split(',').map(Number))
+  .refine(ids => ids.length <= maxIds, `must hold at most ${maxIds} ids`)
+  .refine(ids => ids.every(id => id <= maxInteger), `must hold ids from 1 to ${maxInteger}`)
+
+export const noParameters = z.object({})
+export const eventPath = z.object({ eventId })
+/** An order id is taken as it is: one that cannot exist is a 404, not a 400 (decisions.md, Parameters). */
+export const orderPath = z.object({
+  eventId,
+  id: z.string().describe('The `id` of the order list, not displayOrderNumber'),
+})
+
+export const dayAndArea = z.object({
+  dayId: id.optional().describe('Default: the open day, else the one closed last'),
+  areaId: id.optional().describe('Default: all areas'),
+})
+export const trendQuery = z.object({ days: integerParameter(1, 365).default(7), areaId: id.optional() })
+export const topItemsQuery = z.object({ ...dayAndArea.shape, limit: integerParameter(1, 100).default(10) })
+export const itemCountsQuery = z.object({
+  dayId: dayAndArea.shape.dayId,
+  menuItemIds: menuItemIds
+    .optional()
+    .describe('Comma-separated; default: every item with a confirmed order on the day'),
+})
+export const ordersQuery = z.object({
+  dayId: id.optional().describe('Default: all days'),
+  areaId: id.optional().describe('Default: all areas'),
+  status: orderStatus.optional().describe('Default: everything but Cancelled'),
+  page: integerParameter(1, 1_000_000).default(1),
+  pageSize: integerParameter(1, 100).default(20),
+})

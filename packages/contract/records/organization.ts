@@ -1,0 +1,12 @@
+import { z } from 'zod'
+import { organizationId, version } from '../values/ids.ts'
+import { name } from '../values/text.ts'
+
+export const organizationStatus = z.enum(['Trial', 'ActiveDayPass', 'Inactive'])
+export type OrganizationStatus = z.infer<typeof organizationStatus>
+
+/** A record of the organizations topic (messages.md, Organization). */
+export const organization = z
+  .object({ organizationId, version, name, status: organizationStatus })
+  .meta({ id: 'OrganizationRecord' })
+export type Organization = z.output<typeof organization>

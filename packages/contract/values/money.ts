@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+declare const centsBrand: unique symbol
+/** Whole euro cents. All sums and comparisons of money are made in this unit (messages.md section 1). */
+export type Cents = number & { [centsBrand]: true }
+
+export const maxCents = 9_999_999_999 as Cents
+const maxEuros = 99_999_999.99
+
+/**
+ * An amount in euros on the wire, whole cents inside. Good is only the number nearest to one with two
+ * decimals (messages.md section 1): 12.5 is, 12.505 is not.
+ */
+export const money = z
+  .number()
+  .min(0, 'must be at least 0')
+  .max(maxEuros, `must be at most ${maxEuros}`)
+  .meta({ multipleOf: 0.01 })
+  .transform((euros, context) => {
+    const cents = toCents(euros)
+    if (cents / 100 !== euros)
+      context.issues.push({ code: 'custom', message: 'must have at most two decimals', input: euros })
+    return cents
+  })
+
+/** Euros with at most two decimals to whole cents. `+ 0` makes a plain zero of -0. */
+export function toCents(euros: number): Cents {
+  return (Math.round(euros * 100) + 0) as Cents
+}
+
+/** Whole cents to the euros of the API, a JSON number with at most two decimals. */
+export function toEuros(cents: number): number {
+  return cents / 100
+}

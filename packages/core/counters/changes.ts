@@ -1,0 +1,102 @@
+import type { OrderStatus } from '@tally/contract'
+import type { OrderFacts } from './facts.ts'
+
+/** The area under which all areas of a day are counted together; real ids begin at 1. */
+export const allAreas = 0
+
+/** Signed amounts for one (day, area): what to add to its stored counters. Money in cents. */
+export type DailyChange = { statuses: Record<OrderStatus, number>; salesCents: number; itemsSold: number }
+export type HourlyChange = { orders: number; salesCents: number }
+export type ItemChange = {
+  orders: number
+  quantity: number
+  grossCents: number
+  refundedQuantity: number
+  refundedCents: number
+}
+
+/** The changes of one (day, area), by hour and by menu item. */
+export type AreaChanges = {
+  daily: DailyChange
+  hourly: Map<number, HourlyChange>
+  items: Map<number, ItemChange>
+}
+
+/** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
+export type CounterChanges = Map<number, Map<number, AreaChanges>>
+
+/** One order's facts coming (+1) or going (-1). An update is its old facts going and its new ones coming. */
+export type FactChange = { sign: 1 | -1; facts: OrderFacts }
+
+/** The change from what was known of an order to what is known now; either may be absent. */
+export function difference(before: OrderFacts | undefined, after: OrderFacts | undefined): FactChange[] {
+  const changes: FactChange[] = []
+  if (before !== undefined) changes.push({ sign: -1, facts: before })
+  if (after !== undefined) changes.push({ sign: 1, facts: after })
+  return changes
+}
+
+/**
+ * Adds fact changes to counter changes, for the order's own area and for all areas. Sums only: changes may be
+ * added in any order and in any grouping with the same outcome.
+ */
+export function addChanges(into: CounterChanges, changes: FactChange[]): void {
+  for (const { sign, facts } of changes) {
+    addFacts(areaChanges(into, facts.dayId, facts.areaId), sign, facts)
+    addFacts(areaChanges(into, facts.dayId, allAreas), sign, facts)
+  }
+}
+
+function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: OrderFacts): void {
+  daily.statuses[facts.status] += sign
+  if (!facts.confirmed) return
+  daily.salesCents += sign * facts.salesCents
+  daily.itemsSold += sign * facts.itemsSold
+
+  const hour = entry(hourly, facts.hour, () => ({ orders: 0, salesCents: 0 }))
+  hour.orders += sign
+  hour.salesCents += sign * facts.salesCents
+
+  for (const item of facts.items) {
+    const change = entry(items, item.menuItemId, noItemChange)
+    change.orders += sign
+    change.quantity += sign * item.quantity
+    change.grossCents += sign * item.grossCents
+    change.refundedQuantity += sign * item.refundedQuantity
+    change.refundedCents += sign * item.refundedCents
+  }
+}
+
+function areaChanges(changes: CounterChanges, dayId: number, areaId: number): AreaChanges {
+  const areas = entry(changes, dayId, () => new Map<number, AreaChanges>())
+  return entry(areas, areaId, () => ({ daily: noDailyChange(), hourly: new Map(), items: new Map() }))
+}
+
+function noDailyChange(): DailyChange {
+  return {
+    statuses: {
+      PreOrder: 0,
+      Pending: 0,
+      Paid: 0,
+      Preparing: 0,
+      ReadyForPickup: 0,
+      Completed: 0,
+      Cancelled: 0,
+    },
+    salesCents: 0,
+    itemsSold: 0,
+  }
+}
+
+function noItemChange(): ItemChange {
+  return { orders: 0, quantity: 0, grossCents: 0, refundedQuantity: 0, refundedCents: 0 }
+}
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}

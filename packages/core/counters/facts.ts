@@ -1,0 +1,107 @@
+import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
+import type { HourOf } from '../hours.ts'
+
+/** What counting needs to know of an order at its winning version; a contract `Order` is one. */
+export type CountedOrder = {
+  version: number
+  status: OrderStatus
+  areaId: AreaId
+  dayId: DayId
+  orderDateTime: EpochMs
+  totalAmount: Cents
+  items: { menuItemId: MenuItemId; quantity: number; unitPrice: Cents }[]
+}
+
+/**
+ * All refunds of one order, added up: `amount` over all of them, `lines` per menu item over those since
+ * refunds are tracked per line (messages.md section 4).
+ */
+export type RefundSums = {
+  amount: number
+  lines: { menuItemId: MenuItemId; quantity: number; amount: number }[]
+}
+export const noRefunds: RefundSums = { amount: 0, lines: [] }
+
+/** What is known of one order: its winning version (undefined while only refunds have come) and its refunds. */
+export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
+  order: Counted | undefined
+  refunds: RefundSums
+}
+
+/** What one confirmed order adds for one menu item; gross and net are `ordered` and `ordered - refunded`. */
+export type ItemFacts = {
+  menuItemId: MenuItemId
+  quantity: number
+  grossCents: number
+  refundedQuantity: number
+  refundedCents: number
+}
+
+/** What one order adds to the counters of its own day, area and hour (messages.md section 4). */
+export type OrderFacts = {
+  dayId: DayId
+  areaId: AreaId
+  hour: number
+  status: OrderStatus
+  confirmed: boolean
+  salesCents: number
+  itemsSold: number
+  items: ItemFacts[]
+}
+
+/** Confirmed orders are those that analytics read (messages.md section 4). */
+export function isConfirmed(status: OrderStatus): boolean {
+  return status === 'Paid' || status === 'Preparing' || status === 'ReadyForPickup' || status === 'Completed'
+}
+
+/** totalAmount less what was refunded, never below zero (messages.md section 4); cents. */
+export function effectiveCents(totalCents: number, refundedCents: number): number {
+  return totalCents - Math.min(totalCents, refundedCents)
+}
+
+/**
+ * The facts that an order states at its winning version with all of its refunds, or undefined while only
+ * refunds are there. Everything, refunds included, is booked on the order's own day, area and hour.
+ */
+export function factsOf({ order, refunds }: KnownOrder, hourOf: HourOf): OrderFacts | undefined {
+  if (order === undefined) return undefined
+  const confirmed = isConfirmed(order.status)
+  const items = confirmed ? itemFacts(order, refunds) : []
+  return {
+    dayId: order.dayId,
+    areaId: order.areaId,
+    hour: confirmed ? hourOf(order.orderDateTime) : 0,
+    status: order.status,
+    confirmed,
+    salesCents: confirmed ? effectiveCents(order.totalAmount, refunds.amount) : 0,
+    itemsSold: items.reduce((sum, item) => sum + item.quantity - item.refundedQuantity, 0),
+    items,
+  }
+}
+
+function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
+  const items: ItemFacts[] = []
+  for (const { menuItemId, quantity, unitPrice } of order.items) {
+    const item = items.find(found => found.menuItemId === menuItemId)
+    if (item === undefined) {
+      items.push({
+        menuItemId,
+        quantity,
+        grossCents: quantity * unitPrice,
+        refundedQuantity: 0,
+        refundedCents: 0,
+      })
+    } else {
+      item.quantity += quantity
+      item.grossCents += quantity * unitPrice
+    }
+  }
+  for (const { menuItemId, quantity, amount } of refunds.lines) {
+    const item = items.find(found => found.menuItemId === menuItemId)
+    // A refund line for an item that the order does not have counts for nothing (messages.md section 4).
+    if (item === undefined) continue
+    item.refundedQuantity = Math.min(item.quantity, quantity)
+    item.refundedCents = Math.min(item.grossCents, amount)
+  }
+  return items
+}

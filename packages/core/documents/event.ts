@@ -1,0 +1,20 @@
+import { type Event, type EventAnswer, formatTimestamp } from '@tally/contract'
+import { openDay } from '../days.ts'
+
+/** The event as the API shows it (public-api-v1.md 2.2). */
+export function composeEvent({ eventId, name, startDate, days }: Event): EventAnswer {
+  const day = openDay(days)
+  return {
+    id: eventId,
+    name,
+    startDate: formatTimestamp(startDate),
+    isOpen: day !== undefined,
+    currentDay:
+      day === undefined ? null : { id: day.dayId, date: day.date, openedAt: formatTimestamp(day.openedAt) },
+  }
+}
+
+/** Order of the list of events: startDate descending, then id ascending (decisions.md, Answers). */
+export function compareEvents(one: Event, other: Event): number {
+  return other.startDate - one.startDate || (one.eventId < other.eventId ? -1 : 1)
+}

@@ -1,0 +1,24 @@
+import { type KpisAnswer, toEuros } from '@tally/contract'
+
+/** The daily counter of one (day, area), confirmed orders only; money in cents. */
+export type DailyTotals = { orders: number; salesCents: number; itemsSold: number }
+
+/** The KPI document, as it goes out (public-api-v1.md 2.3). */
+export function composeKpis({ orders, salesCents, itemsSold }: DailyTotals): KpisAnswer {
+  return {
+    totalOrders: orders,
+    totalSales: toEuros(salesCents),
+    currency: 'EUR',
+    averageOrderValue: toEuros(averageCents(salesCents, orders)),
+    totalItemsSold: itemsSold,
+  }
+}
+
+export const noSales: KpisAnswer = composeKpis({ orders: 0, salesCents: 0, itemsSold: 0 })
+
+/** Rounded half up to the cent, in whole numbers; 0 where there are no orders (messages.md section 4). */
+function averageCents(salesCents: number, orders: number): number {
+  if (orders === 0) return 0
+  const remainder = salesCents % orders
+  return (salesCents - remainder) / orders + (2 * remainder >= orders ? 1 : 0)
+}

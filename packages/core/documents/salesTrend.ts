@@ -1,0 +1,26 @@
+import { type EventDay, type KpisAnswer, toCents, toEuros, type TrendPoint } from '@tally/contract'
+
+/**
+ * The days whose sales a trend over the last `dates` dates reads: days of the event grouped by date, not days
+ * of the calendar (messages.md section 4). Ascending by date.
+ */
+export function trendDays<Day extends Pick<EventDay, 'date'>>(
+  days: Day[],
+  dates: number,
+): { date: string; days: Day[] }[] {
+  const byDate = Map.groupBy(days, ({ date }) => date)
+  return [...byDate]
+    .map(([date, days]) => ({ date, days }))
+    .sort((one, other) => (one.date < other.date ? -1 : 1))
+    .slice(-dates)
+}
+
+/** One point of the trend: the KPIs of all days of one date, added up. A date without orders stands there with 0. */
+export function composeTrendPoint(date: string, kpis: KpisAnswer[]): TrendPoint {
+  return {
+    date,
+    totalSales: toEuros(kpis.reduce((sum, { totalSales }) => sum + toCents(totalSales), 0)),
+    orderCount: kpis.reduce((sum, { totalOrders }) => sum + totalOrders, 0),
+    currency: 'EUR',
+  }
+}

@@ -1,0 +1,68 @@
+import type { EpochMs } from '@tally/contract'
+
+const hourMs = 3_600_000
+
+/**
+ * The hour of day (0 to 23) of an instant in one time zone. Where the zone's offset is the same at both ends of
+ * an hour (almost always) the hour is arithmetic; only around a change of the clock Intl is asked again.
+ */
+export type HourOf = (at: EpochMs) => number
+
+const zones = new Map<string, HourOf>()
+
+/** The `HourOf` of an IANA zone; made once a zone, because Intl formatters are dear. */
+export function hourIn(timeZone: string): HourOf {
+  let hourOf = zones.get(timeZone)
+  if (hourOf === undefined) {
+    hourOf = makeHourOf(timeZone)
+    zones.set(timeZone, hourOf)
+  }
+  return hourOf
+}
+
+function makeHourOf(timeZone: string): HourOf {
+  const offsetAt = makeOffsetAt(timeZone)
+  let spanStart = Number.NaN
+  let spanOffset: number | undefined
+
+  return at => {
+    const start = at - (at % hourMs)
+    if (start !== spanStart) {
+      const offset = offsetAt(start)
+      spanOffset = offset === offsetAt(start + hourMs) ? offset : undefined
+      spanStart = start
+    }
+    const local = at + (spanOffset ?? offsetAt(at))
+    return ((Math.floor(local / hourMs) % 24) + 24) % 24
+  }
+}
+
+/** Offset from UTC in milliseconds at an instant; zones of the early 1970s had offsets with seconds. */
+function makeOffsetAt(timeZone: string): (at: number) => number {
+  if (timeZone === 'UTC') return () => 0
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  return at => {
+    const part: Record<string, number> = {}
+    for (const { type, value } of format.formatToParts(at)) part[type] = Number(value)
+    const local = Date.UTC(
+      part.year ?? 0,
+      (part.month ?? 1) - 1,
+      part.day,
+      part.hour,
+      part.minute,
+      part.second,
+    )
+    return local - Math.floor(at / 1000) * 1000
+  }
+}

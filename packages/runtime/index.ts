@@ -1,0 +1,5 @@
+export * from './lifecycle.ts'
+export * from './logger.ts'
+export * from './metrics.ts'
+export * from './ops.ts'
+export * from './settings.ts'

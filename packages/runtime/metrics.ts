@@ -1,0 +1,45 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Every metric of Tally with what it says; the README's table is made of this list. */
+export const metricHelp = {
+  tally_projector_records_total:
+    'Records applied, by topic and outcome (applied, parked, duplicate, rejected)',
+  tally_projector_batches_total: 'Batches committed, by topic',
+  tally_projector_batch_seconds: 'Time from a batch handed over by Kafka to its commit in Postgres',
+  tally_projector_publish_seconds: 'Time to compose and publish the documents of a batch',
+  tally_projector_lag_records:
+    'Records between the applied offset and the end of the partition, by topic and partition',
+  tally_projector_freshness_seconds:
+    'Age of the moment up to which everything is counted, by topic and partition',
+  tally_projector_failures_total:
+    'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
+  tally_query_requests_total: 'Requests answered, by endpoint and status',
+  tally_query_request_seconds: 'Time to answer a request, by endpoint',
+  tally_query_source_total: 'Reads by where the answer came from (memory, redis, postgres)',
+} as const
+export type MetricName = keyof typeof metricHelp
+
+/** The metrics registry of one process, with Node's own metrics in it. */
+export function openMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const described = <Name extends MetricName>(name: Name) => ({
+    name,
+    help: metricHelp[name],
+    registers: [registry],
+  })
+  return {
+    registry,
+    counter: <Label extends string>(name: MetricName, labelNames: Label[]) =>
+      new Counter({ ...described(name), labelNames }),
+    gauge: <Label extends string>(name: MetricName, labelNames: Label[]) =>
+      new Gauge({ ...described(name), labelNames }),
+    histogram: <Label extends string>(name: MetricName, labelNames: Label[]) =>
+      new Histogram({
+        ...described(name),
+        labelNames,
+        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+      }),
+  }
+}
+export type Metrics = ReturnType<typeof openMetrics>

@@ -1,0 +1,30 @@
+import { fastify } from 'fastify'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Undefined when ready, else the sentence that says what is missing. */
+export type Readiness = () => string | undefined | Promise<string | undefined>
+
+/**
+ * The port for the platform team: `/livez` (the process turns), `/readyz` (it can do its work), `/metrics`.
+ * Returns the address it listens on.
+ */
+export async function openOps(
+  lifecycle: Lifecycle,
+  { host, port }: { host: string; port: number },
+  { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
+): Promise<string> {
+  const app = fastify()
+  app.get('/livez', async () => ({ status: 'live' }))
+  app.get('/readyz', async (_, reply) => {
+    const missing = await readiness()
+    return reply
+      .code(missing === undefined ? 200 : 503)
+      .send(missing === undefined ? { status: 'ready' } : { status: 'not ready', missing })
+  })
+  app.get('/metrics', async (_, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+  )
+  lifecycle.onRelease('ops', () => app.close())
+  return app.listen({ host, port })
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+
+/** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+}
+
+const anyPort = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .pipe(z.number().max(65535))
+const port = (fallback: number) => anyPort.default(fallback).meta({ takes: 'a port from 0 to 65535' })
+const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
+const list = (text: string) =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+
+const brokers = z
+  .string()
+  .transform(list)
+  .refine(
+    all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
+  )
+
+const url =
+  (...protocols: string[]) =>
+  (text: string) =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+
+const redisNodes = z
+  .string()
+  .transform(list)
+  .refine(nodes => nodes.length > 0 && nodes.every(url('redis:', 'rediss:')))
+
+const rateLimits = z
+  .string()
+  .transform(list)
+  .refine(parts => parts.every(part => /^(Trial|ActiveDayPass|Inactive)=[1-9]\d{0,8}$/.test(part)))
+  .transform(parts => Object.fromEntries(parts.map(part => part.split('='))) as Record<string, string>)
+  .transform(given => ({
+    Trial: Number(given.Trial ?? 2),
+    ActiveDayPass: Number(given.ActiveDayPass ?? 60),
+    Inactive: Number(given.Inactive ?? 2),
+  }))
+
+const origin = (text: string) =>
+  text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
+
+/** Every setting of commands.md, in its environment name. Nothing else in Tally reads the environment. */
+const schema = z.object({
+  KAFKA_BROKERS: brokers.prefault('localhost:9092').meta({ takes: 'host:port, comma-separated' }),
+  KAFKA_SSL: flag,
+  KAFKA_SASL_MECHANISM: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['plain', 'scram-sha-256', 'scram-sha-512']))
+    .optional()
+    .meta({ takes: 'plain, scram-sha-256 or scram-sha-512' }),
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
+  KAFKA_GROUP_ID: z.string().max(200).default('tally-projector').meta({ takes: 'at most 200 characters' }),
+  TOPIC_PREFIX: z
+    .string()
+    .regex(/^[a-zA-Z0-9._-]{1,200}$/)
+    .default('tally')
+    .meta({ takes: 'letters, digits, ".", "_" and "-"' }),
+  DATABASE_URL: z
+    .string()
+    .refine(url('postgres:', 'postgresql:'))
+    .default('postgres://postgres@localhost:5432/tally')
+    .meta({ takes: 'postgres://user:password@host:port/database' }),
+  REDIS_URL: redisNodes
+    .prefault('redis://localhost:6379')
+    .meta({ takes: 'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster' }),
+  REDIS_PREFIX: z
+    .string()
+    .regex(/^[^{}\s]{1,200}$/)
+    .default('tally')
+    .meta({ takes: 'at most 200 characters without braces or spaces' }),
+  QUERY_HOST: z.string().default('0.0.0.0'),
+  QUERY_PORT: port(8080),
+  ADMIN_HOST: z.string().default('127.0.0.1'),
+  ADMIN_PORT: port(8081),
+  OPS_HOST: z.string().default('0.0.0.0'),
+  OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
+  RATE_LIMITS: rateLimits
+    .prefault('')
+    .meta({ takes: 'Trial=N,ActiveDayPass=N,Inactive=N with whole numbers from 1' }),
+  CORS_ORIGINS: z
+    .string()
+    .transform(list)
+    .refine(origins => origins.every(origin))
+    .prefault('')
+    .meta({ takes: 'origins such as https://example.org, comma-separated, or *' }),
+  EDITION: z.enum(['cloud', 'community']).default('cloud').meta({ takes: 'cloud or community' }),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .meta({ takes: 'fatal, error, warn, info, debug, trace or silent' }),
+})
+
+export type RateLimits = z.output<typeof rateLimits>
+export type Settings = ReturnType<typeof readSettings>
+
+/**
+ * Reads all settings from an environment. An empty value counts as absent. Throws a SettingsError of one line
+ * that lists every wrong setting.
+ */
+export function readSettings(environment: Record<string, string | undefined>) {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).map(name => [name, environment[name] || undefined]),
+  )
+  const parsed = schema.safeParse(given)
+  if (!parsed.success) {
+    const names = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
+    throw new SettingsError([...names].map(name => describe(name, given[name])).join('; '))
+  }
+  const values = parsed.data
+  return {
+    kafka: { brokers: values.KAFKA_BROKERS, ssl: values.KAFKA_SSL, ...saslOf(values) },
+    kafkaGroupId: values.KAFKA_GROUP_ID,
+    topicPrefix: values.TOPIC_PREFIX,
+    databaseUrl: values.DATABASE_URL,
+    redisNodes: values.REDIS_URL,
+    redisPrefix: values.REDIS_PREFIX,
+    query: { host: values.QUERY_HOST, port: values.QUERY_PORT },
+    admin: { host: values.ADMIN_HOST, port: values.ADMIN_PORT },
+    ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    rateLimits: values.RATE_LIMITS,
+    corsOrigins: values.CORS_ORIGINS,
+    edition: values.EDITION,
+    logLevel: values.LOG_LEVEL,
+  }
+}
+
+function saslOf(values: z.output<typeof schema>) {
+  const {
+    KAFKA_SASL_MECHANISM: mechanism,
+    KAFKA_SASL_USERNAME: username,
+    KAFKA_SASL_PASSWORD: password,
+  } = values
+  if (mechanism === undefined && username === undefined && password === undefined) return {}
+  if (mechanism === undefined || username === undefined || password === undefined) {
+    throw new SettingsError(
+      'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD go together: set all three, or none',
+    )
+  }
+  return { sasl: { mechanism, username, password } }
+}
+
+const secret = new Set(['KAFKA_SASL_PASSWORD'])
+
+function describe(name: string, value: string | undefined): string {
+  const shape = (schema.shape as Record<string, z.ZodType>)[name]
+  const takes = (shape?.meta() as { takes?: string } | undefined)?.takes ?? 'another value'
+  return `${name} is ${secret.has(name) ? 'wrong' : JSON.stringify(withoutPassword(value ?? ''))}; it takes ${takes}`
+}
+
+/** Everything between the scheme and the last `@` of an address may hold a password. */
+function withoutPassword(value: string): string {
+  return value.replace(/(:\/\/)?[^,/\s]*:[^,]*@/g, '$1***@')
+}
