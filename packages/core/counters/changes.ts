@@ -69,7 +69,12 @@ function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: Or
 
 function areaChanges(changes: CounterChanges, dayId: number, areaId: number): AreaChanges {
   const areas = entry(changes, dayId, () => new Map<number, AreaChanges>())
-  return entry(areas, areaId, () => ({ daily: noDailyChange(), hourly: new Map(), items: new Map() }))
+  return entry(areas, areaId, noAreaChanges)
+}
+
+/** The empty element: changes nothing. */
+export function noAreaChanges(): AreaChanges {
+  return { daily: noDailyChange(), hourly: new Map(), items: new Map() }
 }
 
 function noDailyChange(): DailyChange {

@@ -1,0 +1,23 @@
+import type { EventId } from '@tally/contract'
+import type { AreaChanges, CounterChanges } from '@tally/core'
+
+export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
+
+/**
+ * Counter changes as rows, sorted by (event, day, area): two batches touch rows in one order, so that they
+ * never wait for each other in a circle.
+ */
+export function flattenAreas<Row>(
+  changes: Map<EventId, CounterChanges>,
+  toRows: (area: AreaChanges, key: AreaKey) => Row[],
+): Row[] {
+  return sorted(changes).flatMap(([eventId, days]) =>
+    sorted(days).flatMap(([dayId, areas]) =>
+      sorted(areas).flatMap(([areaId, area]) => toRows(area, { eventId, dayId, areaId })),
+    ),
+  )
+}
+
+function sorted<Key extends string | number, Value>(map: Map<Key, Value>): [Key, Value][] {
+  return [...map].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+}

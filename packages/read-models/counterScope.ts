@@ -1,0 +1,20 @@
+import type { EventId } from '@tally/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { AreaKey } from './counterRows.ts'
+
+/** Which counters to read: everything of some events, or some (event, day, area). */
+export type CounterScope = { events: EventId[] } | { areas: AreaKey[] }
+
+/** The part of a select behind its table `counter` that keeps a scope. */
+export function within(scope: CounterScope): RawBuilder<unknown> {
+  if ('events' in scope) return sql`where counter.event_id = any(${scope.events}::uuid[])`
+  return sql`
+join unnest(
+  ${scope.areas.map(({ eventId }) => eventId)}::uuid[],
+  ${scope.areas.map(({ dayId }) => dayId)}::int[],
+  ${scope.areas.map(({ areaId }) => areaId)}::int[]
+) as asked (event_id, day_id, area_id) using (event_id, day_id, area_id)`
+}
+
+/** A counter row's place. */
+export type AreaRow = { event_id: EventId; day_id: number; area_id: number }

@@ -1,0 +1,44 @@
+import type { EventId } from '@tally/contract'
+import type { CounterChanges, DailyChange } from '@tally/core'
+import { sql } from 'kysely'
+import { flattenAreas } from '../counterRows.ts'
+import type { Tx } from '../postgres/database.ts'
+
+/** Adds changes to the daily counters. */
+export async function addDaily(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+  const rows = flattenAreas(changes, ({ daily }, key) => (isEmpty(daily) ? [] : [{ ...key, ...daily }]))
+  if (rows.length === 0) return
+  const column = <Value>(pick: (row: (typeof rows)[number]) => Value) => rows.map(pick)
+  await sql`
+insert into daily_counters as stored (
+  event_id, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold
+)
+select * from unnest(
+  ${column(({ eventId }) => eventId)}::uuid[],
+  ${column(({ dayId }) => dayId)}::int[],
+  ${column(({ areaId }) => areaId)}::int[],
+  ${column(({ statuses }) => statuses.PreOrder)}::bigint[],
+  ${column(({ statuses }) => statuses.Pending)}::bigint[],
+  ${column(({ statuses }) => statuses.Paid)}::bigint[],
+  ${column(({ statuses }) => statuses.Preparing)}::bigint[],
+  ${column(({ statuses }) => statuses.ReadyForPickup)}::bigint[],
+  ${column(({ statuses }) => statuses.Completed)}::bigint[],
+  ${column(({ statuses }) => statuses.Cancelled)}::bigint[],
+  ${column(({ salesCents }) => salesCents)}::bigint[],
+  ${column(({ itemsSold }) => itemsSold)}::bigint[]
+)
+on conflict (event_id, day_id, area_id) do update set
+  pre_order = stored.pre_order + excluded.pre_order,
+  pending = stored.pending + excluded.pending,
+  paid = stored.paid + excluded.paid,
+  preparing = stored.preparing + excluded.preparing,
+  ready_for_pickup = stored.ready_for_pickup + excluded.ready_for_pickup,
+  completed = stored.completed + excluded.completed,
+  cancelled = stored.cancelled + excluded.cancelled,
+  sales_cents = stored.sales_cents + excluded.sales_cents,
+  items_sold = stored.items_sold + excluded.items_sold`.execute(tx)
+}
+
+function isEmpty({ statuses, salesCents, itemsSold }: DailyChange): boolean {
+  return salesCents === 0 && itemsSold === 0 && Object.values(statuses).every(count => count === 0)
+}

@@ -1,0 +1,49 @@
+import type { Event, EventId, OrganizationId } from '@tally/contract'
+import type { Kysely } from 'kysely'
+import type { Database } from '../postgres/database.ts'
+
+/** An event as the read side knows it, with the shard that its records come through. */
+export type StoredEvent = Event & { shard: number }
+export type EventHead = { eventId: EventId; shard: number; revision: number; event: StoredEvent | undefined }
+
+/** The heads of these events, each with its event where that is known. */
+export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]): Promise<EventHead[]> {
+  if (eventIds.length === 0) return []
+  const rows = await db
+    .selectFrom('event_heads as head')
+    .leftJoin('events as event', 'event.event_id', 'head.event_id')
+    .select(['head.event_id', 'head.shard', 'head.revision', 'event.document'])
+    .where('head.event_id', 'in', eventIds)
+    .execute()
+  return rows.map(({ event_id, shard, revision, document }) => ({
+    eventId: event_id as EventId,
+    shard,
+    revision,
+    event: document === null ? undefined : { ...(JSON.parse(document) as Event), shard },
+  }))
+}
+
+/** All events of an organization. */
+export async function readEventsOf(db: Kysely<Database>, organizationId: OrganizationId): Promise<Event[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('document')
+    .where('organization_id', '=', organizationId)
+    .execute()
+  return rows.map(({ document }) => JSON.parse(document) as Event)
+}
+
+/** Events of a shard that a revision above `revision` changed. */
+export async function readEventsSince(
+  db: Kysely<Database>,
+  shard: number,
+  revision: number,
+): Promise<EventId[]> {
+  const rows = await db
+    .selectFrom('event_heads')
+    .select('event_id')
+    .where('shard', '=', shard)
+    .where('revision', '>', revision)
+    .execute()
+  return rows.map(({ event_id }) => event_id as EventId)
+}

@@ -1,0 +1,14 @@
+/**
+ * One narrow row for every event that anything is known of: locked by a batch before it reads what is known,
+ * and stamped with the batch's revision (design.md, invariant 3).
+ */
+export type EventHeadTable = { event_id: string; shard: number; revision: number }
+
+/** The event at its latest version; `document` is the contract's `Event` as JSON. */
+export type EventTable = {
+  event_id: string
+  organization_id: string
+  version: number
+  time_zone: string
+  document: string
+}

@@ -1,0 +1,41 @@
+import type { EventId } from '@tally/contract'
+import type { CounterChanges, ItemChange } from '@tally/core'
+import { sql } from 'kysely'
+import { flattenAreas } from '../counterRows.ts'
+import type { Tx } from '../postgres/database.ts'
+
+/** Adds changes to the item counters. */
+export async function addItems(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+  const rows = flattenAreas(changes, ({ items }, key) =>
+    [...items]
+      .filter(([, change]) => !isEmpty(change))
+      .sort(([one], [other]) => one - other)
+      .map(([menuItemId, change]) => ({ ...key, menuItemId, ...change })),
+  )
+  if (rows.length === 0) return
+  await sql`
+insert into item_counters as stored (
+  event_id, day_id, area_id, menu_item_id, orders, quantity, gross_cents, refunded_quantity, refunded_cents
+)
+select * from unnest(
+  ${rows.map(({ eventId }) => eventId)}::uuid[],
+  ${rows.map(({ dayId }) => dayId)}::int[],
+  ${rows.map(({ areaId }) => areaId)}::int[],
+  ${rows.map(({ menuItemId }) => menuItemId)}::int[],
+  ${rows.map(({ orders }) => orders)}::bigint[],
+  ${rows.map(({ quantity }) => quantity)}::bigint[],
+  ${rows.map(({ grossCents }) => grossCents)}::bigint[],
+  ${rows.map(({ refundedQuantity }) => refundedQuantity)}::bigint[],
+  ${rows.map(({ refundedCents }) => refundedCents)}::bigint[]
+)
+on conflict (event_id, day_id, area_id, menu_item_id) do update set
+  orders = stored.orders + excluded.orders,
+  quantity = stored.quantity + excluded.quantity,
+  gross_cents = stored.gross_cents + excluded.gross_cents,
+  refunded_quantity = stored.refunded_quantity + excluded.refunded_quantity,
+  refunded_cents = stored.refunded_cents + excluded.refunded_cents`.execute(tx)
+}
+
+function isEmpty({ orders, quantity, grossCents, refundedQuantity, refundedCents }: ItemChange): boolean {
+  return orders === 0 && quantity === 0 && grossCents === 0 && refundedQuantity === 0 && refundedCents === 0
+}

@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../postgres/database.ts'
+
+export type StoredOffset = {
+  topic: string
+  partition: number
+  nextOffset: number
+  revision: number
+  asOfMs: number | null
+}
+
+/** What is stored for all partitions of these topics. */
+export async function readOffsets(db: Kysely<Database>, topics: string[]): Promise<StoredOffset[]> {
+  const rows = await db.selectFrom('shard_offsets').selectAll().where('topic', 'in', topics).execute()
+  return rows.map(row => ({
+    topic: row.topic,
+    partition: row.partition,
+    nextOffset: row.next_offset,
+    revision: row.revision,
+    asOfMs: row.as_of,
+  }))
+}
+
+/**
+ * The moment up to which everything of a shard is counted: the earliest of its topics' moments, null while one
+ * of them has none. Read it before the figures that it is said of, or in one snapshot with them.
+ */
+export async function readAsOf(
+  db: Kysely<Database>,
+  topics: string[],
+  shard: number,
+): Promise<number | null> {
+  const rows = await db
+    .selectFrom('shard_offsets')
+    .select('as_of')
+    .where('topic', 'in', topics)
+    .where('partition', '=', shard)
+    .execute()
+  return earliest(topics.map((_, index) => rows[index]?.as_of ?? null))
+}
+
+/** The earliest of some moments; null where one is missing. */
+export function earliest(moments: (number | null)[]): number | null {
+  return moments.reduce<number | null>(
+    (first, at) => (first === null || at === null ? null : Math.min(first, at)),
+    Number.MAX_SAFE_INTEGER,
+  )
+}

@@ -1,0 +1,19 @@
+import type { Scope } from '@tally/contract'
+import type { ColumnType } from 'kysely'
+
+/** Written as an ISO text, read as epoch milliseconds. */
+type Instant<Null extends null | never = never> = ColumnType<number | Null, string | Null, string | Null>
+
+/** The keys of the API; kept by packages/api-keys, declared here because one schema has one list of tables. */
+export type ApiKeyTable = {
+  key_id: string
+  secret_sha256: Buffer
+  organization_id: string
+  name: string
+  scopes: Scope[]
+  event_id: string | null
+  created_at: Instant
+  expires_at: Instant<null>
+  revoked_at: Instant<null>
+  last_used_at: Instant<null>
+}

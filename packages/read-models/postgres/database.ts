@@ -1,0 +1,25 @@
+import type { Transaction } from 'kysely'
+import type { DailyTable } from '../daily/table.ts'
+import type { EventHeadTable, EventTable } from '../events/table.ts'
+import type { HourlyTable } from '../hourly/table.ts'
+import type { ItemTable } from '../items/table.ts'
+import type { OffsetTable } from '../offsets/table.ts'
+import type { OrderTable } from '../orders/table.ts'
+import type { OrganizationTable } from '../organizations/table.ts'
+import type { RefundTable } from '../refunds/table.ts'
+import type { ApiKeyTable } from './apiKeyTable.ts'
+
+/** Every table, for kysely; each is described in its model's folder. */
+export type Database = {
+  shard_offsets: OffsetTable
+  organizations: OrganizationTable
+  event_heads: EventHeadTable
+  events: EventTable
+  orders: OrderTable
+  refunds: RefundTable
+  daily_counters: DailyTable
+  hourly_counters: HourlyTable
+  item_counters: ItemTable
+  api_keys: ApiKeyTable
+}
+export type Tx = Transaction<Database>

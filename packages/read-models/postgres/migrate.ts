@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import * as readModels from './migrations/0001-read-models.ts'
+import type { Postgres } from './pool.ts'
+
+/** One entry a migration, in order; a migration that has been released is never changed. */
+const migrations: Record<string, Migration> = { '0001-read-models': readModels }
+const latest = Object.keys(migrations).length
+
+/**
+ * Brings the schema to this version; returns the names of the migrations that were run. Safe to run twice at
+ * once: kysely holds a lock in Postgres meanwhile.
+ */
+export async function migrate(db: Postgres): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map(({ migrationName }) => migrationName)
+}
+
+/** Throws a sentence that names the command to run where the schema is not at this version. */
+export async function checkSchema(db: Postgres): Promise<void> {
+  const applied = await appliedMigrations(db)
+  if (applied < latest) throw new Error('the Postgres schema is missing or old: run `tally migrate` first')
+  if (applied > latest)
+    throw new Error('the Postgres schema is newer than this program: deploy the newer program')
+}
+
+async function appliedMigrations(db: Postgres): Promise<number> {
+  const { rows: tables } = await sql<{
+    found: boolean
+  }>`select to_regclass('kysely_migration') is not null as found`.execute(db)
+  if (tables[0]?.found !== true) return 0
+  const { rows } = await sql<{ count: number }>`select count(*) from kysely_migration`.execute(db)
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { Cluster, Redis } from 'ioredis'
+
+type Script<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments) => Promise<Reply>
+
+/** The scripts of redis/scripts, one a file; the number in a file's name is that of its keys. */
+export type Scripts = {
+  /** See scripts/publish.1.lua. */
+  publish: Script<(string | number)[], 'stored' | 'older' | 'gap'>
+  /** See scripts/raise.1.lua. */
+  raise: Script<(string | number)[], number>
+  /** See scripts/takeRequest.2.lua. */
+  takeRequest: (
+    window: string,
+    organization: string,
+    ...args: (string | number)[]
+  ) => Promise<[number, number, number, number] | null>
+}
+export type RedisClient = (Redis | Cluster) & Scripts
+
+const scripts = { publish: 1, raise: 1, takeRequest: 2 }
+
+export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
+
+/**
+ * Connects to one Redis, or with several nodes to a Redis Cluster. Commands fail at once while there is no
+ * connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by itself. Close it
+ * with `disconnect()`.
+ */
+export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: RedisOptions): RedisClient {
+  const options = {
+    connectionName: `tally-${name}`,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+    keepAlive: 10_000,
+  }
+  const [first] = nodes
+  if (first === undefined) throw new Error('no Redis node is given')
+  const client =
+    nodes.length === 1
+      ? new Redis(first, options)
+      : new Cluster(nodes, {
+          redisOptions: { ...options, ...credentialsOf(first) },
+          enableOfflineQueue: false,
+          enableAutoPipelining: true,
+          clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
+        })
+  client.on('error', onError)
+  for (const [script, numberOfKeys] of Object.entries(scripts)) {
+    const lua = readFileSync(new URL(`scripts/${script}.${numberOfKeys}.lua`, import.meta.url), 'utf8')
+    client.defineCommand(script, { numberOfKeys, lua })
+  }
+  return client as RedisClient
+}
+
+/** A cluster tells its other nodes' addresses without credentials: those of the first node hold for all. */
+function credentialsOf(node: string) {
+  const { username, password, protocol } = new URL(node)
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  }
+}

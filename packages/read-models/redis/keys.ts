@@ -1,0 +1,21 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+
+/**
+ * Every key that Tally has in Redis. What stands in braces is the hash tag: keys of one event, or of one
+ * organization, lie in one slot of a Redis Cluster, and no script touches two tags.
+ */
+export function redisKeys(prefix: string) {
+  return {
+    /** Hash: `revision`, `complete`, `version`, `event`, and the event's documents by name. */
+    event: (id: EventId) => `${prefix}:event:{${id}}`,
+    /** Hash: `revision`, `status`, `events` (the JSON of the list of events). */
+    organization: (id: OrganizationId) => `${prefix}:organization:{${id}}`,
+    /** Requests used in the organization's current window; expires with the window. */
+    window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
+    /** Hash by shard: `as-of:<topic>` in epoch milliseconds, `published:<topic>` a revision. */
+    shard: (shard: number) => `${prefix}:shard:{${shard}}`,
+    /** The JSON of one API key's record, without its secret. */
+    apiKey: (keyId: string) => `${prefix}:key:{${keyId}}`,
+  }
+}
+export type RedisKeys = ReturnType<typeof redisKeys>

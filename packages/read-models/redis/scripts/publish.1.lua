@@ -1,0 +1,24 @@
+-- Puts what a revision changed into a hash, whole or not at all, and never an older revision over a newer one.
+-- KEYS[1]  the hash of one event or one organization; its field `revision` is a number
+-- ARGV[1]  the revision
+-- ARGV[2]  the revision that these fields are the difference from, or `whole`: they replace the hash
+-- ARGV[3+] field, value, ...
+-- returns  `stored`; `older`: the hash is as new already; `gap`: the hash is not at the revision of ARGV[2], publish it whole
+local revision = tonumber(ARGV[1])
+local current = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
+if current > revision then
+  return 'older'
+end
+if ARGV[2] == 'whole' then
+  redis.call('DEL', KEYS[1])
+elseif current ~= tonumber(ARGV[2]) then
+  if current == revision then
+    return 'older'
+  end
+  return 'gap'
+end
+for i = 3, #ARGV, 1000 do
+  redis.call('HSET', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV)))
+end
+redis.call('HSET', KEYS[1], 'revision', ARGV[1])
+return 'stored'

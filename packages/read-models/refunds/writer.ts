@@ -1,0 +1,32 @@
+import type { EventId, Refund, RefundId } from '@tally/contract'
+import { sql } from 'kysely'
+import type { Tx } from '../postgres/database.ts'
+
+export type RefundKey = { eventId: EventId; refundId: RefundId }
+export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
+
+/** Which of these refunds were applied before, by `refundKey`. */
+export async function readSeenRefunds(tx: Tx, keys: RefundKey[]): Promise<Set<string>> {
+  const { rows } = await sql<{ event_id: EventId; refund_id: RefundId }>`
+select event_id, refund_id
+from unnest(
+  ${keys.map(({ eventId }) => eventId)}::uuid[],
+  ${keys.map(({ refundId }) => refundId)}::text[]
+) as asked (event_id, refund_id)
+join refunds using (event_id, refund_id)`.execute(tx)
+  return new Set(rows.map(row => refundKey({ eventId: row.event_id, refundId: row.refund_id })))
+}
+
+/** Keeps refunds that were not applied before; at most one of each id. */
+export async function storeRefunds(tx: Tx, refunds: Refund[]): Promise<void> {
+  await sql`
+insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)
+select * from unnest(
+  ${refunds.map(({ eventId }) => eventId)}::uuid[],
+  ${refunds.map(({ refundId }) => refundId)}::text[],
+  ${refunds.map(({ orderId }) => orderId)}::text[],
+  ${refunds.map(({ refundedAt }) => refundedAt)}::bigint[],
+  ${refunds.map(({ amount }) => amount)}::bigint[],
+  ${refunds.map(({ lines }) => JSON.stringify(lines))}::json[]
+)`.execute(tx)
+}

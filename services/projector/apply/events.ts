@@ -1,0 +1,45 @@
+import type { Event } from '@tally/contract'
+import { applyEvent, hourIn } from '@tally/core'
+import {
+  lockEvents,
+  lockOrganizations,
+  nextRevision,
+  rehour,
+  stampEvents,
+  stampOrganizations,
+  storeEvents,
+  type Tx,
+} from '@tally/read-models'
+import { type Effects, noEffects, type Placed } from '../effects.ts'
+
+/** Applies the event records of one batch; a changed time zone counts the event's hours again. */
+export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[]): Promise<Effects> {
+  const effects = noEffects()
+  const locked = await lockEvents(tx, [...new Set(records.map(({ value }) => value.eventId))], shard)
+  const winners = new Map<Event['eventId'], Event>()
+
+  for (const { offset, value: event } of records) {
+    const outcome = applyEvent(winners.get(event.eventId) ?? locked.get(event.eventId)?.known, event)
+    if (outcome.outcome === 'rejected') effects.rejected.push({ offset, rejected: outcome })
+    else effects.counts[outcome.outcome] += 1
+    if (outcome.outcome === 'applied') winners.set(event.eventId, outcome.next)
+  }
+  if (winners.size === 0) return effects
+
+  const events = [...winners.values()]
+  const organizations = await lockOrganizations(tx, [
+    ...new Set(events.map(({ organizationId }) => organizationId)),
+  ])
+  const revision = await nextRevision(tx)
+  await storeEvents(tx, events)
+  for (const { eventId, timeZone } of events) {
+    const { revision: before, timeZone: oldZone } = locked.get(eventId) ?? { revision: 0, timeZone: 'UTC' }
+    const moved = timeZone !== oldZone
+    if (moved) await rehour(tx, eventId, hourIn(timeZone))
+    effects.events.set(eventId, { before, areas: moved ? 'all' : [], event: true })
+  }
+  await stampEvents(tx, [...winners.keys()], shard, revision)
+  await stampOrganizations(tx, [...organizations.keys()], revision)
+  for (const [id, { revision: before }] of organizations) effects.organizations.set(id, before)
+  return { ...effects, revision }
+}

@@ -1,0 +1,56 @@
+import type { EventId, Refund } from '@tally/contract'
+import { addChanges, applyRefund, type CounterChanges, hourIn, type KnownOrder, noRefunds } from '@tally/core'
+import {
+  lockEvents,
+  type OrderRefunds,
+  orderKey,
+  readKnownOrders,
+  readSeenRefunds,
+  refundKey,
+  storeRefundSums,
+  storeRefunds,
+  type Tx,
+} from '@tally/read-models'
+import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { storeChanges } from './storeChanges.ts'
+
+/** Applies the refunds of one batch; one that comes before its order is kept with it and waits. */
+export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund>[]): Promise<Effects> {
+  const effects = noEffects()
+  const values = refunds.map(({ value }) => value)
+  const locked = await lockEvents(tx, [...new Set(values.map(({ eventId }) => eventId))], shard)
+  const seen = await readSeenRefunds(tx, values)
+  const firsts: Refund[] = []
+  for (const refund of values) {
+    if (seen.has(refundKey(refund))) {
+      effects.counts.duplicate += 1
+    } else {
+      seen.add(refundKey(refund))
+      firsts.push(refund)
+    }
+  }
+  if (firsts.length === 0) return effects
+
+  const known: Map<string, KnownOrder> = await readKnownOrders(tx, [
+    ...new Map(firsts.map(refund => [orderKey(refund), refund])).values(),
+  ])
+  const sums = new Map<string, OrderRefunds>()
+  const changes = new Map<EventId, CounterChanges>()
+  for (const refund of firsts) {
+    const key = orderKey(refund)
+    const before = known.get(key) ?? { order: undefined, refunds: noRefunds }
+    const hourOf = hourIn(locked.get(refund.eventId)?.timeZone ?? 'UTC')
+    const outcome = applyRefund(before, refund, hourOf)
+    effects.counts[outcome.outcome] += 1
+    if (outcome.outcome === 'duplicate') continue
+    known.set(key, outcome.next)
+    sums.set(key, { eventId: refund.eventId, orderId: refund.orderId, refunds: outcome.next.refunds })
+    const ofEvent = changes.get(refund.eventId) ?? new Map()
+    changes.set(refund.eventId, ofEvent)
+    if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
+  }
+
+  await storeRefunds(tx, firsts)
+  await storeRefundSums(tx, [...sums.values()])
+  return storeChanges(tx, shard, { effects, locked, changes })
+}

@@ -1,0 +1,36 @@
+import type { EventId, OrganizationId, Rejected } from '@tally/contract'
+import type { AreaKey } from '@tally/read-models'
+
+/** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
+export type EventEffect = {
+  before: number
+  /** Counters of these (day, area) changed, or of all of them. */
+  areas: AreaKey[] | 'all'
+  /** The event's own record changed. */
+  event: boolean
+}
+
+export type RejectedAt = { offset: number; rejected: Rejected }
+
+/** What applying the records of one batch did; `revision` is undefined where nothing changed. */
+export type Effects = {
+  revision: number | undefined
+  events: Map<EventId, EventEffect>
+  /** Organizations whose record or list of events changed, with their revision before the batch. */
+  organizations: Map<OrganizationId, number>
+  rejected: RejectedAt[]
+  counts: { applied: number; parked: number; duplicate: number }
+}
+
+export function noEffects(): Effects {
+  return {
+    revision: undefined,
+    events: new Map(),
+    organizations: new Map(),
+    rejected: [],
+    counts: { applied: 0, parked: 0, duplicate: 0 },
+  }
+}
+
+/** A good record of a batch with the offset it stands at. */
+export type Placed<Value> = { offset: number; value: Value }

@@ -1,0 +1,1 @@
+export { startProjector } from './wire.ts'

@@ -1,0 +1,14 @@
+import type { Metrics } from '@tally/runtime'
+
+/** The metrics that a projector keeps; what each says is in the list of packages/runtime. */
+export function projectorMetrics(metrics: Metrics) {
+  return {
+    records: metrics.counter('tally_projector_records_total', ['topic', 'outcome']),
+    batches: metrics.counter('tally_projector_batches_total', ['topic']),
+    batchSeconds: metrics.histogram('tally_projector_batch_seconds', []),
+    lag: metrics.gauge('tally_projector_lag_records', ['topic', 'partition']),
+    freshness: metrics.gauge('tally_projector_freshness_seconds', ['topic', 'partition']),
+    failures: metrics.counter('tally_projector_failures_total', ['part']),
+  }
+}
+export type ProjectorMetrics = ReturnType<typeof projectorMetrics>

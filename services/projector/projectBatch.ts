@@ -1,0 +1,94 @@
+import { decodeRecord, type RecordType } from '@tally/contract'
+import type { Producer, RecordBatch } from '@tally/kafka'
+import { lockOffset, type Postgres, storeOffset, type Tx } from '@tally/read-models'
+import { applyEvents } from './apply/events.ts'
+import { applyOrders } from './apply/orders.ts'
+import { applyOrganizations } from './apply/organizations.ts'
+import { applyRefunds } from './apply/refunds.ts'
+import { deadLetter } from './deadLetters.ts'
+import { type Effects, noEffects, type Placed, type RejectedAt } from './effects.ts'
+
+const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never>[]) => Promise<Effects>> = {
+  organizations: applyOrganizations,
+  events: applyEvents,
+  orders: applyOrders,
+  refunds: applyRefunds,
+}
+
+export type ProjectorParts = { db: Postgres; producer: Pick<Producer, 'send'>; deadLetterTopic: string }
+
+/** `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. */
+export type Projected = { next: number; effects: Effects | undefined }
+
+/**
+ * Projects one batch of one partition, exactly once (design.md, invariants 1 to 3). After a crash at each step:
+ *
+ * 1. decode: nothing has happened; the batch is read again.
+ * 2. fence: lock the partition's offset. Records below it are applied already and skipped; a batch that begins
+ *    behind it makes the reader seek back. A projector that lost its partition without knowing finds that its
+ *    offset no longer fits. Crash: the transaction is rolled back, the batch is read again.
+ * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
+ * 4. dead letters, before the commit, so that none is ever lost. Crash: the batch is read again and they are
+ *    sent once more, which readers of that topic tell by the offset they carry.
+ * 5. store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one
+ *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
+ */
+export async function projectBatch(
+  parts: ProjectorParts,
+  type: RecordType,
+  batch: RecordBatch,
+): Promise<Projected> {
+  const { good, rejected } = decodeBatch(type, batch)
+
+  return parts.db.transaction().execute(async tx => {
+    const stored = await lockOffset(tx, batch.topic, batch.partition)
+    if (batch.from > stored || batch.next <= stored) return { next: stored, effects: undefined }
+    const fresh = good.filter(({ offset }) => offset >= stored)
+
+    const effects =
+      fresh.length === 0 ? noEffects() : await appliers[type](tx, batch.partition, fresh as Placed<never>[])
+    effects.rejected.push(...rejected.filter(({ offset }) => offset >= stored))
+
+    await sendDeadLetters(parts, batch, effects.rejected)
+
+    await storeOffset(tx, {
+      topic: batch.topic,
+      partition: batch.partition,
+      next: batch.next,
+      revision: effects.revision,
+    })
+    return { next: batch.next, effects }
+  })
+}
+
+function decodeBatch(
+  type: RecordType,
+  { records }: RecordBatch,
+): { good: Placed<unknown>[]; rejected: RejectedAt[] } {
+  const good: Placed<unknown>[] = []
+  const rejected: RejectedAt[] = []
+  for (const { offset, key, value } of records) {
+    const decoded = decodeRecord(type, key, value)
+    if (decoded.outcome === 'decoded') good.push({ offset, value: decoded.value })
+    else rejected.push({ offset, rejected: decoded })
+  }
+  return { good, rejected }
+}
+
+async function sendDeadLetters(
+  { producer, deadLetterTopic }: ProjectorParts,
+  batch: RecordBatch,
+  rejected: RejectedAt[],
+): Promise<void> {
+  if (rejected.length === 0) return
+  const byOffset = new Map(batch.records.map(record => [record.offset, record]))
+  const letters = rejected
+    .toSorted((one, other) => one.offset - other.offset)
+    .flatMap(({ offset, rejected }) => {
+      const record = byOffset.get(offset)
+      return record === undefined
+        ? []
+        : [deadLetter(deadLetterTopic, { source: batch.topic, partition: batch.partition, record, rejected })]
+    })
+  await producer.send(letters)
+}

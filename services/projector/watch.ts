@@ -1,0 +1,116 @@
+import { endOffsets, type KafkaConnection } from '@tally/kafka'
+import { type Postgres, readOffsets } from '@tally/read-models'
+import type { Logger } from '@tally/runtime'
+import type { AsOf } from './asOf.ts'
+import type { ProjectorMetrics } from './metrics.ts'
+import type { Partition, Publisher } from './publisher.ts'
+
+const tickMs = 400
+
+export type WatchParts = {
+  kafka: KafkaConnection
+  db: Postgres
+  publisher: Publisher
+  asOf: AsOf
+  topics: string[]
+  assigned: () => Partition[]
+  metrics: ProjectorMetrics
+  logger: Logger
+}
+
+/**
+ * Beside the batches, two to three times a second: notes the ends of the partitions, raises `asOf` in Postgres,
+ * publishes what is left over, heals what Redis lost, and then raises `asOf` in Redis. A part that does not
+ * answer ends the tick there; the next one begins anew. Returns what stops it.
+ */
+export function watch(parts: WatchParts): () => Promise<void> {
+  let stopped = false
+  let wake = () => {}
+  const done = (async () => {
+    while (!stopped) {
+      await tick(parts)
+      if (stopped) return
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, tickMs)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  })()
+  return () => {
+    stopped = true
+    wake()
+    return done
+  }
+}
+
+async function tick({
+  kafka,
+  db,
+  publisher,
+  asOf,
+  topics,
+  assigned,
+  metrics,
+  logger,
+}: WatchParts): Promise<void> {
+  const attempt = async (
+    part: 'kafka' | 'postgres' | 'redis',
+    work: () => Promise<void>,
+  ): Promise<boolean> => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      metrics.failures.inc({ part })
+      logger.debug({ err: error, part }, 'a part does not answer; trying again')
+      return false
+    }
+  }
+  const partitions = assigned()
+  if (partitions.length === 0) return
+
+  // With Kafka down there are no new marks, but Redis is still healed.
+  await attempt('kafka', async () => {
+    const atMs = Date.now()
+    const ends = await endOffsets(kafka, topics)
+    for (const of of partitions) {
+      const end = ends.get(of.topic)?.get(of.partition)?.end
+      if (end === undefined) continue
+      asOf.mark({ ...of, end, atMs })
+      metrics.lag.set(
+        { topic: of.topic, partition: String(of.partition) },
+        Math.max(0, end - (asOf.appliedOf(of) ?? 0)),
+      )
+    }
+  })
+
+  const reached = asOf.reached()
+  const stored = new Map<string, number>()
+  const counted = await attempt('postgres', async () => {
+    await asOf.storeInPostgres(reached)
+    for (const { topic, partition, revision } of await readOffsets(db, topics))
+      stored.set(`${topic}:${partition}`, revision)
+  })
+  for (const { topic, partition, atMs } of reached) {
+    metrics.freshness.set({ topic, partition: String(partition) }, (Date.now() - atMs) / 1000)
+  }
+  if (!counted) return
+
+  await attempt('redis', async () => {
+    await publisher.flush()
+    const healed = await Promise.all(
+      partitions.map(of => publisher.heal(of, stored.get(`${of.topic}:${of.partition}`) ?? 0)),
+    )
+    if (healed.includes(true)) {
+      logger.info(
+        { partitions: healed.filter(Boolean).length },
+        'Redis lacks documents; publishing them again',
+      )
+      await publisher.flush()
+    }
+    await asOf.storeInRedis(reached)
+  })
+}

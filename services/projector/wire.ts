@@ -1,0 +1,163 @@
+import type { RecordType } from '@tally/contract'
+import {
+  checkTopics,
+  connectKafka,
+  consumeBatches,
+  openProducer,
+  type RecordBatch,
+  topicNames,
+} from '@tally/kafka'
+import {
+  checkSchema,
+  ensureOffsets,
+  openPostgres,
+  openRedis,
+  readOffsets,
+  redisKeys,
+} from '@tally/read-models'
+import { type Lifecycle, type Logger, openMetrics, openOps, type Settings } from '@tally/runtime'
+import { openAsOf } from './asOf.ts'
+import type { Effects } from './effects.ts'
+import { projectorMetrics } from './metrics.ts'
+import { isPassing } from './passing.ts'
+import { projectBatch } from './projectBatch.ts'
+import { openPublisher, type Partition } from './publisher.ts'
+import { watch } from './watch.ts'
+
+/** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
+const concurrency = 3
+/** Records between a batch and the partition's end from which on documents are left to the watch. */
+const behind = 1_000
+
+/**
+ * Opens all parts of a projector and starts it. Stops with a sentence where the schema or a topic is missing or
+ * the topics are not co-partitioned; `crash` hears of what can never heal.
+ */
+export async function startProjector(
+  settings: Settings,
+  { lifecycle, logger, crash }: { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void },
+): Promise<void> {
+  const names = topicNames(settings.topicPrefix)
+  const types = new Map<string, RecordType>([
+    [names.organizations, 'organizations'],
+    [names.events, 'events'],
+    [names.orders, 'orders'],
+    [names.refunds, 'refunds'],
+  ])
+  const topics = [...types.keys()]
+  const registry = openMetrics()
+  const metrics = projectorMetrics(registry)
+
+  const db = openPostgres(settings.databaseUrl, {
+    name: 'projector',
+    max: concurrency + 2,
+    statementTimeoutMs: 30_000,
+    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+  })
+  lifecycle.onRelease('postgres', () => db.destroy())
+  await checkSchema(db)
+
+  const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
+  lifecycle.onRelease('kafka', () => kafka.close())
+  await checkTopics(kafka, settings.topicPrefix)
+
+  const redis = openRedis(settings.redisNodes, {
+    name: 'projector',
+    commandTimeoutMs: 5_000,
+    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+  })
+  lifecycle.onRelease('redis', () => redis.disconnect())
+  const keys = redisKeys(settings.redisPrefix)
+  const publisher = openPublisher({ db, redis, keys })
+  const asOf = openAsOf({ db, redis, keys })
+
+  const producer = await openProducer(kafka)
+  lifecycle.onRelease('producer', () => producer.close())
+
+  let assigned: Partition[] = []
+  const stopWatch = watch({ kafka, db, publisher, asOf, topics, assigned: () => assigned, metrics, logger })
+  lifecycle.onRelease('watch', stopWatch)
+
+  const onBatch = async (batch: RecordBatch): Promise<number> => {
+    const began = performance.now()
+    const type = types.get(batch.topic) as RecordType
+    try {
+      const { next, effects } = await projectBatch(
+        { db, producer, deadLetterTopic: names.deadLetters },
+        type,
+        batch,
+      )
+      asOf.applied(batch, next)
+      if (effects !== undefined) {
+        publisher.add(batch, effects)
+        if (batch.highWatermark - batch.next < behind)
+          void publisher.flush().catch(() => metrics.failures.inc({ part: 'redis' }))
+        report(batch, effects, performance.now() - began)
+      }
+      return next
+    } catch (error) {
+      metrics.failures.inc({ part: 'postgres' })
+      if (isPassing(error))
+        logger.warn(
+          { err: error, topic: batch.topic, partition: batch.partition },
+          'batch rolled back; trying again',
+        )
+      else crash(error)
+      throw error
+    }
+  }
+
+  const report = (
+    { topic, partition, from, next }: RecordBatch,
+    { counts, rejected, revision }: Effects,
+    tookMs: number,
+  ) => {
+    for (const [outcome, count] of Object.entries({ ...counts, rejected: rejected.length })) {
+      if (count > 0) metrics.records.inc({ topic, outcome }, count)
+    }
+    metrics.batches.inc({ topic })
+    metrics.batchSeconds.observe(tookMs / 1000)
+    logger.debug(
+      { topic, partition, from, next, revision, ...counts, rejected: rejected.length, tookMs },
+      'batch applied',
+    )
+  }
+
+  const consumer = await consumeBatches(kafka, {
+    groupId: settings.kafkaGroupId,
+    topics,
+    concurrency,
+    onBatch,
+    async onAssigned(assignment) {
+      for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
+      const mine = [...assignment].flatMap(([topic, partitions]) =>
+        partitions.map(partition => ({ topic, partition })),
+      )
+      asOf.keep(mine)
+      const starts = new Map<string, Map<number, number>>()
+      for (const { topic, partition, nextOffset } of await readOffsets(db, topics)) {
+        if (!assignment.get(topic)?.includes(partition)) continue
+        asOf.applied({ topic, partition }, nextOffset)
+        starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, nextOffset))
+      }
+      assigned = mine
+      logger.info({ partitions: mine.length }, 'partitions assigned')
+      return starts
+    },
+    onCrash: crash,
+  })
+  lifecycle.onRelease('consumer', () => consumer.stop())
+
+  const readiness = () => {
+    const { joined, lastFetchMs, lastError } = consumer.state()
+    if (!joined) return 'not in the consumer group yet'
+    if (lastError !== undefined) return 'caught in an error; it tries again'
+    return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
+  }
+  const address = await openOps(
+    lifecycle,
+    { host: settings.ops.host, port: settings.ops.port ?? 9090 },
+    { metrics: registry, readiness },
+  )
+  logger.info({ ops: address }, 'projector started')
+}
