@@ -21,6 +21,9 @@ export function openLifecycle(logger: Logger): Lifecycle {
   }
 }
 
+/** What a service is started with; `crash` is for what must never be passed over. */
+export type ServiceParts = { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void }
+
 const deadlineMs = 9_500
 
 /**

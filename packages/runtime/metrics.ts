@@ -16,6 +16,8 @@ export const metricHelp = {
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds: 'Time to answer a request, by endpoint',
   tally_query_source_total: 'Reads by where the answer came from (memory, redis, postgres)',
+  tally_query_failures_total:
+    'Calls to Redis or Postgres that failed and were answered another way, or with 503',
 } as const
 export type MetricName = keyof typeof metricHelp
 

@@ -15,7 +15,7 @@ import {
   readOffsets,
   redisKeys,
 } from '@tally/read-models'
-import { type Lifecycle, type Logger, openMetrics, openOps, type Settings } from '@tally/runtime'
+import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
 import type { Effects } from './effects.ts'
 import { projectorMetrics } from './metrics.ts'
@@ -35,7 +35,7 @@ const behind = 1_000
  */
 export async function startProjector(
   settings: Settings,
-  { lifecycle, logger, crash }: { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void },
+  { lifecycle, logger, crash }: ServiceParts,
 ): Promise<void> {
   const names = topicNames(settings.topicPrefix)
   const types = new Map<string, RecordType>([

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { endpoints } from '@tally/contract'
+import type { Logger } from '@tally/runtime'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify'
+import { answerRequest, type RequestParts } from './answerRequest.ts'
+import { endpointReads } from './endpoints/index.ts'
+import { allowOrigins } from './http/cors.ts'
+import { answerClientError } from './http/clientError.ts'
+import { findBrokenEncoding, parseQuery, splitTarget } from './http/encoding.ts'
+import { knownPaths } from './http/knownPaths.ts'
+import { problemBody, problemTypes, RequestProblem } from './http/problems.ts'
+import { type QueryMetrics, watchRequests } from './metrics.ts'
+import { registerReference } from './reference.ts'
+
+export type AppOptions = {
+  edition: 'cloud' | 'community'
+  corsOrigins: string[]
+  logger: Logger
+  metrics: QueryMetrics
+}
+
+/** Builds the API as a fastify app that is not listening yet; it opens and closes nothing by itself. */
+export async function buildApp(
+  parts: RequestParts,
+  { edition, corsOrigins, logger, metrics }: AppOptions,
+): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    bodyLimit: 1_024,
+    connectionTimeout: 60_000,
+    requestTimeout: 10_000,
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 16_384, querystringParser: parseQuery },
+    frameworkErrors: (_error, request, reply) => {
+      answerProblem(
+        new RequestProblem('invalid-parameters', { errors: [brokenPath] }),
+        request as FastifyRequest,
+        reply as FastifyReply,
+      )
+    },
+    clientErrorHandler: answerClientError,
+  }) as unknown as FastifyInstance
+
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id)
+    const broken = findBrokenEncoding(request.raw.url ?? '/')
+    if (broken === undefined) return done()
+    const message = 'must be UTF-8 in percent-encoding'
+    done(new RequestProblem('invalid-parameters', { errors: [{ ...broken, message }] }))
+  })
+  watchRequests(app, metrics)
+  const isKnownPath = knownPaths(app)
+  allowOrigins(app, corsOrigins)
+
+  if (edition === 'cloud') {
+    for (const endpoint of endpointReads) {
+      const { url } = endpoints[endpoint.name]
+      app.get(url, { config: { name: endpoint.name } }, (request, reply) =>
+        answerRequest(parts, endpoint, request, reply),
+      )
+    }
+    await registerReference(app)
+  }
+
+  app.setNotFoundHandler((request, reply) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const isKnown = !isRead && isKnownPath(splitTarget(request.raw.url ?? '/').path)
+    const problem = isKnown
+      ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
+      : new RequestProblem('not-found')
+    answerProblem(problem, request, reply)
+  })
+  return app
+}
+
+const brokenPath = { parameter: 'path', message: 'must be UTF-8 in percent-encoding' }
+
+/** The one place that makes an answer of an error; one that nobody expected tells nothing from inside. */
+function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = error instanceof RequestProblem ? error : undefined
+  if (problem === undefined) request.log.error({ err: error }, 'a request failed unexpectedly')
+  const type = problem?.type ?? 'internal-error'
+  const instance = splitTarget(request.raw.url ?? '/').path
+  const body = JSON.stringify(problemBody(type, { instance, requestId: request.id, errors: problem?.errors }))
+  reply
+    .code(problemTypes[type].status)
+    // Bytes, because fastify would add a charset to a text, which this media type does not have (RFC 7807).
+    .headers({ ...problem?.headers, 'X-Request-Id': request.id, 'Content-Type': 'application/problem+json' })
+    .send(Buffer.from(body))
+}

@@ -1,0 +1,27 @@
+import type { EndpointName, endpoints } from '@tally/contract'
+import type { ApiKey } from '@tally/api-keys'
+import type { z } from 'zod'
+import type { Answer } from '../answer.ts'
+import type { Readers } from '../readers.ts'
+
+/** What a read is given: the key that asks, and the parameters as the contract parses them. */
+export type Asked<Name extends EndpointName> = {
+  key: ApiKey
+  params: z.output<(typeof endpoints)[Name]['params']>
+  query: z.output<(typeof endpoints)[Name]['query']>
+}
+
+/**
+ * One endpoint: a name of the contract and its read. `early` reads cost so little that they begin before the rate
+ * limit has answered, in the same round trip to Redis.
+ */
+export type EndpointRead<Name extends EndpointName = EndpointName> = {
+  name: Name
+  early: boolean
+  read(readers: Readers, asked: Asked<Name>): Promise<Answer>
+}
+
+/** Binds a read to its endpoint; the list in `index.ts` holds all of them. */
+export function endpointRead<Name extends EndpointName>(read: EndpointRead<Name>): EndpointRead {
+  return read as unknown as EndpointRead
+}

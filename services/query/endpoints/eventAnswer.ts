@@ -1,0 +1,32 @@
+import type { ApiKey } from '@tally/api-keys'
+import type { EventId } from '@tally/contract'
+import type { Answer } from '../answer.ts'
+import { RequestProblem } from '../http/problems.ts'
+import type { Readers } from '../readers.ts'
+import type { Answered } from '../views/eventViews.ts'
+import type { Question } from '../views/question.ts'
+
+/** One 404 for every reason, that tells none of them (decisions.md, Problem body). */
+export const notFound = () => new RequestProblem('not-found')
+
+/** The part of a request that says whose event is asked about. */
+export type AskedEvent = { key: ApiKey; params: { eventId: EventId } }
+
+/** Asks a question to the event of a request, if its key may see it; a 404 for whatever is not there for it. */
+export async function askEvent(
+  { views }: Readers,
+  { key, params: { eventId } }: AskedEvent,
+  question: Question,
+): Promise<Answered> {
+  if (key.eventId !== null && key.eventId !== eventId) throw notFound()
+  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question)
+  if (answered === undefined) throw notFound()
+  return answered
+}
+
+/** As `askEvent`, as a whole answer. */
+export async function answerEvent(readers: Readers, asked: AskedEvent, question: Question): Promise<Answer> {
+  const { plan, composed, asOfMs } = await askEvent(readers, asked, question)
+  const { eventId } = asked.params
+  return { ...composed, eventId, asOfMs, ...(plan.dayId === undefined ? {} : { dayId: plan.dayId }) }
+}

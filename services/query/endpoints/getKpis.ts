@@ -1,0 +1,19 @@
+import { noSales } from '@tally/core'
+import { planDay } from '../views/question.ts'
+import { endpointRead } from './endpoint.ts'
+import { answerEvent } from './eventAnswer.ts'
+
+/** Every number is 0 where no day can be resolved (decisions.md, Answers). */
+export const getKpis = endpointRead({
+  name: 'getKpis',
+  early: true,
+  read: (readers, asked) =>
+    answerEvent(readers, asked, event =>
+      planDay(event, 'kpis', {
+        query: asked.query,
+        key: 'kpis',
+        toData: JSON.stringify,
+        whenNoDay: JSON.stringify(noSales),
+      }),
+    ),
+})

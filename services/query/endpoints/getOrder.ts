@@ -1,0 +1,25 @@
+import { orderId } from '@tally/contract'
+import { readOrder } from '@tally/read-models'
+import { composeText } from '../views/composed.ts'
+import { endpointRead } from './endpoint.ts'
+import { notFound } from './eventAnswer.ts'
+import { answerFromOrders, ifListed } from './orders.ts'
+
+/** An id that no order can have is a 404 like one that no order has (decisions.md, Parameters). */
+export const getOrder = endpointRead({
+  name: 'getOrder',
+  early: false,
+  read: (readers, asked) => {
+    const { eventId, id } = asked.params
+    return answerFromOrders(
+      readers,
+      asked,
+      ifListed(() => orderId.safeParse(id).success),
+      async snapshot => {
+        const order = await readOrder(snapshot, eventId, id)
+        if (order === undefined) throw notFound()
+        return composeText(order)
+      },
+    )
+  },
+})

@@ -1,0 +1,31 @@
+import { allAreas, composeTrendPoint, trendDays } from '@tally/core'
+import { documentName } from '@tally/read-models'
+import { compose } from '../views/composed.ts'
+import { documentOf, hasArea } from '../views/question.ts'
+import { endpointRead } from './endpoint.ts'
+import { answerEvent } from './eventAnswer.ts'
+
+/** Made of the KPI documents of the event's last days (messages.md section 4). */
+export const getSalesTrend = endpointRead({
+  name: 'getSalesTrend',
+  early: true,
+  read: (readers, asked) =>
+    answerEvent(readers, asked, event => {
+      const { days, areaId = allAreas } = asked.query
+      if (!hasArea(event, asked.query.areaId)) return undefined
+      const dates = trendDays(event.days, days)
+      return {
+        key: `trend:${days}:${areaId}`,
+        needs: dates.flatMap(({ days }) => days.map(({ dayId }) => documentName('kpis', dayId, areaId))),
+        compose: documents =>
+          compose(
+            dates.map(({ date, days }) =>
+              composeTrendPoint(
+                date,
+                days.map(({ dayId }) => documentOf(documents, 'kpis', dayId, areaId)),
+              ),
+            ),
+          ),
+      }
+    }),
+})

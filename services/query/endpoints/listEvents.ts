@@ -1,0 +1,14 @@
+import { noEventId } from '@tally/contract'
+import { compose } from '../views/composed.ts'
+import { endpointRead } from './endpoint.ts'
+
+/** All events of the organization; of a key bound to one event only that (public-api-v1.md 4.1). */
+export const listEvents = endpointRead({
+  name: 'listEvents',
+  early: true,
+  async read({ list }, { key }) {
+    const events = await list.read(key.organizationId)
+    const visible = key.eventId === null ? events : events.filter(({ id }) => id === key.eventId)
+    return { ...compose(visible), eventId: noEventId }
+  },
+})

@@ -1,0 +1,24 @@
+import { countOrders, readOrderPage } from '@tally/read-models'
+import { composeText } from '../views/composed.ts'
+import { hasArea, hasDay } from '../views/question.ts'
+import { endpointRead } from './endpoint.ts'
+import { answerFromOrders, ifListed } from './orders.ts'
+
+/** The total comes from the counters by status, never from counting orders (design.md, Read path). */
+export const listOrders = endpointRead({
+  name: 'listOrders',
+  early: false,
+  read: (readers, asked) => {
+    const { dayId, areaId, status, page, pageSize } = asked.query
+    const filter = { eventId: asked.params.eventId, dayId, areaId, status }
+    const listed = ifListed(event => hasDay(event, dayId) && hasArea(event, areaId))
+    return answerFromOrders(readers, asked, listed, async snapshot => {
+      const totalCount = await countOrders(snapshot, filter)
+      const offset = (page - 1) * pageSize
+      const orders =
+        offset >= totalCount ? [] : await readOrderPage(snapshot, filter, { offset, limit: pageSize })
+      const pagination = { page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) }
+      return { ...composeText(`[${orders.join(',')}]`, pagination), pagination }
+    })
+  },
+})

@@ -1,0 +1,37 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+const exposed = [
+  'ETag',
+  'Retry-After',
+  'Tally-As-Of',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+].join(', ')
+
+/**
+ * Lets pages of some origins read the API (decisions.md, Browsers). Without the setting, or without an Origin,
+ * no header is sent and OPTIONS is what every other method is.
+ */
+export function allowOrigins(app: FastifyInstance, origins: string[]): void {
+  if (origins.length === 0) return
+  const any = origins.includes('*')
+
+  app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    if (!any) reply.header('Vary', 'Origin')
+    const { origin } = request.headers
+    if (origin === undefined || !(any || origins.includes(origin))) return done()
+    reply.header('Access-Control-Allow-Origin', any ? '*' : origin)
+    reply.header('Access-Control-Expose-Headers', exposed)
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
+      return done()
+    reply
+      .code(204)
+      .header('Access-Control-Allow-Methods', 'GET, HEAD')
+      .header('Access-Control-Allow-Headers', 'X-Api-Key, Authorization, If-None-Match')
+      .header('Access-Control-Max-Age', '600')
+      .send()
+  })
+}

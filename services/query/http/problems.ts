@@ -1,0 +1,97 @@
+import type { Problem } from '@tally/contract'
+
+/** Every problem that the API answers: its name in `type`, its status and what the help page says to do. */
+export const problemTypes = {
+  'invalid-parameters': {
+    status: 400,
+    title: 'Invalid parameters',
+    help: 'A parameter has a value that it cannot have. `errors` names each one and what it takes.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Keys are made in the administration area.',
+  },
+  'missing-scope': {
+    status: 403,
+    title: 'Forbidden',
+    help: 'The API key is valid but lacks the scope that this endpoint needs. Make a key with that scope.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'Not found',
+    help: 'There is nothing at this address that the API key may read. Check the path, and the ids of event, day, area, menu items and order.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method not allowed',
+    help: 'The API is read-only: use GET or HEAD.',
+  },
+  'bad-request': { status: 400, title: 'Bad request', help: 'The request is no valid HTTP request.' },
+  'request-too-large': {
+    status: 431,
+    title: 'Request header fields too large',
+    help: 'The request line or the headers are too long. Send only the headers that the API needs.',
+  },
+  'rate-limit-exceeded': {
+    status: 429,
+    title: 'Too many requests',
+    help: 'The rate limit of the organization is used up. Wait as many seconds as `Retry-After` says. More keys do not raise the limit.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Internal error',
+    help: 'Something went wrong inside the service. Try again; if it stays, report the `requestId`.',
+  },
+  'service-unavailable': {
+    status: 503,
+    title: 'Service unavailable',
+    help: 'A part of the service is down. Try again after as many seconds as `Retry-After` says.',
+  },
+} as const
+export type ProblemType = keyof typeof problemTypes
+
+export type ParameterError = { parameter: string; message: string }
+
+/** Thrown anywhere in a request; the one error handler makes the answer of it. */
+export class RequestProblem extends Error {
+  readonly type: ProblemType
+  readonly errors: ParameterError[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(
+    type: ProblemType,
+    { errors, headers = {} }: { errors?: ParameterError[]; headers?: Record<string, string> } = {},
+  ) {
+    super(problemTypes[type].title)
+    this.type = type
+    this.errors = errors
+    this.headers = headers
+  }
+}
+
+/** The body of a problem (decisions.md, Problem body); the same for every reason that one type stands for. */
+export function problemBody(
+  type: ProblemType,
+  {
+    instance,
+    requestId,
+    errors,
+  }: { instance: string; requestId: string; errors?: ParameterError[] | undefined },
+): Problem {
+  const { status, title, help } = problemTypes[type]
+  return {
+    type: `/problems/${type}`,
+    title,
+    status,
+    detail: help,
+    instance,
+    requestId,
+    ...(errors === undefined ? {} : { errors }),
+  }
+}
+
+/** A part is down that this answer needs; `Retry-After` is about what a part takes to come back. */
+export function unavailable(): RequestProblem {
+  return new RequestProblem('service-unavailable', { headers: { 'Retry-After': '2' } })
+}

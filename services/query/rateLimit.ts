@@ -1,0 +1,68 @@
+import type { OrganizationId, OrganizationStatus } from '@tally/contract'
+import {
+  type Postgres,
+  publishOrganizations,
+  type RedisClient,
+  type RedisKeys,
+  readOrganization,
+} from '@tally/read-models'
+import type { RateLimits } from '@tally/runtime'
+import { LRUCache } from 'lru-cache'
+import type { Breaker } from './breaker.ts'
+
+/** What the rate limit says to one request (decisions.md, Rate limit). */
+export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
+
+const windowMs = 60_000
+/** Of an organization whose status no part can tell right now: the smallest limit, never none. */
+const unknownStatus: OrganizationStatus = 'Trial'
+
+export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
+
+/**
+ * Counts requests per organization in Redis, exact over all query processes: status, window and count are one
+ * script. With Redis down, each process counts for itself (decisions.md, When a part is down).
+ */
+export function openRateLimiter(
+  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; breaker: Breaker },
+  limits: RateLimits,
+): RateLimiter {
+  const { db, redis, keys, breaker } = parts
+  const pairs = Object.entries(limits).flat()
+  const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
+
+  const takeInRedis = async (id: OrganizationId): Promise<Grant | undefined> => {
+    const reply = await redis.takeRequest(keys.window(id), keys.organization(id), windowMs, ...pairs)
+    if (reply === null) return undefined
+    const [granted, limit, remaining, resetMs] = reply
+    return { granted: granted === 1, limit, remaining, resetMs }
+  }
+
+  const takeHere = async (id: OrganizationId): Promise<Grant> => {
+    const status = await readOrganization(db, id).then(
+      organization => organization?.status ?? unknownStatus,
+      () => unknownStatus,
+    )
+    const limit = limits[status]
+    const now = Date.now()
+    let window = ownWindows.get(id)
+    if (window === undefined || window.endsAtMs <= now) {
+      window = { used: 0, endsAtMs: now + windowMs }
+      ownWindows.set(id, window)
+    }
+    const granted = window.used < limit
+    if (granted) window.used += 1
+    return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
+  }
+
+  return async id => {
+    const grant = await breaker.attempt(async () => {
+      const first = await takeInRedis(id)
+      if (first !== undefined) return first
+      // Redis does not know the organization (it lost its data, or is not told yet): tell it, and ask again.
+      await publishOrganizations(parts, [id]).catch(() => undefined)
+      return takeInRedis(id)
+    })
+    return grant ?? takeHere(id)
+  }
+}

@@ -1,0 +1,50 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import { openApiDocument } from '@tally/contract'
+import type { FastifyInstance } from 'fastify'
+import { problemTypes, RequestProblem, type ProblemType } from './http/problems.ts'
+
+/**
+ * What needs no token and costs nothing: the OpenAPI document, the reference page, which loads nothing from any
+ * other host, and a page of help for each problem.
+ */
+export async function registerReference(app: FastifyInstance): Promise<void> {
+  const document = openApiDocument()
+  const json = JSON.stringify(document)
+  app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(json))
+
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: {
+      url: '/api/v1/openapi.json',
+      deepLinking: true,
+      tryItOutEnabled: true,
+      validatorUrl: null,
+    } as never,
+    theme: { title: 'Tally API' },
+  })
+
+  app.get<{ Params: { type: string } }>('/problems/:type', (request, reply) => {
+    const { type } = request.params
+    if (!Object.hasOwn(problemTypes, type)) throw new RequestProblem('not-found')
+    return reply.type('text/html; charset=utf-8').send(helpPage(type as ProblemType))
+  })
+}
+
+function helpPage(type: ProblemType): string {
+  const { status, title, help } = problemTypes[type]
+  const text = help.replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} - Tally API</title>
+<style>body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>${status} ${title}</h1>
+<p>${text}</p>
+<p><a href="/docs">Reference of the API</a></p>
+</html>
+`
+}

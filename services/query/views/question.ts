@@ -1,0 +1,75 @@
+import { allAreas, resolveDay } from '@tally/core'
+import {
+  type DocumentName,
+  type DocumentOf,
+  documentName,
+  emptyDocument,
+  type StoredEvent,
+  type View,
+} from '@tally/read-models'
+import { type Composed, composeText } from './composed.ts'
+
+/** Documents by name, as JSON; an empty text is a document without orders. */
+export type DocumentTexts = Map<DocumentName, string>
+
+/**
+ * How one request is answered of one event: a key that names the answer among those of one revision, the
+ * documents that it needs, and how it is made of them.
+ */
+export type Plan = {
+  key: string
+  /** What `meta.dayId` says; absent where it is not said. */
+  dayId?: number | null
+  needs: DocumentName[]
+  compose(documents: DocumentTexts): Composed
+}
+
+/** A request's question to an event; undefined where it names a day, area or item that is not the event's. */
+export type Question = (event: StoredEvent) => Plan | undefined
+
+/** A document that the plan has named as needed. */
+export function documentOf<Name extends View>(
+  documents: DocumentTexts,
+  view: Name,
+  dayId: number,
+  areaId: number,
+): DocumentOf[Name] {
+  const text = documents.get(documentName(view, dayId, areaId))
+  if (text === undefined) throw new Error(`the document ${view} was not asked for`)
+  return text === '' ? emptyDocument[view] : (JSON.parse(text) as DocumentOf[Name])
+}
+
+export type DayQuery = { dayId?: number | undefined; areaId?: number | undefined }
+
+/** The areas of an event that a request may name (public-api-v1.md section 4, Common rules). */
+export const hasArea = ({ areas }: StoredEvent, areaId: number | undefined): boolean =>
+  areaId === undefined || areas.some(area => area.areaId === areaId)
+
+export const hasDay = ({ days }: StoredEvent, dayId: number | undefined): boolean =>
+  dayId === undefined || days.some(day => day.dayId === dayId)
+
+/**
+ * The plan of a question about one day, asked for or resolved, and one area or all: `toData` makes the answer's
+ * data of the view's document; `whenNoDay` is the data where the event has no day (decisions.md, Answers).
+ */
+export function planDay<Name extends View>(
+  event: StoredEvent,
+  view: Name,
+  {
+    query,
+    key,
+    toData,
+    whenNoDay,
+  }: { query: DayQuery; key: string; toData: (document: DocumentOf[Name]) => string; whenNoDay: string },
+): Plan | undefined {
+  if (!hasDay(event, query.dayId) || !hasArea(event, query.areaId)) return undefined
+  const dayId = query.dayId ?? resolveDay(event.days)?.dayId ?? null
+  const areaId = query.areaId ?? allAreas
+  return {
+    key: `${key}:${dayId}:${areaId}`,
+    dayId,
+    needs: dayId === null ? [] : [documentName(view, dayId, areaId)],
+    compose: documents =>
+      composeText(dayId === null ? whenNoDay : toData(documentOf(documents, view, dayId, areaId)), dayId),
+  }
+}
