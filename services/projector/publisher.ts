@@ -88,7 +88,7 @@ export function openPublisher(parts: { db: Postgres; redis: RedisClient; keys: R
     },
 
     async heal(of, storedRevision) {
-      const published = Number((await redis.hget(keys.shard(of.partition), publishedField(of.topic))) ?? -1)
+      const published = Number((await redis.hget(keys.shard(of.partition), publishedField(of.topic))) ?? 0)
       if (published >= storedRevision) return false
       for (const id of await readEventsSince(db, of.partition, published)) note(id, { whole: true })
       for (const id of await readOrganizationsSince(db, published)) organizations.add(id)

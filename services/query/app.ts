@@ -7,12 +7,13 @@ import {
   type FastifyReply,
   type FastifyRequest,
   fastify,
+  LogController,
 } from 'fastify'
 import { answerRequest, type RequestParts } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
-import { allowOrigins } from './http/cors.ts'
+import { allowedOrigins } from './http/cors.ts'
 import { answerClientError } from './http/clientError.ts'
-import { findBrokenEncoding, parseQuery, splitTarget } from './http/encoding.ts'
+import { type BrokenPart, findBrokenEncoding, parseQuery, splitTarget } from './http/encoding.ts'
 import { knownPaths } from './http/knownPaths.ts'
 import { problemBody, problemTypes, RequestProblem } from './http/problems.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
@@ -30,9 +31,11 @@ export async function buildApp(
   parts: RequestParts,
   { edition, corsOrigins, logger, metrics }: AppOptions,
 ): Promise<FastifyInstance> {
+  const cors = allowedOrigins(corsOrigins)
+  const isKnownPath = knownPaths()
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: 1_024,
@@ -40,27 +43,28 @@ export async function buildApp(
     requestTimeout: 10_000,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuery },
+    // A path that the router cannot decode gets here before any hook.
     frameworkErrors: (_error, request, reply) => {
-      answerProblem(
-        new RequestProblem('invalid-parameters', { errors: [brokenPath] }),
-        request as FastifyRequest,
-        reply as FastifyReply,
-      )
+      cors(request as FastifyRequest, reply as FastifyReply, () => {
+        answerProblem(badEncoding({ parameter: 'path' }), request as FastifyRequest, reply as FastifyReply)
+      })
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath.has),
   }) as unknown as FastifyInstance
 
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
+  app.addHook('onRoute', ({ url }) => isKnownPath.add(url))
+  watchRequests(app, metrics)
+  app.addHook('onRequest', cors)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
-    const broken = findBrokenEncoding(request.raw.url ?? '/')
-    if (broken === undefined) return done()
-    const message = 'must be UTF-8 in percent-encoding'
-    done(new RequestProblem('invalid-parameters', { errors: [{ ...broken, message }] }))
+    const target = request.raw.url ?? '/'
+    const broken = findBrokenEncoding(target)
+    if (broken !== undefined) return done(badEncoding(broken))
+    // The router takes an empty segment for a parameter's value; to the API it is another path.
+    if (hasEmptySegment(splitTarget(target).path)) return done(new RequestProblem('not-found'))
+    done()
   })
-  watchRequests(app, metrics)
-  const isKnownPath = knownPaths(app)
-  allowOrigins(app, corsOrigins)
 
   if (edition === 'cloud') {
     for (const endpoint of endpointReads) {
@@ -74,7 +78,7 @@ export async function buildApp(
 
   app.setNotFoundHandler((request, reply) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    const isKnown = !isRead && isKnownPath(splitTarget(request.raw.url ?? '/').path)
+    const isKnown = !isRead && isKnownPath.has(splitTarget(request.raw.url ?? '/').path)
     const problem = isKnown
       ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
       : new RequestProblem('not-found')
@@ -83,7 +87,14 @@ export async function buildApp(
   return app
 }
 
-const brokenPath = { parameter: 'path', message: 'must be UTF-8 in percent-encoding' }
+const hasEmptySegment = (path: string) =>
+  path.startsWith('/api/') && (path.includes('//') || path.endsWith('/'))
+
+function badEncoding({ parameter }: BrokenPart): RequestProblem {
+  return new RequestProblem('invalid-parameters', {
+    errors: [{ parameter, message: 'must be UTF-8 in percent-encoding' }],
+  })
+}
 
 /** The one place that makes an answer of an error; one that nobody expected tells nothing from inside. */
 function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -16,7 +16,9 @@ export async function registerReference(app: FastifyInstance): Promise<void> {
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: true,
+    // No `upgrade-insecure-requests`: the page also has to work where the API is served without TLS.
+    staticCSP:
+      "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'self'",
     uiConfig: {
       url: '/api/v1/openapi.json',
       deepLinking: true,

@@ -8,7 +8,7 @@ const euros = z.number().describe('EUR')
 
 export const eventAnswer = z
   .object({
-    id: z.uuid(),
+    id: z.guid(),
     name: z.string(),
     startDate: utc,
     isOpen: z.boolean().describe('True exactly when currentDay is not null'),

@@ -5,7 +5,7 @@ const utc = z.iso.datetime()
 /** Fields of `meta` that every answer carries (public-api-v1.md 2.1). */
 const commonMeta = {
   generatedAt: utc.describe('Time of generation'),
-  eventId: z.uuid().describe('Event concerned'),
+  eventId: z.guid().describe('Event concerned'),
 }
 
 const asOf = utc

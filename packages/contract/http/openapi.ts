@@ -1,4 +1,9 @@
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi'
 import type { z } from 'zod'
 import { problem } from './answers.ts'
 import { type Endpoint, endpoints } from './endpoints.ts'
@@ -27,7 +32,7 @@ export function openApiDocument(serverUrl = '/') {
   for (const [operationId, endpoint] of Object.entries(endpoints)) {
     paths[endpoint.url.replaceAll(/:(\w+)/g, '{$1}')] = { get: operation(operationId, endpoint) }
   }
-  return createDocument({
+  const contents: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: { title: 'Tally: event data API', version: '1.0.0', description },
     servers: [{ url: serverUrl }],
@@ -39,7 +44,21 @@ export function openApiDocument(serverUrl = '/') {
         bearer: { type: 'http', scheme: 'bearer' },
       },
     },
-  })
+  }
+  return createDocument(contents, { override: asPromised })
+}
+
+/**
+ * What a schema promises to clients, which may be less than what it checks: fields may be added any time
+ * (public-api-v1.md section 9), and a format says enough without its pattern.
+ */
+function asPromised({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
+  if (jsonSchema.type === 'integer') {
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  }
 }
 
 function operation(

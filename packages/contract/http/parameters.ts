@@ -27,8 +27,8 @@ const menuItemIds = z
     /^[1-9]\d{0,9}(,[1-9]\d{0,9})*$/,
     'must be menu item ids with single commas and no spaces between them',
   )
-  .transform(list => list.split(',').map(Number))
-  .refine(ids => ids.length <= maxIds, `must hold at most ${maxIds} ids`)
+  .transform(list => [...new Set(list.split(',').map(Number))])
+  .refine(ids => ids.length <= maxIds, `must hold at most ${maxIds} different ids`)
   .refine(ids => ids.every(id => id <= maxInteger), `must hold ids from 1 to ${maxInteger}`)
 
 export const noParameters = z.object({})
@@ -43,8 +43,14 @@ export const dayAndArea = z.object({
   dayId: id.optional().describe('Default: the open day, else the one closed last'),
   areaId: id.optional().describe('Default: all areas'),
 })
-export const trendQuery = z.object({ days: integerParameter(1, 365).default(7), areaId: id.optional() })
-export const topItemsQuery = z.object({ ...dayAndArea.shape, limit: integerParameter(1, 100).default(10) })
+export const trendQuery = z.object({
+  days: integerParameter(1, 365).default(7).meta({ default: 7 }),
+  areaId: id.optional(),
+})
+export const topItemsQuery = z.object({
+  ...dayAndArea.shape,
+  limit: integerParameter(1, 100).default(10).meta({ default: 10 }),
+})
 export const itemCountsQuery = z.object({
   dayId: dayAndArea.shape.dayId,
   menuItemIds: menuItemIds
@@ -55,6 +61,6 @@ export const ordersQuery = z.object({
   dayId: id.optional().describe('Default: all days'),
   areaId: id.optional().describe('Default: all areas'),
   status: orderStatus.optional().describe('Default: everything but Cancelled'),
-  page: integerParameter(1, 1_000_000).default(1),
-  pageSize: integerParameter(1, 100).default(20),
+  page: integerParameter(1, 1_000_000).default(1).meta({ default: 1 }),
+  pageSize: integerParameter(1, 100).default(20).meta({ default: 20 }),
 })

@@ -60,7 +60,7 @@ export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopIt
 export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | undefined): ItemCount[] {
   const nameOf = menuNames(menu)
   const sold = new Map(items.map(item => [item.menuItemId, item]))
-  const ids = asked === undefined ? [...sold.keys()] : [...new Set(asked)].sort((one, other) => one - other)
+  const ids = asked === undefined ? [...sold.keys()] : asked.toSorted((one, other) => one - other)
   return ids.map(menuItemId => ({
     menuItemId,
     itemName: nameOf(menuItemId).itemName,

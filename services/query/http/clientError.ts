@@ -1,16 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { findBrokenEncoding, splitTarget } from './encoding.ts'
 import { type ProblemType, problemBody, problemTypes } from './problems.ts'
 
-/** Answers what never became a request (no HTTP, headers too long, too slow) as a problem, and hangs up. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+/** `rawPacket` is a Buffer at run time; fastify declares its JSON form. */
+type ClientError = Error & { code?: string | undefined; rawPacket?: unknown }
+
+/**
+ * Answers what never became a request (no HTTP, headers too long, a method that Node's parser does not know) as a
+ * problem, and hangs up.
+ */
+export function answerClientError(
+  error: ClientError,
+  socket: Socket,
+  isKnownPath: (path: string) => boolean,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const type: ProblemType = error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'bad-request'
+  const path = requestPath(error.rawPacket) ?? '/'
+  const type = problemOf(error, path, isKnownPath)
   const requestId = randomUUID()
-  const body = JSON.stringify(problemBody(type, { instance: '/', requestId }))
+  const body = JSON.stringify(problemBody(type, { instance: path, requestId }))
   const { status, title } = problemTypes[type]
   socket.end(
     [
@@ -18,9 +30,26 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...(type === 'method-not-allowed' ? ['Allow: GET, HEAD'] : []),
       'Connection: close',
       '',
       body,
     ].join('\r\n'),
   )
+}
+
+function problemOf({ code }: ClientError, path: string, isKnownPath: (path: string) => boolean): ProblemType {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'request-too-large'
+  if (code !== 'HPE_INVALID_METHOD') return 'bad-request'
+  if (path === '/' || findBrokenEncoding(path) !== undefined) return 'bad-request'
+  return isKnownPath(path) ? 'method-not-allowed' : 'not-found'
+}
+
+/** The path of a request line with any method, or undefined where there is none. */
+function requestPath(packet: unknown): string | undefined {
+  if (!Buffer.isBuffer(packet)) return undefined
+  const target = /^[!#$%&'*+.^_`|~\w-]+ (\/\S*) HTTP\/1\.[01]\r?\n/.exec(
+    packet.toString('latin1', 0, 16_384),
+  )?.[1]
+  return target === undefined ? undefined : splitTarget(target).path
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const exposed = [
   'ETag',
@@ -15,11 +15,11 @@ const exposed = [
  * Lets pages of some origins read the API (decisions.md, Browsers). Without the setting, or without an Origin,
  * no header is sent and OPTIONS is what every other method is.
  */
-export function allowOrigins(app: FastifyInstance, origins: string[]): void {
-  if (origins.length === 0) return
+export function allowedOrigins(origins: string[]): Hook {
+  if (origins.length === 0) return (_request, _reply, done) => done()
   const any = origins.includes('*')
 
-  app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+  return (request, reply, done) => {
     if (!any) reply.header('Vary', 'Origin')
     const { origin } = request.headers
     if (origin === undefined || !(any || origins.includes(origin))) return done()
@@ -29,9 +29,12 @@ export function allowOrigins(app: FastifyInstance, origins: string[]): void {
       return done()
     reply
       .code(204)
+      .header('X-Request-Id', request.id)
       .header('Access-Control-Allow-Methods', 'GET, HEAD')
       .header('Access-Control-Allow-Headers', 'X-Api-Key, Authorization, If-None-Match')
       .header('Access-Control-Max-Age', '600')
       .send()
-  })
+  }
 }
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void

@@ -1,17 +1,19 @@
-import type { FastifyInstance } from 'fastify'
-
 /**
- * Tells whether a path has a GET route, whatever the method of a request to it: the router itself answers only for
- * the methods it was given. Call it before the routes are registered.
+ * The paths that have a GET route, for requests with another method: the router itself answers only for the
+ * methods it was given.
  */
-export function knownPaths(app: FastifyInstance): (path: string) => boolean {
+export function knownPaths() {
   const patterns: RegExp[] = []
-  app.addHook('onRoute', ({ url }) => {
-    const pattern = url
-      .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replaceAll(/:\w+/g, '[^/]+')
-      .replaceAll('*', '.*')
-    patterns.push(new RegExp(`^${pattern}$`))
-  })
-  return path => patterns.some(pattern => pattern.test(decodeURIComponent(path)))
+  return {
+    /** Notes a route's address, with fastify's `:name` and `*`. */
+    add(url: string): void {
+      const pattern = url
+        .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+        .replaceAll(/:\w+/g, '[^/]+')
+        .replaceAll('*', '.*')
+      patterns.push(new RegExp(`^${pattern}$`))
+    },
+    /** Whether a well-encoded path has a route. */
+    has: (path: string): boolean => patterns.some(pattern => pattern.test(decodeURIComponent(path))),
+  }
 }
