@@ -6,6 +6,7 @@ export function projectorMetrics(metrics: Metrics) {
     records: metrics.counter('tally_projector_records_total', ['topic', 'outcome']),
     batches: metrics.counter('tally_projector_batches_total', ['topic']),
     batchSeconds: metrics.histogram('tally_projector_batch_seconds', []),
+    publishSeconds: metrics.histogram('tally_projector_publish_seconds', []),
     lag: metrics.gauge('tally_projector_lag_records', ['topic', 'partition']),
     freshness: metrics.gauge('tally_projector_freshness_seconds', ['topic', 'partition']),
     failures: metrics.counter('tally_projector_failures_total', ['part']),

@@ -32,8 +32,14 @@ export type Publisher = {
 
 const publishedField = (topic: string) => `published:${topic}`
 
-export function openPublisher(parts: { db: Postgres; redis: RedisClient; keys: RedisKeys }): Publisher {
-  const { db, redis, keys } = parts
+export function openPublisher(parts: {
+  db: Postgres
+  redis: RedisClient
+  keys: RedisKeys
+  /** Hears how long a flush took that had something to publish. */
+  onPublished?: (tookMs: number) => void
+}): Publisher {
+  const { db, redis, keys, onPublished = () => {} } = parts
   let events = new Map<EventId, Unpublished>()
   let organizations = new Set<OrganizationId>()
   let marks = new Map<string, Partition & { revision: number }>()
@@ -51,6 +57,8 @@ export function openPublisher(parts: { db: Postgres; redis: RedisClient; keys: R
     events = new Map()
     organizations = new Set()
     marks = new Map()
+    if (taken.events.size === 0 && taken.organizations.size === 0 && taken.marks.size === 0) return
+    const began = performance.now()
     try {
       await publishOrganizations(parts, taken.organizations)
       await publishEvents(parts, taken.events)
@@ -59,6 +67,7 @@ export function openPublisher(parts: { db: Postgres; redis: RedisClient; keys: R
           redis.raise(keys.shard(partition), publishedField(topic), revision),
         ),
       )
+      onPublished(performance.now() - began)
     } catch (error) {
       for (const [id, newer] of events) taken.events.set(id, join(taken.events.get(id), newer))
       events = taken.events

@@ -68,7 +68,12 @@ export async function startProjector(
   })
   lifecycle.onRelease('redis', () => redis.disconnect())
   const keys = redisKeys(settings.redisPrefix)
-  const publisher = openPublisher({ db, redis, keys })
+  const publisher = openPublisher({
+    db,
+    redis,
+    keys,
+    onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
+  })
   const asOf = openAsOf({ db, redis, keys })
 
   const producer = await openProducer(kafka)

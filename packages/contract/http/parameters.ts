@@ -44,12 +44,12 @@ export const dayAndArea = z.object({
   areaId: id.optional().describe('Default: all areas'),
 })
 export const trendQuery = z.object({
-  days: integerParameter(1, 365).default(7).meta({ default: 7 }),
+  days: integerParameter(1, 365).default(7).describe('Default: 7'),
   areaId: id.optional(),
 })
 export const topItemsQuery = z.object({
   ...dayAndArea.shape,
-  limit: integerParameter(1, 100).default(10).meta({ default: 10 }),
+  limit: integerParameter(1, 100).default(10).describe('Default: 10'),
 })
 export const itemCountsQuery = z.object({
   dayId: dayAndArea.shape.dayId,
@@ -61,6 +61,6 @@ export const ordersQuery = z.object({
   dayId: id.optional().describe('Default: all days'),
   areaId: id.optional().describe('Default: all areas'),
   status: orderStatus.optional().describe('Default: everything but Cancelled'),
-  page: integerParameter(1, 1_000_000).default(1).meta({ default: 1 }),
-  pageSize: integerParameter(1, 100).default(20).meta({ default: 20 }),
+  page: integerParameter(1, 1_000_000).default(1).describe('Default: 1'),
+  pageSize: integerParameter(1, 100).default(20).describe('Default: 20'),
 })
