@@ -1,8 +1,5 @@
 import type { Scope } from '@tally/contract'
-import type { ColumnType } from 'kysely'
-
-/** Written as an ISO text, read as epoch milliseconds. */
-type Instant<Null extends null | never = never> = ColumnType<number | Null, string | Null, string | Null>
+import type { Instant } from './instant.ts'
 
 /** The keys of the API; kept by packages/api-keys, declared here because one schema has one list of tables. */
 export type ApiKeyTable = {

@@ -8,6 +8,7 @@ import type { OrderTable } from '../orders/table.ts'
 import type { OrganizationTable } from '../organizations/table.ts'
 import type { RefundTable } from '../refunds/table.ts'
 import type { ApiKeyTable } from './apiKeyTable.ts'
+import type { RebuildTable, ReplayedLetterTable } from './operationTables.ts'
 
 /** Every table, for kysely; each is described in its model's folder. */
 export type Database = {
@@ -21,5 +22,7 @@ export type Database = {
   hourly_counters: HourlyTable
   item_counters: ItemTable
   api_keys: ApiKeyTable
+  replayed_letters: ReplayedLetterTable
+  rebuilds: RebuildTable
 }
 export type Tx = Transaction<Database>

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import type { Owner } from './process.ts'
+
+/** What a finished command printed; stdout and stderr together in `output`. */
+export interface Finished {
+  stdout: string
+  output: string
+}
+
+export interface RunOptions {
+  owner?: Owner | undefined
+  env?: Record<string, string>
+  cwd?: string
+  signal?: AbortSignal | undefined
+  /** How many lines of output the error of a failure shows; 15 unless told otherwise. */
+  errorLines?: number
+  /** Is given each whole line of output as it comes. */
+  onLine?: (line: string) => void
+}
+
+/**
+ * Runs a command to its end. Throws an error with the end of its output when it fails, when it is not installed, or
+ * when `signal` ends it.
+ */
+export async function run(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
+  const { owner, env, cwd, signal, onLine, errorLines = 15 } = options
+  signal?.throwIfAborted()
+  const child = spawn(command, args, {
+    ...owner,
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kill = () => void child.kill('SIGTERM')
+  signal?.addEventListener('abort', kill)
+  let stdout = ''
+  let output = ''
+  let rest = ''
+  const take = (text: string) => {
+    output += text
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine?.(line)
+  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    take(text)
+  })
+  child.stderr.setEncoding('utf8').on('data', take)
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>()
+  child.once('error', reject)
+  child.once('close', resolve)
+  const code = await promise.finally(() => signal?.removeEventListener('abort', kill))
+  signal?.throwIfAborted()
+  if (code === 0) return { stdout, output }
+  const tail = output.trimEnd().split('\n').slice(-errorLines).join('\n    ')
+  throw new Error(`${command} ${args[0] ?? ''} failed (exit code ${code}):\n    ${tail}`)
+}
+
+/** What a command prints on stdout, or undefined when it is not installed or fails. */
+export async function tryRun(
+  command: string,
+  args: string[],
+  options: RunOptions = {},
+): Promise<string | undefined> {
+  return run(command, args, options).then(
+    ({ stdout }) => stdout,
+    error => {
+      options.signal?.throwIfAborted()
+      void error
+      return undefined
+    },
+  )
+}

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Surroundings, tally } from './tally.ts'
+
+interface Organization {
+  organizationId: string
+  name: string
+}
+
+/** An API key of an organization. */
+export interface Key extends Organization {
+  token: string
+}
+
+const withinMs = 120_000
+const scopes = ['events:read', 'analytics:read', 'orders:read'].flatMap(scope => ['--scope', scope])
+
+/** The organizations that the feed plays, told without a connection to anything. */
+export async function feedOrganizations(around: Surroundings): Promise<Organization[]> {
+  const lines = await tally(['feed', '--list-organizations', '--json'], around)
+  return lines
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as Organization)
+}
+
+/**
+ * A key for the feed's first organization that is known. The key of an earlier run is used again where it still works,
+ * so that its curl line goes on working; otherwise a new one is made and kept in `keyFile`, readable by its owner
+ * alone. Undefined when no organization is known (yet).
+ */
+export async function demoKey(
+  address: string,
+  keyFile: string,
+  organizations: Organization[],
+  around: Surroundings,
+): Promise<Key | undefined> {
+  const kept = existsSync(keyFile) ? (JSON.parse(readFileSync(keyFile, 'utf8')) as Key) : undefined
+  if (kept !== undefined && (await ask(address, '/api/v1/events', kept.token)).status !== 401) return kept
+  for (const organization of organizations) {
+    const whose = ['--organization', organization.organizationId, '--name', 'npm start']
+    const printed = await tally(['keys', 'create', ...whose, ...scopes, '--json'], around).catch(
+      () => undefined,
+    )
+    around.signal.throwIfAborted()
+    if (printed === undefined) continue
+    const key = { ...organization, token: (JSON.parse(printed) as { token: string }).token }
+    writeFileSync(keyFile, JSON.stringify(key), { mode: 0o600 })
+    return key
+  }
+  return undefined
+}
+
+/** An event as far as it matters here. */
+interface Event {
+  id: string
+  isOpen: boolean
+}
+
+/** The events that a key may see; waits while the rate limit asks for it. */
+export async function eventsOf(address: string, token: string, signal: AbortSignal): Promise<Event[]> {
+  for (;;) {
+    const { status, data, retryAfterMs } = await ask(address, '/api/v1/events', token)
+    if (status !== 429) return data as Event[]
+    await pause(retryAfterMs, undefined, { signal })
+  }
+}
+
+/** The path of an event's item counts; of an open event before the others; undefined where there is none. */
+export function countsPath(events: Event[]): string | undefined {
+  const event = events.find(({ isOpen }) => isOpen) ?? events[0]
+  return event && `/api/v1/events/${event.id}/live/item-counts`
+}
+
+/**
+ * Waits until an event beside those in `before` (of earlier runs, where nothing is sold any more) has item counts that
+ * are not empty, and returns their path, which has just answered; throws after two minutes.
+ */
+export async function untilCounted(
+  address: string,
+  token: string,
+  before: Event[],
+  signal: AbortSignal,
+): Promise<string> {
+  const known = new Set(before.map(({ id }) => id))
+  for (const until = Date.now() + withinMs; Date.now() < until; ) {
+    const events = await eventsOf(address, token, signal)
+    const path = countsPath(events.filter(({ id }) => !known.has(id)))
+    if (path !== undefined) {
+      const { status, data, retryAfterMs } = await ask(address, path, token)
+      const rows = data as { quantitySold: number }[]
+      if (status === 200 && rows.some(({ quantitySold }) => quantitySold > 0)) return path
+      await pause(retryAfterMs, undefined, { signal })
+    }
+    await pause(500, undefined, { signal })
+  }
+  throw new Error('no order has been counted in two minutes; see the logs of the feed and the projector')
+}
+
+/** One request; `retryAfterMs` is how long the rate limit asks to wait, else 0. */
+async function ask(address: string, path: string, token: string) {
+  const answer = await fetch(address + path, { headers: { 'X-Api-Key': token } })
+  const body = (await answer.json()) as { data?: unknown }
+  const retryAfterMs = answer.status === 429 ? Number(answer.headers.get('retry-after') ?? 1) * 1000 : 0
+  return { status: answer.status, data: body.data ?? [], retryAfterMs }
+}

@@ -1,0 +1,98 @@
+// What `npm start` and `npm test` run. It runs on the machine's own Node (20 or later) and needs nothing installed: it
+// brings the dependencies, among them Node 24, and hands over to start.ts or test.ts.
+import { spawn } from 'node:child_process'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '../..')
+const node = join(root, 'node_modules/node/bin/node')
+const [task, ...args] = process.argv.slice(2)
+
+if (task !== 'start' && task !== 'test') {
+  console.error('usage: node infra/local/run.mjs start|test [arguments]')
+  process.exit(2)
+}
+if (!isInstalled()) await install()
+hand(node, [join(here, `${task}.ts`), ...args])
+
+/**
+ * Whether node_modules holds what package-lock.json names. npm keeps its own list of what it installed; comparing the
+ * two holds also after a `git pull` or an `npm ci` by hand, and an interrupted installation has no such list.
+ */
+function isInstalled() {
+  try {
+    accessSync(node, constants.X_OK)
+    const wanted = packagesOf(join(root, 'package-lock.json'))
+    const there = packagesOf(join(root, 'node_modules/.package-lock.json'))
+    return Object.entries(wanted).every(([path, entry]) => {
+      if (!path.startsWith('node_modules/')) return true
+      const found = there[path]
+      if (found === undefined)
+        return entry.optional === true || entry.devOptional === true || entry.peer === true
+      return found.version === entry.version && found.resolved === entry.resolved
+    })
+  } catch {
+    return false
+  }
+}
+
+function packagesOf(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages
+}
+
+async function install() {
+  const began = Date.now()
+  console.error('Installing the dependencies (npm ci) ...')
+  // Its warnings are about this machine's Node, which only starts the other one.
+  const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  const npm = process.env.npm_execpath
+  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
+  // stdout belongs to the task: npm's words go to stderr.
+  const child = spawn(command, [...first, ...options], { cwd: root, stdio: ['ignore', 2, 2] })
+  const forward = signal => child.kill(signal)
+  process.on('SIGINT', forward).on('SIGTERM', forward)
+  const code = await new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(code ?? signal))
+  })
+  process.off('SIGINT', forward).off('SIGTERM', forward)
+  if (code !== 0) {
+    console.error(`npm ci failed (${code}); run it by hand to see why`)
+    process.exit(1)
+  }
+  console.error(`Dependencies installed (${Math.round((Date.now() - began) / 1000)} s)`)
+}
+
+/**
+ * Runs the task and ends as it ends. A Ctrl-C reaches the task from the terminal and once more from here; it takes
+ * signals that come together for one. The channel tells the task when this process is gone, however it went.
+ */
+function hand(command, commandArgs) {
+  const child = spawn(command, commandArgs, { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  if (process.env.npm_lifecycle_event !== undefined) {
+    const before = npmPid()
+    setInterval(() => npmPid() !== before && child.kill('SIGTERM'), 1000).unref()
+  }
+  child.once('error', error => {
+    console.error(`${command} could not be started: ${error.message}`)
+    process.exit(1)
+  })
+  child.once('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)))
+}
+
+/**
+ * The parent's id, or where that is npm's shell the id of the shell's parent. It changes when npm is killed with
+ * SIGKILL, which tells nobody; Linux only for the shell.
+ */
+function npmPid() {
+  try {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
+    const [, name, parent] = /\((.*)\) \S (\d+)/.exec(stat) ?? []
+    return /^(sh|dash|bash)$/.test(name) ? Number(parent) : process.ppid
+  } catch {
+    return process.ppid
+  }
+}

@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isFree } from './ports.ts'
+import { end, endOfLog, type Launch, launch, type Running } from './process.ts'
+
+export type PartName = 'kafka' | 'postgres' | 'redis'
+
+/** One real server on this machine. After a kill or a stop it starts again on the same port and data. */
+export interface Server {
+  name: PartName
+  /** How a client names it: brokers for Kafka, a URL for the others. */
+  url: string
+  /** Returns once the server answers; throws with the end of its log when it does not. */
+  start: () => Promise<void>
+  /** Ends it in good order and returns when it is gone. */
+  stop: () => Promise<void>
+  /** Sends a signal; returns at once, after SIGKILL and SIGTERM when the process is gone. */
+  kill: (signal: NodeJS.Signals) => Promise<void>
+  /** The process id of the running server, else undefined. */
+  pid: () => number | undefined
+}
+
+/** What differs from one kind of server to the next. */
+export interface ServerKind {
+  name: PartName
+  url: string
+  /** Where it listens on 127.0.0.1. */
+  port: number
+  /** Where the pid is kept while it runs; its folder is the server's data. */
+  pidFile: string
+  logFile: string
+  /** Makes the data folder ready; may be called many times. */
+  prepare: () => Promise<Omit<Launch, 'logFile'>>
+  /** True once it answers a real request. */
+  answers: () => Promise<boolean>
+  /** A log line with which a server ends that only has to be started once more. */
+  tryAgainOn?: RegExp
+  /** Sends a signal by another way than to the process (a container). */
+  signal?: (signal: NodeJS.Signals) => Promise<void>
+}
+
+export interface ServerOptions {
+  /** Called when the server ends by itself, with a sentence and the end of its log. */
+  onDeath: (message: string) => void
+  signal?: AbortSignal | undefined
+}
+
+const readyWithinMs = 60_000
+
+/** Makes a server of a kind of server; nothing is started yet. */
+export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): Server {
+  let running: Running | undefined
+  let wanted = false
+  let stopSignal: NodeJS.Signals = 'SIGTERM'
+
+  async function start(): Promise<void> {
+    if (running !== undefined && !running.hasEnded()) return
+    await goneBefore(kind.pidFile)
+    await portIsFree(kind)
+    const what = { ...(await kind.prepare()), logFile: kind.logFile }
+    stopSignal = what.stopSignal
+    wanted = true
+    for (const until = Date.now() + readyWithinMs; ; ) {
+      signal?.throwIfAborted()
+      const process = launch(what)
+      running = process
+      writePid(kind.pidFile, process.pid)
+      if (await isReady(process, kind, until)) return watchOver(process)
+      signal?.throwIfAborted()
+      const log = endOfLog(kind.logFile)
+      if (kind.tryAgainOn?.test(log) && Date.now() < until && wanted) await pause(200)
+      else throw new Error(`${kind.name} did not start (${await process.ended}); the end of its log:\n${log}`)
+    }
+  }
+
+  function watchOver(process: Running): void {
+    void process.ended.then(how => {
+      rmSync(kind.pidFile, { force: true })
+      if (!wanted || running !== process) return
+      onDeath(`${kind.name} ended by itself (${how}); the end of ${kind.logFile}:\n${endOfLog(kind.logFile)}`)
+    })
+  }
+
+  async function stop(): Promise<void> {
+    wanted = false
+    if (running === undefined) return
+    if (kind.signal !== undefined) await kind.signal(stopSignal)
+    await end(running, stopSignal)
+    rmSync(kind.pidFile, { force: true })
+  }
+
+  async function kill(which: NodeJS.Signals): Promise<void> {
+    if (running === undefined || running.hasEnded()) return
+    const ends = which === 'SIGKILL' || which === 'SIGTERM'
+    if (ends) wanted = false
+    if (kind.signal !== undefined) await kind.signal(which)
+    else running.signal(which)
+    if (ends) await running.ended
+  }
+
+  const pid = () => (running === undefined || running.hasEnded() ? undefined : running.pid)
+  return { name: kind.name, url: kind.url, start, stop, kill, pid }
+}
+
+async function isReady(process: Running, { answers, name }: ServerKind, until: number): Promise<boolean> {
+  while (!process.hasEnded()) {
+    if (await answers().catch(() => false)) return true
+    if (Date.now() > until) {
+      await end(process, 'SIGKILL')
+      throw new Error(`${name} does not answer ${readyWithinMs / 1000} s after its start`)
+    }
+    await pause(50)
+  }
+  return false
+}
+
+/** Waits a little for the port; without this another server on it could answer in place of the one that fails. */
+async function portIsFree({ name, port }: ServerKind): Promise<void> {
+  for (const until = Date.now() + 2_000; !(await isFree(port)); await pause(100)) {
+    if (Date.now() > until)
+      throw new Error(`${name} cannot start: something else listens on 127.0.0.1:${port}`)
+  }
+}
+
+function writePid(pidFile: string, pid: number): void {
+  mkdirSync(dirnameOf(pidFile), { recursive: true })
+  writeFileSync(pidFile, `${pid}\n`)
+}
+
+const dirnameOf = (file: string) => file.slice(0, file.lastIndexOf('/'))
+
+/**
+ * Waits for the server that an earlier run left behind on the same data (that run was killed; its watch is ending the
+ * server just now), and after 15 s ends it. A pid that another program has by now is left alone: its command line
+ * does not name the data folder.
+ */
+async function goneBefore(pidFile: string): Promise<void> {
+  if (!existsSync(pidFile)) return
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  const isOurs = () => pid > 1 && commandLine(pid).includes(dirnameOf(pidFile))
+  for (const until = Date.now() + 15_000; isOurs(); await pause(100)) {
+    if (Date.now() > until) process.kill(pid, 'SIGKILL')
+  }
+  rmSync(pidFile, { force: true })
+}
+
+function commandLine(pid: number): string {
+  const file = `/proc/${pid}/cmdline`
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { listenForInterruption } from './interruption.ts'
+import { runTally } from './run-tally.ts'
+import { lock } from './start-lock.ts'
+import { log } from './words.ts'
+
+const help = `npm start [-- options]
+  Starts Kafka, Redis and Postgres for this checkout (or uses those that KAFKA_BROKERS, REDIS_URL and DATABASE_URL
+  name), Tally on top of them and a demonstration feed, and prints an API key and a curl line. Ctrl-C stops it all.
+
+  --no-feed   without the feed
+  --fresh     begins with empty data; without it a second start goes on with the data of the first
+  --help      this text
+`
+
+const local = join(import.meta.dirname, '../../.local')
+process.exitCode = await main()
+process.exit()
+
+async function main(): Promise<number> {
+  const options = parse()
+  if (options === undefined) return 2
+  if (options.help === true) {
+    process.stdout.write(help)
+    return 0
+  }
+  const { signal } = listenForInterruption()
+  let unlock: (() => void) | undefined
+  try {
+    unlock = lock(join(local, 'start.lock'))
+    await runTally({ local, feed: options['no-feed'] !== true, fresh: options.fresh === true, signal })
+    return 0
+  } catch (error) {
+    // The usual way to end it, once all has been stopped in good order.
+    if (signal.aborted) return 0
+    log(error instanceof Error ? error.message : String(error))
+    return 1
+  } finally {
+    unlock?.()
+  }
+}
+
+function parse() {
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({ options: { 'no-feed': flag, fresh: flag, help: flag } }).values
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${help}`)
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+/** One line of progress, on stderr: stdout belongs to the result. */
+export function log(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Does a step and tells of it and how long it took. */
+export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const began = performance.now()
+  const result = await work()
+  log(`${name} ready (${((performance.now() - began) / 1000).toFixed(1)} s)`)
+  return result
+}
+
+/** What the reader of the last words needs: addresses, and a key with a path that answers, as far as there is one. */
+export interface Outcome {
+  address: string
+  env: Record<string, string>
+  key: { name: string; token: string } | undefined
+  path: string | undefined
+}
+
+/** The text that `npm start` closes with. */
+export function lastWords({ address, env, key, path }: Outcome): string {
+  const servers = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL'].map(name => `  ${name}=${env[name]}`)
+  const addresses = [
+    'Tally runs. Ctrl-C stops it.',
+    '',
+    `  API         ${address}/api/v1/`,
+    `  Reference   ${address}/docs`,
+    '',
+    '  For `npx tally` in another terminal:',
+    ...servers.map(line => `  export${line.slice(1)}`),
+    '',
+  ]
+  if (key === undefined) return [...addresses, ...howToMakeAKey, ''].join('\n')
+  const curl = `  curl -H 'X-Api-Key: ${key.token}' ${address}${path ?? '/api/v1/events'}`
+  return [...addresses, `  API key of ${key.name}: ${key.token}`, '', curl, ''].join('\n')
+}
+
+const howToMakeAKey = [
+  '  No API key yet. Once an organization is known (`npx tally feed --data FILE` sends some), make one:',
+  '  npx tally keys create --organization UUID --name me --scope events:read --scope analytics:read --json',
+]

@@ -1,0 +1,37 @@
+import { type EventId, formatTimestamp, type OrganizationId, type Scope } from '@tally/contract'
+
+/** A key's record (decisions.md, Tokens); times in epoch milliseconds, `lastUsedAt` cut to the minute. */
+export type ApiKey = {
+  keyId: string
+  organizationId: OrganizationId
+  name: string
+  scopes: Scope[]
+  /** The one event that the key may read, or null: all of its organization. */
+  eventId: EventId | null
+  createdAt: number
+  expiresAt: number | null
+  revokedAt: number | null
+  lastUsedAt: number | null
+}
+
+/** A key with what its secret is checked against; it stays inside this package. */
+export type StoredKey = { key: ApiKey; secretSha256: Buffer }
+
+/** The record as people and programs see it: timestamps as the API prints them, never a secret or its hash. */
+export function printKey(key: ApiKey) {
+  return {
+    keyId: key.keyId,
+    organizationId: key.organizationId,
+    name: key.name,
+    scopes: key.scopes,
+    eventId: key.eventId,
+    createdAt: formatTimestamp(key.createdAt),
+    expiresAt: formatOrNull(key.expiresAt),
+    revokedAt: formatOrNull(key.revokedAt),
+    lastUsedAt: formatOrNull(key.lastUsedAt),
+  }
+}
+
+function formatOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : formatTimestamp(epochMs)
+}

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Postgres, RedisClient, RedisKeys } from '@tally/read-models'
+import type { ApiKey, StoredKey } from './apiKey.ts'
+import { openKeyCache } from './keyCache.ts'
+import { type Log, openKeySource } from './keySource.ts'
+import { keepPublished } from './publish.ts'
+import { hashSecret, parseToken } from './token.ts'
+import { openUsage } from './usage.ts'
+
+export type Authenticator = {
+  /**
+   * The key of a token, or undefined where the token is absent, malformed, wrong, expired or revoked; not a
+   * promise when the process has the record at hand. Throws (or rejects with) AuthenticationUnavailable when
+   * neither Postgres nor Redis can tell.
+   */
+  authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
+  /** Notes that a key was used; written to Postgres within 70 s (decisions.md, Tokens). */
+  used(keyId: string): void
+  /** Writes what was noted and stops; the database and Redis stay open. */
+  close(): Promise<void>
+}
+
+export type AuthenticatorParts = {
+  db: Postgres
+  redis: RedisClient
+  keys: RedisKeys
+  logger: Log
+  /** The time of day in epoch milliseconds, for expiry and use. */
+  now?: () => number
+}
+
+/**
+ * Opens what tells whose a token is. Every process knows of a new or revoked key within 1 second (decisions.md,
+ * Tokens): a record is used for 0.9 s at most, and fetched anew before that where it is in use.
+ */
+export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
+  const { now = Date.now } = parts
+  const source = openKeySource(parts)
+  const cache = openKeyCache(source)
+  const usage = openUsage({ ...parts, now })
+  const stopPublishing = keepPublished(parts)
+
+  return {
+    authenticate(token) {
+      const parsed = token === undefined ? undefined : parseToken(token)
+      if (parsed === undefined) return undefined
+      const stored = cache.get(parsed.keyId)
+      if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret, now()))
+      return judge(stored, parsed.secret, now())
+    },
+    used: usage.note,
+    async close() {
+      await Promise.all([stopPublishing(), usage.close()])
+    },
+  }
+}
+
+function judge(stored: StoredKey | undefined, secret: string, nowMs: number): ApiKey | undefined {
+  if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
+  const { revokedAt, expiresAt } = stored.key
+  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt <= nowMs)
+  return isOver ? undefined : stored.key
+}

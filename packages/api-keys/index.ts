@@ -1,0 +1,7 @@
+export { type ApiKey, printKey, type StoredKey } from './apiKey.ts'
+export { type Authenticator, openAuthenticator } from './authenticator.ts'
+export { AuthenticationUnavailable } from './keySource.ts'
+export { publishKeys } from './publish.ts'
+export { copyKey } from './redisCopy.ts'
+export { ApiKeyError, createKey, findKeys, listKeys, type NewKey, revokeKey, touchKeys } from './store.ts'
+export { keyIdShape, makeToken, parseToken } from './token.ts'

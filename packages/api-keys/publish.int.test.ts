@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { publishKeys } from './publish.ts'
+import { readCopies } from './redisCopy.ts'
+import { createKey, revokeKey } from './store.ts'
+import { addOrganization } from './testing.ts'
+
+let database: TestDatabase
+let redis: RedisClient
+const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  redis = openRedis([inject('servers').redisUrl], {
+    name: 'test',
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'))
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+test('every good or revoked key has its copy, however many there are; an expired one has none', async () => {
+  const organizationId = await addOrganization(database.db)
+  const wanted = {
+    organizationId,
+    name: 'till',
+    scopes: ['orders:read' as const],
+    eventId: null,
+    expiresAt: null,
+  }
+  const ids: string[] = []
+  for (let i = 0; i < 450; i++) ids.push((await createKey(database.db, wanted)).stored.key.keyId)
+  const expired = await createKey(database.db, { ...wanted, expiresAt: Date.now() - 1 })
+  const revoked = await revokeKey(database.db, ids[0] ?? '')
+  expect(await publishKeys(database.db, redis, keys)).toBe(450)
+  const copies = await readCopies(redis, keys, [...ids, expired.stored.key.keyId])
+  expect([...copies.keys()]).toEqual(ids)
+  expect(copies.get(revoked.key.keyId)).toEqual(revoked)
+})

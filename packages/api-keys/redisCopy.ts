@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { eventId, organizationId, scope } from '@tally/contract'
+import type { RedisClient, RedisKeys } from '@tally/read-models'
+import { z } from 'zod'
+import type { StoredKey } from './apiKey.ts'
+
+/**
+ * A copy of every key lies in Redis and tells when Postgres cannot. It has the secret's hash, never the secret,
+ * and no time of last use. It is forgotten when it was not written for a week: a key that somebody deleted from
+ * the database does not live on there.
+ */
+export const copyLifeSeconds = 7 * 24 * 3600
+
+const time = z.number().nullable()
+const copyShape = z.object({
+  keyId: z.string(),
+  organizationId,
+  name: z.string(),
+  scopes: z.array(scope),
+  eventId: eventId.nullable(),
+  createdAt: z.number(),
+  expiresAt: time,
+  revokedAt: time,
+  secretSha256: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+type WithScript = RedisClient & {
+  /** See scripts/putApiKey.1.lua. */
+  putApiKey?: (
+    key: string,
+    copy: string,
+    isRevoked: string,
+    lifeSeconds: number,
+  ) => Promise<'stored' | 'older'>
+}
+const script = {
+  numberOfKeys: 1,
+  lua: readFileSync(new URL('scripts/putApiKey.1.lua', import.meta.url), 'utf8'),
+}
+
+/** Writes a key's copy; one that says revoked already stays. */
+export async function copyKey(redis: RedisClient, keys: RedisKeys, stored: StoredKey): Promise<void> {
+  const client = redis as WithScript
+  if (client.putApiKey === undefined) client.defineCommand('putApiKey', script)
+  const isRevoked = stored.key.revokedAt === null ? '0' : '1'
+  await client.putApiKey?.(keys.apiKey(stored.key.keyId), formatCopy(stored), isRevoked, copyLifeSeconds)
+}
+
+/** A key's copy as text: equal for equal records. */
+export function formatCopy({ key, secretSha256 }: StoredKey): string {
+  const { lastUsedAt: _, ...kept } = key
+  return JSON.stringify({ ...kept, secretSha256: secretSha256.toString('hex') })
+}
+
+/**
+ * Reads the copies of keys. A key without one is unknown only where all copies are there (see publish.ts); else,
+ * and where a reply is not of the key that was asked for, this is an error: nobody can tell.
+ */
+export async function readCopies(
+  redis: RedisClient,
+  keys: RedisKeys,
+  keyIds: string[],
+): Promise<Map<string, StoredKey>> {
+  const [published, ...texts] = await Promise.all([
+    redis.get(publishedKey(keys)),
+    ...keyIds.map(keyId => redis.get(keys.apiKey(keyId))),
+  ])
+  const found = new Map<string, StoredKey>()
+  for (const [index, keyId] of keyIds.entries()) {
+    const text = texts[index] ?? null
+    if (text !== null) found.set(keyId, parseCopy(keyId, text))
+    else if (published === null) throw new Error('Redis lost copies of the API keys')
+  }
+  return found
+}
+
+/** Says that a copy of every key was written, and when, in epoch milliseconds; no key id is as short. */
+export const publishedKey = (keys: RedisKeys) => keys.apiKey('published')
+
+function parseCopy(keyId: string, text: string): StoredKey {
+  const { secretSha256, ...key } = copyShape.parse(JSON.parse(text))
+  if (key.keyId !== keyId) throw new Error('Redis answered with the copy of another API key')
+  return { key: { ...key, lastUsedAt: null }, secretSha256: Buffer.from(secretSha256, 'hex') }
+}

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import type { EventId, OrganizationId } from '@tally/contract'
+import type { Postgres } from '@tally/read-models'
+
+/** Puts an organization into a test's database, as the projector would have. */
+export async function addOrganization(
+  db: Postgres,
+  { organizationId = randomUUID() as OrganizationId, version = 1 } = {},
+): Promise<OrganizationId> {
+  const row = {
+    organization_id: organizationId,
+    version,
+    name: 'Pro Loco',
+    status: 'Trial',
+    revision: 1,
+  } as const
+  await db.insertInto('organizations').values(row).execute()
+  return organizationId
+}
+
+/** Puts an event of an organization into a test's database, as far as keys look at it. */
+export async function addEvent(db: Postgres, organizationId: OrganizationId): Promise<EventId> {
+  const eventId = randomUUID() as EventId
+  const row = {
+    event_id: eventId,
+    organization_id: organizationId,
+    version: 1,
+    time_zone: 'UTC',
+    document: '{}',
+  }
+  await db.insertInto('events').values(row).execute()
+  return eventId
+}

@@ -1,0 +1,57 @@
+import { hash, randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const keyIdLength = 12
+/** 62^43 is the first power of 62 above 2^256. */
+const secretLength = 43
+const checksumLength = 6
+const shape = /^tally_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/
+const secretStart = 'tally_'.length + keyIdLength + 1
+const checksumStart = secretStart + secretLength
+
+/** The parts of a token; `secret` is its 43 characters without the checksum. */
+export type TokenParts = { keyId: string; secret: string }
+
+/** A key id is 12 characters of [0-9A-Za-z]. */
+export const keyIdShape = /^[0-9A-Za-z]{12}$/
+
+/** Makes a token of a new random key id and secret (decisions.md, Tokens). */
+export function makeToken(): TokenParts & { token: string } {
+  const keyId = randomDigits(keyIdLength)
+  const secret = randomDigits(secretLength)
+  return { keyId, secret, token: formatToken({ keyId, secret }) }
+}
+
+/** Puts a token together; the checksum goes over everything before it. */
+export function formatToken({ keyId, secret }: TokenParts): string {
+  const body = `tally_${keyId}_${secret}`
+  return `${body}${base62(crc32(body), checksumLength)}`
+}
+
+/** Takes a token apart; undefined for one that is malformed or mistyped, which needs no look-up. */
+export function parseToken(text: string): TokenParts | undefined {
+  if (!shape.test(text)) return undefined
+  const checksum = base62(crc32(text.slice(0, checksumStart)), checksumLength)
+  if (text.slice(checksumStart) !== checksum) return undefined
+  return {
+    keyId: text.slice('tally_'.length, secretStart - 1),
+    secret: text.slice(secretStart, checksumStart),
+  }
+}
+
+/** SHA-256 of a secret: all that is kept of it. 256 random bits need no salt and no slow hash. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
+}
+
+function base62(value: number, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = digits[rest % 62] + text
+  return text
+}
+
+/** randomInt draws again where a remainder would favour some digits: every digit is equally likely. */
+function randomDigits(length: number): string {
+  return Array.from({ length }, () => digits[randomInt(62)]).join('')
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import { openCommand, withPostgres } from '../open.ts'
+
+export function addMigrate(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the Postgres schema to this version; safe to run twice at once')
+    .action(async () => {
+      const { migrate } = await import('@tally/read-models')
+      const { settings } = await openCommand()
+      const names = await withPostgres(settings.databaseUrl, migrate)
+      for (const name of names) console.log(`ran ${name}`)
+      console.log(
+        names.length === 0 ? 'the schema is at this version already' : 'the schema is at this version now',
+      )
+    })
+}

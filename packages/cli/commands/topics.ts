@@ -1,0 +1,44 @@
+import type { KafkaConnection } from '@tally/kafka'
+import type { Command } from 'commander'
+import { UsageError } from '../failure.ts'
+import { openCommand, withKafka } from '../open.ts'
+
+export function addTopics(program: Command): void {
+  const topics = program.command('topics').description("Tally's topics in Kafka")
+  topics
+    .command('create')
+    .description('create the topics that are missing')
+    .option(
+      '--partitions <N>',
+      'partitions of events, orders and refunds (default: as many as are there, else 6)',
+    )
+    .option('--replication-factor <N>', 'copies of each topic', '1')
+    .action(async (options: { partitions?: string; replicationFactor: string }) => {
+      const wanted =
+        options.partitions === undefined ? undefined : wholeOf('--partitions', options.partitions, 10_000)
+      const replicationFactor = wholeOf('--replication-factor', options.replicationFactor, 100)
+      const { createTopics } = await import('@tally/kafka')
+      const { settings, logger } = await openCommand()
+      const { topicPrefix } = settings
+      const { created, existing } = await withKafka(settings, logger, async kafka => {
+        const partitions = wanted ?? (await partitionsThere(kafka, topicPrefix)) ?? 6
+        return createTopics(kafka, { topicPrefix, partitions, replicationFactor })
+      })
+      for (const topic of created) console.log(`created ${topic}`)
+      for (const topic of existing) console.log(`${topic} is there already`)
+    })
+}
+
+/** So that a second `tally topics create` without options is fine whatever the first one was given. */
+async function partitionsThere(kafka: KafkaConnection, topicPrefix: string): Promise<number | undefined> {
+  const { describeTopics, topicNames } = await import('@tally/kafka')
+  const { events, orders, refunds } = topicNames(topicPrefix)
+  const [count] = (await describeTopics(kafka, [events, orders, refunds])).values()
+  return count
+}
+
+function wholeOf(option: string, text: string, most: number): number {
+  const value = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN
+  if (value <= most) return value
+  throw new UsageError(`${option} takes a whole number from 1 to ${most}, got ${JSON.stringify(text)}`)
+}

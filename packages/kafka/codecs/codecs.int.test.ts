@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { expect, inject, test } from 'vitest'
+import { inside } from '../connection.ts'
+import { kafkajs } from '../kafkajs.ts'
+import { connectForTest, newTopic, readForTest, sendAll, until } from '../testing.ts'
+
+const brokers = inject('servers').kafkaBrokers
+const { GZIP, LZ4, None, Snappy, ZSTD } = kafkajs.CompressionTypes
+const values = Array.from({ length: 300 }, (_, i) =>
+  i % 3 === 0
+    ? randomBytes(400 + i)
+    : Buffer.from(JSON.stringify({ orderId: `A-${i}`, note: 'x'.repeat(i * 10) })),
+)
+
+/** The broker packs each batch anew, so reading takes its packing, by Kafka's own Java code. */
+test.each(['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed'])(
+  'what the broker packed as %s is read',
+  async type => {
+    const connection = connectForTest(brokers)
+    const topic = await newTopic(connection, { config: { 'compression.type': type } })
+    await sendAll(
+      connection,
+      values.map(value => ({ topic, key: null, value })),
+    )
+    const reading = await readForTest(connection, { topics: [topic] })
+    await until('all are read', () => reading.records.length === values.length)
+    expect(reading.records.map(({ value }) => value)).toEqual(values)
+  },
+)
+
+/** The broker unpacks each batch to pack it with another codec, so sending takes our packing to Kafka's own Java code. */
+test.each([
+  ['gzip', GZIP, 'zstd'],
+  ['snappy', Snappy, 'gzip'],
+  ['lz4', LZ4, 'gzip'],
+  ['zstd', ZSTD, 'gzip'],
+  ['nothing', None, 'gzip'],
+])('what was packed here as %s is read by the broker', async (_, compression, brokerType) => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { config: { 'compression.type': brokerType } })
+  const producer = inside(connection).kafka.producer()
+  await producer.connect()
+  await producer.send({ topic, compression, messages: values.map(value => ({ key: null, value })) })
+  await producer.disconnect()
+  const reading = await readForTest(connection, { topics: [topic] })
+  await until('all are read', () => reading.records.length === values.length)
+  expect(reading.records.map(({ value }) => value)).toEqual(values)
+})

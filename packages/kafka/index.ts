@@ -1,0 +1,12 @@
+export { connectKafka, type KafkaConnection } from './connection.ts'
+export { consumeBatches } from './consumer.ts'
+export {
+  KafkaSendError,
+  OffsetOutOfLogError,
+  PartitionCountError,
+  TopicMissingError,
+} from './errors.ts'
+export { endOffsets } from './offsets.ts'
+export { openProducer } from './producer.ts'
+export { checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
+export type * from './types.ts'

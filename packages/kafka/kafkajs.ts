@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module'
+import { registerCodecs } from './codecs/index.ts'
+import { withoutAborted } from './patches/abortedRecords.ts'
+import { patchBatch, patchOffsetOutOfRange } from './patches/reading.ts'
+import { decodeRecord, recordEncoder } from './patches/recordHeaders.ts'
+import { patchRequestQueue } from './patches/requestQueue.ts'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * The only door to kafkajs. The library is no longer maintained, so what is wrong in 2.2.4 is put right here at run time;
+ * package.json names that exact version, and each patch has a test that fails without it. `patches/` says why for each.
+ *
+ * Modules whose whole export is replaced must be replaced before the rest of kafkajs asks for them: nobody else may
+ * import kafkajs first.
+ */
+function loadPatched(): typeof import('kafkajs') {
+  replaceModule('protocol/recordBatch/record/v0/decoder.js', () => decodeRecord)
+  replaceModule('protocol/recordBatch/record/v0/index.js', () =>
+    recordEncoder(require('kafkajs/src/protocol/encoder.js')),
+  )
+  replaceModule('consumer/filterAbortedMessages.js', () => withoutAborted)
+  const kafkajs: typeof import('kafkajs') = require('kafkajs')
+  patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
+  patchBatch(require('kafkajs/src/consumer/batch.js').prototype)
+  patchOffsetOutOfRange(
+    require('kafkajs/src/consumer/consumerGroup.js').prototype,
+    kafkajs.KafkaJSNonRetriableError as never,
+  )
+  registerCodecs(kafkajs.CompressionCodecs, kafkajs.CompressionTypes)
+  return kafkajs
+}
+
+function replaceModule(path: string, replacement: () => unknown): void {
+  const name = `kafkajs/src/${path}`
+  require(name)
+  const module = require.cache[require.resolve(name)]
+  if (!module) throw new Error(`kafkajs has no module ${path}: packages/kafka is written for kafkajs 2.2.4`)
+  module.exports = replacement()
+}
+
+export const kafkajs = loadPatched()

@@ -1,0 +1,23 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { connectForTest, newTopic, producerForTest } from '../testing.ts'
+
+test('a connection with nothing to send arms no timers, and Node warns of none', async () => {
+  const connection = connectForTest(inject('servers').kafkaBrokers)
+  const topic = await newTopic(connection)
+  const warnings: Error[] = []
+  const onWarning = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', onWarning)
+  onTestFinished(() => void process.off('warning', onWarning))
+  const producer = await producerForTest(connection)
+  await producer.send([{ topic, key: 'k', value: 'v' }])
+
+  const armed = vi.spyOn(globalThis, 'setTimeout')
+  await wait(300)
+  const count = armed.mock.calls.length
+  armed.mockRestore()
+
+  // Without the patch it is one a millisecond for each of the two connections.
+  expect(count).toBeLessThan(5)
+  expect(warnings.filter(({ name }) => name === 'TimeoutNegativeWarning')).toEqual([])
+})

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { expect, inject, test } from 'vitest'
+import { KafkaSendError } from './errors.ts'
+import { connectForTest, newTopic, producerForTest, readForTest, textOf, until } from './testing.ts'
+
+const brokers = inject('servers').kafkaBrokers
+
+test('key, value and headers come out as they went in: null, binary, repeated, and names that objects have', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  const bytes = randomBytes(40)
+  const headers = Object.assign(Object.create(null), {
+    none: null,
+    empty: '',
+    bytes,
+    twice: ['a', null, bytes],
+    constructor: 'c',
+    toString: ['t', 'u'],
+  })
+  Object.defineProperty(headers, '__proto__', { value: 'p', enumerable: true })
+  await producer.send([
+    { topic, key: null, value: null, headers },
+    { topic, key: bytes, value: '' },
+  ])
+
+  const { records } = await readAll(connection, topic, 2)
+  expect(records[0]).toMatchObject({ offset: 0, key: null, value: null })
+  const came = records[0]?.headers ?? {}
+  expect(Object.keys(came)).toEqual(Object.keys(headers))
+  expect(came.none).toBeNull()
+  expect(came.bytes).toEqual(bytes)
+  expect(came.twice).toEqual([Buffer.from('a'), null, bytes])
+  expect(came.constructor).toEqual(Buffer.from('c'))
+  expect(came.toString).toEqual([Buffer.from('t'), Buffer.from('u')])
+  expect(Object.getOwnPropertyDescriptor(came, '__proto__')?.value).toEqual(Buffer.from('p'))
+  expect(records[1]).toMatchObject({ offset: 1, key: bytes, value: Buffer.alloc(0) })
+  expect(Math.abs((records[0]?.timestampMs ?? 0) - Date.now())).toBeLessThan(60_000)
+
+  await producer.send([{ topic, key: null, value: null, headers: came }])
+  const again = await readAll(connection, topic, 3)
+  expect(again.records[2]?.headers).toEqual(came)
+})
+
+test('a record of 1 MiB with headers fits a topic for dead letters, and many small ones are split', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { config: { 'max.message.bytes': '2097152' } })
+  const small = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  const value = randomBytes(1024 * 1024)
+  await producer.send([
+    ...Array.from({ length: 3_000 }, (_, i) => ({ topic: small, key: null, value: `${i}`.padEnd(2_000) })),
+    { topic, key: 'k', value, headers: { 'tally.reason': 'schema', big: randomBytes(50_000) } },
+  ])
+  expect((await readAll(connection, topic, 1)).records[0]?.value?.equals(value)).toBe(true)
+  const { records } = await readAll(connection, small, 3_000)
+  expect(records.map(record => Number(textOf(record)))).toEqual(Array.from({ length: 3_000 }, (_, i) => i))
+})
+
+test('a record goes to the partition that is named', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 3 })
+  const producer = await producerForTest(connection)
+  await producer.send([{ topic, key: 'k', value: 'v', partition: 2 }])
+  expect((await readAll(connection, topic, 1)).batches[0]?.partition).toBe(2)
+})
+
+test('what cannot be sent is an error that names the topic', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  const tooLarge = producer.send([{ topic, key: null, value: randomBytes(3_000_000) }])
+  await expect(tooLarge).rejects.toThrow(KafkaSendError)
+  await expect(tooLarge).rejects.toThrow(`could not send to ${topic}`)
+})
+
+async function readAll(connection: Parameters<typeof readForTest>[0], topic: string, count: number) {
+  const reading = await readForTest(connection, { topics: [topic] })
+  await until(`${count} records are read`, () => reading.records.length >= count)
+  return reading
+}

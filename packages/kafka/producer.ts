@@ -1,0 +1,77 @@
+import type { Message } from 'kafkajs'
+import { RETRY } from './client.ts'
+import { type KafkaConnection, inside } from './connection.ts'
+import { KafkaSendError } from './errors.ts'
+import { kafkajs } from './kafkajs.ts'
+import type { OutgoingRecord, Producer } from './types.ts'
+
+/**
+ * One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default, and kafkajs
+ * groups the records of a request by copying lists (a cost that grows with the square of their number).
+ */
+const REQUEST_BYTES = 900_000
+const REQUEST_RECORDS = 1_000
+/** Room for lengths, offsets and timestamps of one record. */
+const RECORD_OVERHEAD_BYTES = 32
+
+/** Opens a producer: all in-sync replicas acknowledge, keys go to partitions as Kafka's Java client sends them. */
+export async function openProducer(connection: KafkaConnection): Promise<Producer> {
+  const producer = inside(connection).kafka.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    metadataMaxAge: 30_000,
+    retry: RETRY,
+  })
+  await producer.connect()
+  return {
+    async send(records) {
+      for (const request of requestsOf(records)) {
+        try {
+          await producer.sendBatch({ acks: -1, topicMessages: byTopic(request) })
+        } catch (error) {
+          throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
+        }
+      }
+    },
+    close: () => producer.disconnect(),
+  }
+}
+
+/** Splits records, in their order, into requests that fit a broker's default limits. */
+export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
+  const requests: OutgoingRecord[][] = []
+  let current: OutgoingRecord[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = sizeOf(record)
+    if (current.length > 0 && (bytes + size > REQUEST_BYTES || current.length >= REQUEST_RECORDS)) {
+      requests.push(current)
+      current = []
+      bytes = 0
+    }
+    current.push(record)
+    bytes += size
+  }
+  if (current.length > 0) requests.push(current)
+  return requests
+}
+
+function sizeOf({ key, value, headers = {} }: OutgoingRecord): number {
+  const header = Object.entries(headers).reduce(
+    (sum, [name, values]) =>
+      sum + [values].flat().reduce((all, one) => all + name.length * 3 + lengthOf(one) + 6, 0),
+    0,
+  )
+  return lengthOf(key) + lengthOf(value) + header + RECORD_OVERHEAD_BYTES
+}
+
+function lengthOf(bytes: Buffer | string | null): number {
+  return bytes === null ? 0 : Buffer.byteLength(bytes)
+}
+
+function byTopic(records: OutgoingRecord[]): { topic: string; messages: Message[] }[] {
+  return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, group]) => ({
+    topic,
+    messages: group.map(({ topic: _, ...message }) => message as Message),
+  }))
+}

@@ -1,0 +1,120 @@
+import type { Logger } from '@tally/runtime'
+
+/** How to reach Kafka (commands.md, settings KAFKA_*). */
+export type KafkaSettings = {
+  brokers: string[]
+  ssl: boolean
+  sasl?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string }
+}
+
+/** One header's value; Kafka allows null, and any bytes. */
+export type HeaderValue = Buffer | string | null
+
+/** Headers by key; a key that a record carries several times has its values as a list, in their order. */
+export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
+
+/** A record as it was read. `offset` and `timestampMs` (since 1970, UTC) are safe integers. */
+export type KafkaRecord = {
+  offset: number
+  timestampMs: number
+  key: Buffer | null
+  value: Buffer | null
+  headers: RecordHeaders
+}
+
+/** A record to be sent; without `partition` the key decides (murmur2, as Kafka's Java client does). */
+export type OutgoingRecord = {
+  topic: string
+  key: Buffer | string | null
+  value: Buffer | string | null
+  headers?: RecordHeaders
+  partition?: number
+}
+
+/**
+ * What one read of one partition brought. Every record of [from, next) is in `records` or does not exist for a reader
+ * (compacted away, a control record, of an aborted transaction); so `records` may be empty.
+ */
+export type RecordBatch = {
+  topic: string
+  partition: number
+  from: number
+  next: number
+  highWatermark: number
+  records: KafkaRecord[]
+}
+
+/** Partitions by topic. */
+export type Assignment = Map<string, number[]>
+
+/** Offsets to read on from, by topic and partition; what is not named goes on where Kafka's group stood. */
+export type StartOffsets = Map<string, Map<number, number>>
+
+export type BatchControl = {
+  /** Sends a heartbeat if one is due. Never throws: a lost partition shows in `isStale`. */
+  heartbeat(): Promise<void>
+  /** True when the partition is being taken away, or the consumer stops: finish soon. */
+  isStale(): boolean
+}
+
+export type ConsumeOptions = {
+  groupId: string
+  topics: string[]
+  /**
+   * Works on a batch and returns the offset to read on from: normally `batch.next`; any other offset is sought. A throw
+   * means "try again": the partition rests (100 ms up to 5 s) and is read again from `batch.from`, the others go on.
+   */
+  onBatch(batch: RecordBatch, control: BatchControl): Promise<number>
+  /**
+   * Called after each join with all partitions that are now assigned. May return where to begin (the offsets in
+   * Postgres); no batch is handed out before. A throw is tried again with the same back-off.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is welcome
+  onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | void>
+  /** What can never heal (authorization, unsupported version, topic gone, offset outside the log): the process exits. */
+  onCrash(error: Error): void
+  maxBytesPerPartition?: number
+  maxBytes?: number
+  maxWaitTimeMs?: number
+  sessionTimeoutMs?: number
+  heartbeatIntervalMs?: number
+  rebalanceTimeoutMs?: number
+  metadataMaxAgeMs?: number
+  /** Partitions worked on at the same time. */
+  concurrency?: number
+}
+
+export type ConsumerState = {
+  /** In the group, and not in the middle of a rebalance. */
+  joined: boolean
+  /** Milliseconds since the broker last answered a fetch (or a heartbeat, where no partition is assigned). */
+  lastFetchMs: number
+  /** The last error of Kafka or of a batch that has not succeeded since. */
+  lastError?: Error
+  assignment: Assignment
+}
+
+export type Consumer = {
+  state(): ConsumerState
+  /** Finishes the batches in work (at most 8 s), commits, leaves the group. */
+  stop(): Promise<void>
+}
+
+export type Producer = {
+  /** Resolves when all in-sync replicas have all the records; rejects with KafkaSendError. */
+  send(records: OutgoingRecord[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** First offset that is still there and the offset after the last one, by partition. */
+export type PartitionOffsets = Map<number, { start: number; end: number }>
+
+export type ConnectOptions = { clientId: string; logger: Logger }
+
+export type TopicNames = {
+  organizations: string
+  events: string
+  orders: string
+  refunds: string
+  deadLetters: string
+}

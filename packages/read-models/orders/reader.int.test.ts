@@ -1,0 +1,104 @@
+import { orderStatuses, type OrderAnswer, type OrderStatus } from '@tally/contract'
+import { countOrders, type OrderFilter, readOrder, readOrderPage, storeRefundSums } from '@tally/read-models'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { countNewOrders } from '../testing/count.ts'
+import { anOrder, newEventId } from '../testing/stage.ts'
+
+let database: TestDatabase
+const eventId = newEventId()
+const base = Date.parse('2026-09-04T18:00:00Z')
+
+/** 70 orders: every status, two days, two areas; several of one moment. */
+const orders = Array.from({ length: 70 }, (_, i) =>
+  anOrder({
+    eventId,
+    orderId: `${'aBZ~'[i % 4]}-${i}`,
+    status: orderStatuses[i % 7],
+    dayId: 41 + (i % 2),
+    areaId: 1 + (i % 3 === 0 ? 1 : 0),
+    orderDateTime: new Date(base + Math.floor(i / 5) * 60_000).toISOString(),
+  }),
+)
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  await countNewOrders(database.db, orders)
+  await countNewOrders(database.db, [anOrder({ orderId: 'other-event' })])
+})
+afterAll(() => database.drop())
+
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+const everything: OrderFilter = { eventId, dayId: undefined, areaId: undefined, status: undefined }
+
+function expected({ dayId, areaId, status }: OrderFilter): string[] {
+  return orders
+    .filter(order => (status === undefined ? order.status !== 'Cancelled' : order.status === status))
+    .filter(order => dayId === undefined || order.dayId === dayId)
+    .filter(order => areaId === undefined || order.areaId === areaId)
+    .sort((one, other) => other.orderDateTime - one.orderDateTime || byBytes(other.orderId, one.orderId))
+    .map(({ orderId }) => orderId)
+}
+
+const idsOf = (page: string[]) => page.map(text => (JSON.parse(text) as OrderAnswer).id)
+const days = [undefined, 41, 42, 43]
+const areas = [undefined, 1, 2, 3]
+const statuses: (OrderStatus | undefined)[] = [undefined, ...orderStatuses]
+
+test('every filter keeps its orders, newest first, then by id in byte order, and counts as many', async () => {
+  for (const dayId of days) {
+    for (const areaId of areas) {
+      for (const status of statuses) {
+        const filter = { eventId, dayId, areaId, status }
+        const page = await readOrderPage(database.db, filter, { offset: 0, limit: 100 })
+        expect(idsOf(page)).toEqual(expected(filter))
+        expect(await countOrders(database.db, filter)).toBe(page.length)
+      }
+    }
+  }
+})
+
+test('pages follow each other without a gap or a repeat; one beyond the last is empty', async () => {
+  const all: string[] = []
+  for (let offset = 0; offset < 70; offset += 7)
+    all.push(...idsOf(await readOrderPage(database.db, everything, { offset, limit: 7 })))
+  expect(all).toEqual(expected(everything))
+  expect(await readOrderPage(database.db, everything, { offset: 700, limit: 7 })).toEqual([])
+})
+
+test('an order is answered as it came, with what is left of its total', async () => {
+  const order = anOrder({ eventId: newEventId(), tableNumber: '', displayOrderNumber: ' 12 ' })
+  await countNewOrders(database.db, [order])
+  const { orderId } = order
+  await database.db
+    .transaction()
+    .execute(tx => storeRefundSums(tx, [{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]))
+  expect(JSON.parse((await readOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
+    id: 'A-1',
+    displayOrderNumber: ' 12 ',
+    status: 'Paid',
+    areaId: 1,
+    dayId: 41,
+    orderDateTime: '2026-09-04T19:31:07Z',
+    paymentMethod: 'Cash',
+    amountPaid: 20,
+    totalAmount: 17,
+    effectiveAmount: 8.5,
+    isTakeaway: false,
+    tableNumber: '',
+    items: [{ menuItemId: 7, itemName: 'Burger', quantity: 2, unitPrice: 8.5, note: null }],
+  })
+})
+
+test('an order of which only refunds have come is not there, in no list and no count', async () => {
+  const { eventId, orderId } = anOrder()
+  const refunds = { amount: 100, lines: [] }
+  await database.db.transaction().execute(tx => storeRefundSums(tx, [{ eventId, orderId, refunds }]))
+  expect(await readOrder(database.db, eventId, orderId)).toBeUndefined()
+  expect(await readOrderPage(database.db, { ...everything, eventId }, { offset: 0, limit: 9 })).toEqual([])
+  expect(await countOrders(database.db, { ...everything, eventId })).toBe(0)
+})
+
+test('an order of another event is not found', async () => {
+  expect(await readOrder(database.db, eventId, 'other-event')).toBeUndefined()
+})

@@ -1,0 +1,36 @@
+import type { EventId, Order } from '@tally/contract'
+import { addChanges, applyOrder, type CounterChanges, hourIn, noRefunds } from '@tally/core'
+import {
+  addDaily,
+  addHourly,
+  addItems,
+  lockEvents,
+  nextRevision,
+  type Postgres,
+  stampEvents,
+  storeOrders,
+} from '@tally/read-models'
+
+/** Stores orders that were not there before and counts them, as a batch does; returns its revision. */
+export function countNewOrders(
+  db: Postgres,
+  orders: Order[],
+  { timeZone = 'UTC', shard = 0 } = {},
+): Promise<number> {
+  const eventIds = [...new Set(orders.map(({ eventId }) => eventId))]
+  const changes = new Map<EventId, CounterChanges>(eventIds.map(id => [id, new Map()]))
+  for (const order of orders) {
+    const outcome = applyOrder({ order: undefined, refunds: noRefunds }, order, hourIn(timeZone))
+    if (outcome.outcome === 'applied') addChanges(changes.get(order.eventId) ?? new Map(), outcome.changes)
+  }
+  return db.transaction().execute(async tx => {
+    await lockEvents(tx, eventIds, shard)
+    await storeOrders(tx, orders)
+    await addDaily(tx, changes)
+    await addHourly(tx, changes)
+    await addItems(tx, changes)
+    const revision = await nextRevision(tx)
+    await stampEvents(tx, eventIds, shard, revision)
+    return revision
+  })
+}

@@ -1,0 +1,42 @@
+/** One festival as data: who runs it, what it sells, when its crowd comes. Weights are relative to each other. */
+export type Festival = {
+  organizationId: string
+  organizationName: string
+  organizationStatus: 'Trial' | 'ActiveDayPass'
+  eventName: string
+  timeZone: string
+  /** Its part of all orders of an evening. */
+  weight: number
+  /** Local clock times as `HH:MM`; hours from 24 are the small hours of the next day. */
+  opens: string
+  lastOrders: string
+  /** The crowd through the evening: a bell round each peak, above a thin stream that never stops. */
+  peaks: readonly { at: string; spreadMinutes: number; weight: number }[]
+  areas: readonly Area[]
+  menu: readonly Category[]
+  paymentMethods: readonly { name: string; weight: number; isCash: boolean }[]
+  /** Paid for each guest at a table, in cents; it stands in totalAmount and on no line. */
+  coverChargeCents: number
+  /** Part of the orders that are made ahead in the festival's app. */
+  preOrders: number
+  takeaway: number
+  discounts: readonly { percent: number; weight: number }[]
+  notes: readonly string[]
+}
+
+/** `letter` begins the order ids of the area; a counter hands out what it sells at once, others cook first. */
+export type Area = {
+  areaId: number
+  name: string
+  letter: string
+  weight: number
+  tables: number
+  service: { kind: 'counter' } | { kind: 'cooked'; minutes: number }
+}
+
+/** `soldAt` names areas by id; dishes are name, price in cents, weight. Ids count from 1 over the whole menu. */
+export type Category = {
+  name: string
+  soldAt: readonly number[]
+  dishes: readonly (readonly [name: string, cents: number, weight: number])[]
+}

@@ -1,0 +1,13 @@
+export { listOrganizations } from './cast/index.ts'
+export {
+  FeedOptionError,
+  type FeedOptions,
+  feedDefaults,
+  parseFeedOptions,
+  type RawFeedOptions,
+} from './options.ts'
+export { type Clock, type Pace, wallClock } from './pace.ts'
+export { type FeedPosition, type FeedProgress, openProgress } from './progress.ts'
+export type { FeedRecord, FeedTopic, OutgoingRecord } from './record.ts'
+export { type FeedOutlets, type FeedSummary, runFeed } from './run.ts'
+export { type Simulation, simulate } from './simulate.ts'

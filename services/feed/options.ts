@@ -1,0 +1,114 @@
+import type { Pace } from './pace.ts'
+import type { Simulation } from './simulate.ts'
+
+/** What a feed is asked to do: where its records come from, how fast they go, under which topic names. */
+export type FeedOptions = {
+  topicPrefix: string
+  source: { kind: 'replay'; file: string } | ({ kind: 'simulation' } & Simulation)
+  pace: Pace
+}
+
+/** The options of `tally feed` as the command line has them: texts, absent where not given. */
+export type RawFeedOptions = {
+  topicPrefix: string
+  data?: string | undefined
+  rate?: string | number | undefined
+  speed?: string | number | undefined
+  seed?: string | number | undefined
+  orders?: string | number | undefined
+  evenings?: string | number | undefined
+  date?: string | undefined
+}
+
+/** Wrong usage (exit 2, commands.md): the message is a sentence that names the option and what it takes. */
+export class FeedOptionError extends Error {
+  override readonly name = 'FeedOptionError'
+}
+
+/** The options of a feed when none are given: one evening of 6,000 orders, 20 of them a second. */
+export const feedDefaults = { rate: 20, seed: 1, orders: 6000, evenings: 1, date: '2026-09-04' } as const
+
+/** Orders a second in wall-clock time; beyond it Kafka sets the pace anyway, as with 0. */
+const maxRate = 1_000_000
+const maxSpeed = 1_000_000_000
+/** Evenings go on from the date, for years where they have no end; they stay far from the year 9999. */
+const latestDate = '2999-12-31'
+
+/** Checks the options of `tally feed`; throws a FeedOptionError for the first that is wrong. */
+export function parseFeedOptions(raw: RawFeedOptions): FeedOptions {
+  const rate = numberOf('--rate', raw.rate, 0, maxRate)
+  const speed = numberOf('--speed', raw.speed, 0, maxSpeed)
+  if (speed === 0)
+    throw new FeedOptionError('--speed takes a number above 0, got "0"; for no waiting at all use --rate 0')
+  if (speed !== undefined && rate !== undefined && rate > 0) {
+    throw new FeedOptionError('--rate and --speed both set the pace: give one of them')
+  }
+  return raw.data === undefined ? simulationOf(raw, rate, speed) : replayOf(raw, raw.data, rate, speed)
+}
+
+function simulationOf(raw: RawFeedOptions, rate: number | undefined, speed: number | undefined): FeedOptions {
+  const simulation = {
+    seed: wholeOf('--seed', raw.seed, 0, Number.MAX_SAFE_INTEGER) ?? feedDefaults.seed,
+    orders: wholeOf('--orders', raw.orders, 1, 10_000_000) ?? feedDefaults.orders,
+    evenings: wholeOf('--evenings', raw.evenings, 0, 100_000) ?? feedDefaults.evenings,
+    date: dateOf(raw.date) ?? feedDefaults.date,
+  }
+  return {
+    topicPrefix: raw.topicPrefix,
+    source: { kind: 'simulation', ...simulation },
+    pace: paceOf(speed === undefined ? (rate ?? feedDefaults.rate) : 0, speed),
+  }
+}
+
+function replayOf(
+  raw: RawFeedOptions,
+  file: string,
+  rate: number | undefined,
+  speed: number | undefined,
+): FeedOptions {
+  if (file === '')
+    throw new FeedOptionError('--data takes the path of a file of JSON lines, got an empty one')
+  for (const name of ['seed', 'orders', 'evenings', 'date'] as const) {
+    if (raw[name] === undefined) continue
+    throw new FeedOptionError(`--${name} is for a simulated evening: leave it out, or leave out --data`)
+  }
+  return { topicPrefix: raw.topicPrefix, source: { kind: 'replay', file }, pace: paceOf(rate ?? 0, speed) }
+}
+
+function paceOf(rate: number, speed: number | undefined): Pace {
+  if (speed !== undefined) return { kind: 'speed', factor: speed }
+  return rate === 0 ? { kind: 'unpaced' } : { kind: 'rate', ordersPerSecond: rate }
+}
+
+function numberOf(
+  option: string,
+  raw: string | number | undefined,
+  least: number,
+  most: number,
+): number | undefined {
+  if (raw === undefined) return undefined
+  const value = /^\d+(\.\d+)?$/.test(String(raw)) ? Number(raw) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw new FeedOptionError(`${option} takes a number from ${least} to ${most}, got "${raw}"`)
+}
+
+function wholeOf(
+  option: string,
+  raw: string | number | undefined,
+  least: number,
+  most: number,
+): number | undefined {
+  if (raw === undefined) return undefined
+  const value = /^\d+$/.test(String(raw)) ? Number(raw) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw new FeedOptionError(`${option} takes a whole number from ${least} to ${most}, got "${raw}"`)
+}
+
+function dateOf(raw: string | undefined): string | undefined {
+  if (raw === undefined) return undefined
+  const midnight = /^\d{4}-\d\d-\d\d$/.test(raw) ? new Date(`${raw}T00:00:00Z`) : new Date(Number.NaN)
+  // Date reads 2026-02-30 as 2 March: only a real date comes out as it went in.
+  const isReal = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(raw)
+  if (isReal && raw >= '1971-01-01' && raw <= latestDate) return raw
+  throw new FeedOptionError(`--date takes a date YYYY-MM-DD from 1971-01-01 to ${latestDate}, got "${raw}"`)
+}

@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FeedRecord } from './record.ts'
+
+/**
+ * How fast records go out: as fast as the producer takes them; N orders a second of wall-clock time, counted
+ * as records of the orders topic; or their own time, `factor` times as fast as the wall clock. A gap longer
+ * than `longestGapMs` of own time is not waited for: the hours between two evenings.
+ */
+export type Pace =
+  | { kind: 'unpaced' }
+  | { kind: 'rate'; ordersPerSecond: number }
+  | { kind: 'speed'; factor: number; longestGapMs?: number }
+
+/** Milliseconds from any fixed moment on; `sleep` ends early, without an error, when the signal is aborted. */
+export type Clock = { now: () => number; sleep: (ms: number, signal: AbortSignal) => Promise<void> }
+
+export const wallClock: Clock = {
+  now: () => performance.now(),
+  sleep: async (ms, signal) => {
+    // A timer takes at most 2^31 ms; a longer pause just ends early and is asked for again.
+    await wait(Math.min(ms, 2_000_000_000), undefined, { signal }).catch(() => undefined)
+  },
+}
+
+/** For each record in turn: when it is due, in milliseconds of wall-clock time since the feed began. */
+export function timetable(pace: Pace): (record: FeedRecord) => number {
+  switch (pace.kind) {
+    case 'unpaced':
+      return () => 0
+    case 'rate':
+      return byCount(pace.ordersPerSecond)
+    case 'speed':
+      return byOwnTime(pace.factor, pace.longestGapMs ?? Number.POSITIVE_INFINITY)
+    default:
+      return pace satisfies never
+  }
+}
+
+/** What stands between two orders goes out with the later one, as it does in the file. */
+function byCount(ordersPerSecond: number) {
+  let orders = 0
+  return ({ topic }: FeedRecord) => {
+    const dueMs = (orders * 1000) / ordersPerSecond
+    if (topic === 'orders') orders++
+    return dueMs
+  }
+}
+
+/** Own time never runs backwards: a record that is older than the one before it goes out with it. */
+function byOwnTime(factor: number, longestGapMs: number) {
+  let latestMs: number | undefined
+  let passedMs = 0
+  return ({ atMs }: FeedRecord) => {
+    if (atMs === null) return passedMs / factor
+    latestMs ??= atMs
+    const gapMs = Math.max(0, atMs - latestMs)
+    latestMs += gapMs
+    if (gapMs <= longestGapMs) passedMs += gapMs
+    return passedMs / factor
+  }
+}

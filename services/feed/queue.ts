@@ -1,0 +1,54 @@
+/** What is still to come, soonest first; entries of the same moment leave in the order they came. */
+export type Queue<Entry> = {
+  add: (atMs: number, entry: Entry) => void
+  /** Takes the soonest entry out, undefined when nothing is left. */
+  take: () => { atMs: number; entry: Entry } | undefined
+  size: () => number
+}
+
+/** A binary heap: an evening of any size needs memory only for the orders that are open at one moment. */
+export function emptyQueue<Entry>(): Queue<Entry> {
+  type Node = { atMs: number; turn: number; entry: Entry }
+  const heap: Node[] = []
+  let turns = 0
+
+  const at = (index: number) => heap[index] as Node
+  const isSooner = (a: Node, b: Node) => a.atMs < b.atMs || (a.atMs === b.atMs && a.turn < b.turn)
+
+  function rise(node: Node) {
+    let index = heap.length
+    heap.push(node)
+    while (index > 0) {
+      const parent = (index - 1) >> 1
+      if (!isSooner(node, at(parent))) break
+      heap[index] = at(parent)
+      index = parent
+    }
+    heap[index] = node
+  }
+
+  function sinkFromTop(node: Node) {
+    let index = 0
+    for (;;) {
+      let child = 2 * index + 1
+      if (child >= heap.length) break
+      if (child + 1 < heap.length && isSooner(at(child + 1), at(child))) child++
+      if (!isSooner(at(child), node)) break
+      heap[index] = at(child)
+      index = child
+    }
+    heap[index] = node
+  }
+
+  return {
+    add: (atMs, entry) => rise({ atMs, turn: turns++, entry }),
+    take: () => {
+      const top = heap[0]
+      const last = heap.pop()
+      if (top === undefined || last === undefined) return undefined
+      if (heap.length > 0) sinkFromTop(last)
+      return { atMs: top.atMs, entry: top.entry }
+    },
+    size: () => heap.length,
+  }
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { linesOf } from './lines.ts'
+import { type FeedRecord, type FeedSource, type FeedTopic, feedTopics } from './record.ts'
+
+/** Data sets name topics under the default prefix, whatever TOPIC_PREFIX is where they are sent. */
+const filePrefix = 'tally.'
+
+/** The field that holds a record's own time; organizations and events go out with the record before them. */
+const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime', refunds: 'refundedAt' }
+
+/**
+ * Opens a file of JSON lines `{"topic","key","value"}`, packed where its name ends in `.gz`. It is read as a
+ * stream, in its own order. A line that is no such object ends the stream with an error that names the line.
+ */
+export async function openReplay(file: string): Promise<FeedSource> {
+  const { size } = await stat(file).catch((cause: unknown) => {
+    throw new Error(`--data: cannot read ${file}: ${reasonOf(cause)}`, { cause })
+  })
+  const bytes = createReadStream(file)
+  return { records: recordsOf(file, bytes), share: () => (size === 0 ? 1 : bytes.bytesRead / size) }
+}
+
+async function* recordsOf(
+  file: string,
+  bytes: ReturnType<typeof createReadStream>,
+): AsyncGenerator<FeedRecord> {
+  // pipeline hands an error of the file on to the unpacked stream, which the loop below reads.
+  const unpacked = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes
+  let lineNumber = 0
+  try {
+    for await (const line of readable(linesOf(unpacked), file)) {
+      lineNumber++
+      yield parseLine(line, `${file}, line ${lineNumber}`)
+    }
+  } finally {
+    bytes.destroy()
+  }
+}
+
+/** The same lines; an error of the file itself (gone, cut short, not gzip) is told with the file's name. */
+async function* readable(lines: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* lines
+  } catch (cause) {
+    throw new Error(`--data: cannot read ${file} to its end: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/**
+ * One line as a record. `value` is an object, sent as its JSON, or a text, sent as it is (which may be a bad
+ * record on purpose), or null, a record without a value.
+ */
+export function parseLine(line: Buffer, place: string): FeedRecord {
+  const { topic: fullTopic, key, value } = objectOf(line, place)
+  const topic = feedTopics.find(name => fullTopic === `${filePrefix}${name}`)
+  if (topic === undefined) {
+    throw new Error(`${place}: topic must be one of ${feedTopics.map(name => filePrefix + name).join(', ')}`)
+  }
+  if (key !== null && typeof key !== 'string') throw new Error(`${place}: key must be a text or null`)
+  if (value === null || typeof value === 'string') return { atMs: null, topic, key, value }
+  if (!isObject(value)) throw new Error(`${place}: value must be an object, a text or null`)
+  return { atMs: ownTimeOf(topic, value), topic, key, value: JSON.stringify(value) }
+}
+
+function objectOf(line: Buffer, place: string): Record<string, unknown> {
+  let parsed: unknown
+  if (isUtf8(line)) {
+    try {
+      parsed = JSON.parse(line.toString('utf8'))
+    } catch {
+      // The one error below is for every line that is no such object.
+    }
+  }
+  if (isObject(parsed)) return parsed
+  throw new Error(`${place}: not a JSON object {"topic","key","value"} in UTF-8`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function ownTimeOf(topic: FeedTopic, value: Record<string, unknown>): number | null {
+  const field = timeFields[topic]
+  const text = field === undefined ? undefined : value[field]
+  const atMs = typeof text === 'string' ? Date.parse(text) : Number.NaN
+  return Number.isNaN(atMs) ? null : atMs
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

@@ -1,0 +1,126 @@
+import type { FeedOptions } from './options.ts'
+import { type Clock, type Pace, timetable } from './pace.ts'
+import type { FeedProgress } from './progress.ts'
+import {
+  type FeedRecord,
+  type FeedSource,
+  type FeedTopic,
+  feedTopics,
+  type OutgoingRecord,
+} from './record.ts'
+import { openReplay } from './replay.ts'
+import { eveningSpan, simulate, simulationShare } from './simulate.ts'
+
+/** What a feed needs from outside. `send` resolves when Kafka has the records, in their order. */
+export type FeedOutlets = {
+  send: (records: OutgoingRecord[]) => Promise<void>
+  clock: Clock
+  progress: FeedProgress
+  signal: AbortSignal
+}
+
+/** Records sent to each topic, and whether the signal ended the feed before its source did. */
+export type FeedSummary = { sent: Record<FeedTopic, number>; elapsedMs: number; isStopped: boolean }
+
+/** Large enough to keep a producer busy, small enough to stop within one of them. */
+const batchSize = 1000
+/** Timers are no finer; what falls due meanwhile goes out together. */
+const shortestSleepMs = 5
+/** Own time that passes without a record: longer than any lull of an evening, shorter than a day. */
+const longestLullMs = 6 * 3_600_000
+
+/**
+ * Sends a file or simulated evenings to Kafka (commands.md, `tally feed`) and tells at the end how many records
+ * of each topic went out. After the signal it finishes the batch in flight and returns. A bad line or a failed
+ * send is an error that says how many records were sent before it.
+ */
+export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promise<FeedSummary> {
+  const { clock, progress, signal } = outlets
+  const sent: Record<FeedTopic, number> = { organizations: 0, events: 0, orders: 0, refunds: 0 }
+  const startedMs = clock.now()
+  const summary = (isStopped: boolean) => ({ sent, elapsedMs: clock.now() - startedMs, isStopped })
+  try {
+    const source = await openSource(options)
+    await sendAll(options, source, outlets, sent, startedMs)
+  } catch (cause) {
+    progress.close(sentenceOf(summary(true), 'Failed'))
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${reason} (${sumOf(sent)} records were sent before that)`, { cause })
+  }
+  const result = summary(signal.aborted)
+  progress.close(sentenceOf(result, result.isStopped ? 'Stopped' : 'Done'))
+  return result
+}
+
+async function sendAll(
+  options: FeedOptions,
+  source: FeedSource,
+  { send, clock, progress, signal }: FeedOutlets,
+  sent: Record<FeedTopic, number>,
+  startedMs: number,
+) {
+  const dueOf = timetable(wallPace(options))
+  let batch: FeedRecord[] = []
+  const flush = async () => {
+    const records = batch
+    batch = []
+    if (records.length === 0 || signal.aborted) return
+    await send(
+      records.map(({ topic, key, value }) => ({ topic: `${options.topicPrefix}.${topic}`, key, value })),
+    )
+    for (const { topic } of records) sent[topic]++
+    progress.show({ sent: sumOf(sent), share: source.share() })
+  }
+  try {
+    for await (const record of source.records) {
+      const dueMs = startedMs + dueOf(record)
+      if (dueMs > clock.now()) await flush()
+      while (dueMs > clock.now() && !signal.aborted) {
+        await clock.sleep(Math.max(dueMs - clock.now(), shortestSleepMs), signal)
+      }
+      if (signal.aborted) return
+      batch.push(record)
+      if (batch.length >= batchSize) await flush()
+    }
+  } catch (cause) {
+    // What stands before a bad line is good: it goes out, so that the error's count names the last line sent.
+    await flush()
+    throw cause
+  }
+  await flush()
+}
+
+async function openSource({ source }: FeedOptions): Promise<FeedSource> {
+  if (source.kind === 'replay') return openReplay(source.file)
+  const { kind: _, ...simulation } = source
+  const shareAt = simulationShare(simulation)
+  let reachedMs = 0
+  function* watched() {
+    for (const record of simulate(simulation)) {
+      reachedMs = record.atMs ?? reachedMs
+      yield record
+    }
+  }
+  return { records: watched(), share: () => shareAt(reachedMs) }
+}
+
+/**
+ * A simulated crowd comes in peaks: its rate is an average over the evening, so it sets how fast the evening's
+ * own time runs. The day between two evenings is never waited for.
+ */
+function wallPace({ source, pace }: FeedOptions): Pace {
+  if (source.kind === 'replay' || pace.kind === 'unpaced') return pace
+  if (pace.kind === 'speed') return { ...pace, longestGapMs: longestLullMs }
+  const { fromMs, toMs } = eveningSpan(source)
+  const factor = ((toMs - fromMs) / 1000) * (pace.ordersPerSecond / source.orders)
+  return { kind: 'speed', factor, longestGapMs: longestLullMs }
+}
+
+function sentenceOf({ sent, elapsedMs }: FeedSummary, how: 'Done' | 'Stopped' | 'Failed'): string {
+  const counts = feedTopics.map(topic => `${sent[topic]} ${topic}`).join(', ')
+  return `${how}: sent ${counts} in ${(elapsedMs / 1000).toFixed(1)} s.`
+}
+
+function sumOf(sent: Record<FeedTopic, number>): number {
+  return Object.values(sent).reduce((sum, count) => sum + count, 0)
+}

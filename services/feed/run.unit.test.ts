@@ -1,0 +1,240 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parseFeedOptions, type RawFeedOptions } from './options.ts'
+import type { Clock } from './pace.ts'
+import { openProgress } from './progress.ts'
+import type { OutgoingRecord } from './record.ts'
+import { type FeedSummary, runFeed } from './run.ts'
+import { simulate } from './simulate.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tally-feed-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+/** A clock that only sleeping moves. */
+function steppedClock(): Clock & { sleeps: number[] } {
+  let nowMs = 5000
+  const sleeps: number[] = []
+  const sleep = async (ms: number) => {
+    sleeps.push(ms)
+    nowMs += ms
+  }
+  return { now: () => nowMs, sleep, sleeps }
+}
+
+type Sent = OutgoingRecord & { atMs: number }
+type Fed = {
+  batches: Sent[][]
+  sent: Sent[]
+  told: () => string
+  clock: Clock
+  summary: Promise<FeedSummary>
+}
+
+function feed(
+  raw: Omit<RawFeedOptions, 'topicPrefix'>,
+  onSend?: (batch: number, stop: () => void) => void,
+): Fed {
+  const clock = steppedClock()
+  const controller = new AbortController()
+  const stderr = new PassThrough()
+  const batches: Sent[][] = []
+  const sent: Sent[] = []
+  const send = async (records: OutgoingRecord[]) => {
+    const stamped = records.map(record => ({ ...record, atMs: clock.now() - 5000 }))
+    batches.push(stamped)
+    sent.push(...stamped)
+    onSend?.(batches.length, () => controller.abort())
+  }
+  const outlets = { send, clock, progress: openProgress(stderr, clock), signal: controller.signal }
+  const summary = runFeed(parseFeedOptions({ topicPrefix: 'fair', ...raw }), outlets)
+  return { batches, sent, told: () => String(stderr.read() ?? ''), clock, summary }
+}
+
+async function dataFile(lines: (object | string | Buffer)[], name = 'day.jsonl'): Promise<string> {
+  const bytes = lines.map(line =>
+    Buffer.concat([
+      Buffer.isBuffer(line) ? line : Buffer.from(typeof line === 'string' ? line : JSON.stringify(line)),
+      Buffer.from('\n'),
+    ]),
+  )
+  const file = join(folder, name)
+  const whole = Buffer.concat(bytes)
+  await writeFile(file, name.endsWith('.gz') ? gzipSync(whole) : whole)
+  return file
+}
+
+const order = (number: number, at = '2026-09-04T19:00:00Z') => ({
+  topic: 'tally.orders',
+  key: 'e',
+  value: { orderId: `A-${number}`, orderDateTime: at },
+})
+
+test('a packed file is sent line by line under the chosen topic prefix', async () => {
+  const data = await dataFile(
+    [{ topic: 'tally.events', key: 'e', value: { eventId: 'e', name: 'Caffè\u2028corretto' } }, order(1)],
+    'day.jsonl.gz',
+  )
+  const { sent, summary, told } = feed({ data })
+  expect((await summary).sent).toEqual({ organizations: 0, events: 1, orders: 1, refunds: 0 })
+  expect(sent.map(({ topic, key, value }) => [topic, key, value])).toEqual([
+    ['fair.events', 'e', '{"eventId":"e","name":"Caffè\u2028corretto"}'],
+    ['fair.orders', 'e', '{"orderId":"A-1","orderDateTime":"2026-09-04T19:00:00Z"}'],
+  ])
+  expect(told()).toBe('Done: sent 0 organizations, 1 events, 1 orders, 0 refunds in 0.0 s.\n')
+})
+
+test('a value that is a text goes out as it is, one that is null as a record without a value', async () => {
+  const lines = ['{not json', '', '{"a": 1}', null].map(value => ({
+    topic: 'tally.orders',
+    key: null,
+    value,
+  }))
+  const { sent, summary } = feed({ data: await dataFile(lines) })
+  await summary
+  expect(sent.map(({ key, value }) => [key, value])).toEqual([
+    [null, '{not json'],
+    [null, ''],
+    [null, '{"a": 1}'],
+    [null, null],
+  ])
+})
+
+test.each([
+  ['{"topic"', 'not a JSON object {"topic","key","value"} in UTF-8'],
+  ['', 'not a JSON object {"topic","key","value"} in UTF-8'],
+  ['[1]', 'not a JSON object {"topic","key","value"} in UTF-8'],
+  [
+    Buffer.from('{"topic":"tally.orders","key":"\xff","value":null}', 'latin1'),
+    'not a JSON object {"topic","key","value"} in UTF-8',
+  ],
+  [
+    { ...order(9), topic: 'fair.orders' },
+    'topic must be one of tally.organizations, tally.events, tally.orders, tally.refunds',
+  ],
+  [{ topic: 'tally.orders', value: {} }, 'key must be a text or null'],
+  [{ topic: 'tally.orders', key: 'e' }, 'value must be an object, a text or null'],
+  [{ topic: 'tally.orders', key: 'e', value: [1] }, 'value must be an object, a text or null'],
+])('the line %j ends the feed with its number, after the lines before it were sent', async (line, reason) => {
+  const data = await dataFile([order(1), order(2), line, order(3)])
+  const { sent, summary } = feed({ data })
+  await expect(summary).rejects.toThrow(`${data}, line 3: ${reason} (2 records were sent before that)`)
+  expect(sent.length).toBe(2)
+})
+
+test('the last line needs no newline behind it', async () => {
+  const data = join(folder, 'day.jsonl')
+  await writeFile(data, `${JSON.stringify(order(1))}\n${JSON.stringify(order(2))}`)
+  expect((await feed({ data }).summary).sent.orders).toBe(2)
+})
+
+test('a file that is not there, or cut short, is an error that names it', async () => {
+  await expect(feed({ data: join(folder, 'none.jsonl') }).summary).rejects.toThrow(
+    `cannot read ${folder}/none.jsonl: ENOENT`,
+  )
+  const cut = join(folder, 'cut.jsonl.gz')
+  await writeFile(cut, gzipSync(Buffer.from(JSON.stringify(order(1)))).subarray(0, -12))
+  await expect(feed({ data: cut }).summary).rejects.toThrow(
+    `cannot read ${cut} to its end: unexpected end of file`,
+  )
+})
+
+test('as fast as it can means batches of 1,000 records, in the order of the file', async () => {
+  const data = await dataFile(Array.from({ length: 2300 }, (_, index) => order(index)))
+  const { batches, sent, summary } = feed({ data, rate: 0 })
+  await summary
+  expect(batches.map(({ length }) => length)).toEqual([1000, 1000, 300])
+  expect(sent.map(({ value }) => value)).toEqual(
+    Array.from({ length: 2300 }, (_, index) => JSON.stringify(order(index).value)),
+  )
+})
+
+test('a rate spreads the orders of a file over the wall clock', async () => {
+  const data = await dataFile(Array.from({ length: 5 }, (_, index) => order(index)))
+  const { sent, summary } = feed({ data, rate: 2 })
+  expect((await summary).elapsedMs).toBe(2000)
+  expect(sent.map(({ atMs }) => atMs)).toEqual([0, 500, 1000, 1500, 2000])
+})
+
+test('a speed replays the real gaps of a file, shortened', async () => {
+  const data = await dataFile([
+    order(1),
+    order(2, '2026-09-04T21:10:00+02:00'),
+    order(3, '2026-09-05T19:10:00Z'),
+  ])
+  const { sent, summary } = feed({ data, speed: 600 })
+  await summary
+  expect(sent.map(({ atMs }) => atMs)).toEqual([0, 1000, 145_000])
+})
+
+test('the rate of a simulated evening is its average: 300 orders at 10 a second take half a minute', async () => {
+  const { summary } = feed({ orders: 300, rate: 10, evenings: 2 })
+  const { elapsedMs } = await summary
+  expect(elapsedMs).toBeGreaterThan(55_000)
+  expect(elapsedMs).toBeLessThan(62_000)
+})
+
+test('pace and batches change nothing in what a simulation sends', async () => {
+  const simulation = { seed: 3, orders: 200, evenings: 1, date: '2026-09-04' }
+  const expected = [...simulate(simulation)].map(({ topic, key, value }) => ({
+    topic: `fair.${topic}`,
+    key,
+    value,
+  }))
+  for (const pace of [{ rate: 0 }, { rate: 40 }, { speed: 900 }]) {
+    const { sent, summary } = feed({ seed: 3, orders: 200, ...pace })
+    await summary
+    expect(sent.map(({ topic, key, value }) => ({ topic, key, value }))).toEqual(expected)
+  }
+})
+
+test('a signal ends an endless feed after the batch in flight, and the feed says so', async () => {
+  const { batches, summary, told } = feed({ evenings: 0, rate: 0 }, (batch, stop) => batch === 3 && stop())
+  const { sent, isStopped } = await summary
+  expect(isStopped).toBe(true)
+  expect(batches.length).toBe(3)
+  expect(Object.values(sent).reduce((sum, count) => sum + count, 0)).toBe(3000)
+  expect(told()).toMatch(/^Stopped: sent 4 organizations, /)
+})
+
+test('a send that fails ends the feed with the number of records before it', async () => {
+  const fail = (batch: number) => {
+    if (batch === 3) throw new Error('the broker is gone')
+  }
+  await expect(feed({ rate: 0 }, fail).summary).rejects.toThrow(
+    'the broker is gone (2000 records were sent before that)',
+  )
+})
+
+test('where stderr is no terminal, a line every 10 s tells how far the feed is', async () => {
+  const data = await dataFile(Array.from({ length: 26 }, (_, index) => order(index)))
+  const { summary, told } = feed({ data, rate: 1 })
+  await summary
+  expect(told().split('\n').slice(0, -2)).toEqual([
+    'feed: 11 records sent, 100%',
+    'feed: 21 records sent, 100%',
+  ])
+})
+
+test('where stderr is a terminal, a bar shows the share that is sent', async () => {
+  const terminal = Object.assign(new PassThrough(), {
+    isTTY: true,
+    columns: 100,
+    cursorTo() {},
+    moveCursor() {},
+    clearLine() {},
+  })
+  const progress = openProgress(terminal, { now: () => 0 })
+  progress.show({ sent: 1234, share: 0.5 })
+  progress.close('Done.')
+  const shown = String(terminal.read())
+  expect(shown).toContain('1,234 records')
+  expect(shown).toContain('50%')
+  expect(shown.endsWith('Done.\n')).toBe(true)
+})
