@@ -1,4 +1,5 @@
 import { itemCounts } from '@tally/core'
+import type { StoredEvent } from '@tally/read-models'
 import { planDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
@@ -10,8 +11,7 @@ export const getItemCounts = endpointRead({
   read: (readers, asked) =>
     answerEvent(readers, asked, event => {
       const { dayId, menuItemIds } = asked.query
-      const onMenu = new Set<number>(event.menuItems.map(({ menuItemId }) => menuItemId))
-      if (menuItemIds?.some(id => !onMenu.has(id))) return undefined
+      if (menuItemIds !== undefined && !hasItems(event, menuItemIds)) return undefined
       return planDay(event, 'items', {
         query: { dayId },
         key: `counts:${menuItemIds?.join(',') ?? ''}`,
@@ -20,3 +20,8 @@ export const getItemCounts = endpointRead({
       })
     }),
 })
+
+function hasItems({ menuItems }: StoredEvent, asked: number[]): boolean {
+  const onMenu = new Set<number>(menuItems.map(({ menuItemId }) => menuItemId))
+  return asked.every(id => onMenu.has(id))
+}
