@@ -15,7 +15,12 @@ test('a database without the schema names the command to run', async () => {
 
 test('several migrations at once make the schema once', async () => {
   const others = Array.from({ length: 4 }, (_, i) =>
-    openPostgres(database.url, { name: `migrate-${i}`, max: 2, statementTimeoutMs: 30_000, onError: () => {} }),
+    openPostgres(database.url, {
+      name: `migrate-${i}`,
+      max: 2,
+      statementTimeoutMs: 30_000,
+      onError: () => {},
+    }),
   )
   const ran = await Promise.all(others.map(db => migrate(db)))
   await Promise.all(others.map(db => db.destroy()))
@@ -28,7 +33,9 @@ test('a second run changes nothing', async () => {
 })
 
 test('revisions begin beyond those of any database that was there before', async () => {
-  const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(database.db)
+  const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(
+    database.db,
+  )
   const yesterdayUs = (Date.now() - 86_400_000) * 1000
   expect(rows[0]?.revision).toBeGreaterThan(yesterdayUs)
   expect(rows[0]?.revision).toBeLessThan(Number.MAX_SAFE_INTEGER)

@@ -48,5 +48,7 @@ export function openPostgres(url: string, { name, max, statementTimeoutMs, onErr
     options: '-c TimeZone=UTC -c DateStyle=ISO',
   })
   pool.on('error', onError)
+  // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
+  pool.on('connect', client => client.on('error', () => {}))
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
