@@ -1,6 +1,6 @@
 import { openAuthenticator } from '@tally/api-keys'
 import { topicNames } from '@tally/kafka'
-import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-models'
+import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { buildApp } from './app.ts'
 import { openBreaker } from './breaker.ts'
@@ -66,6 +66,8 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
     { metrics: registry, readiness: () => undefined },
   )
   lifecycle.onRelease('api', () => app.close())
+  // The first requests count in Redis like all others, if it is there.
+  await whenReady(redis, 2_000)
   const address = await app.listen(settings.query)
   logger.info({ address, ops }, 'query started')
 }

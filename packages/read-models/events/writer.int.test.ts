@@ -1,70 +1,58 @@
-import { lockEvents, nextRevision, type Postgres, stampEvents, storeEvents } from '@tally/read-models'
+import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { anEvent, newEventId } from '../testing/stage.ts'
+import { afterAll, expect, test } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { lockEvents, storeEvents } from './writer.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
+const database = await freshDatabase()
 afterAll(() => database.drop())
 
-/** Stores an event as a batch does. */
-function store(db: Postgres, event: ReturnType<typeof anEvent>): Promise<void> {
-  return db.transaction().execute(async tx => {
-    await lockEvents(tx, [event.eventId], 0)
-    await storeEvents(tx, [event])
-    await stampEvents(tx, [event.eventId], 0, await nextRevision(tx))
-  })
+const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
+const organizationId = '0b5a0000-0000-4000-8000-000000000001' as OrganizationId
+
+const festival = {
+  eventId,
+  organizationId,
+  version: 1,
+  name: 'Sagra del Pesce',
+  startDate: '2026-09-04T16:00:00Z',
+  timeZone: 'Europe/Rome',
+  areas: [],
+  days: [],
+  menuItems: [],
 }
 
-const waitUntilOneWaits = () =>
-  vi.waitFor(async () => {
-    const { rows } = await sql<{ waiting: number }>`
-select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      database.db,
-    )
-    expect(rows[0]?.waiting).toBe(1)
-  })
+test('a batch that waited for another one sees the time zone that the other one brought', async () => {
+  const decoded = decodeRecord('events', Buffer.from(eventId), Buffer.from(JSON.stringify(festival)))
+  const event = (decoded as { value: Event }).value
+  await database.db.transaction().execute(tx => lockEvents(tx, [eventId], 0))
+  const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
+  const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>()
 
-test('an event that nothing is known of gets a head at revision 0, in UTC', async () => {
-  const eventId = newEventId()
-  const locked = await database.db.transaction().execute(tx => lockEvents(tx, [eventId], 3))
-  expect(locked.get(eventId)).toEqual({ revision: 0, timeZone: 'UTC', known: undefined })
-})
-
-test('what is known of an event is its stored version, organization and time zone', async () => {
-  const event = anEvent({ version: 4 })
-  await store(database.db, event)
-  const locked = await database.db.transaction().execute(tx => lockEvents(tx, [event.eventId], 0))
-  expect(locked.get(event.eventId)).toMatchObject({
-    timeZone: 'Europe/Rome',
-    known: { version: 4, organizationId: event.organizationId },
-  })
-})
-
-test('a batch that waited for an event sees all that the batch before it wrote', async () => {
-  const event = anEvent({ timeZone: 'Europe/Rome' })
-  await store(database.db, event)
-  const { promise: isWaiting, resolve: goOn } = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  let revision = 0
   const first = database.db.transaction().execute(async tx => {
-    await lockEvents(tx, [event.eventId], 0)
-    held.resolve()
-    await isWaiting
-    await storeEvents(tx, [{ ...event, version: 2, timeZone: 'Asia/Kathmandu' }])
-    revision = await nextRevision(tx)
-    await stampEvents(tx, [event.eventId], 0, revision)
+    await lockEvents(tx, [eventId], 0)
+    await storeEvents(tx, [event])
+    locked()
+    await mayCommit
   })
-  await held.promise
-  const second = database.db.transaction().execute(tx => lockEvents(tx, [event.eventId], 0))
-  await waitUntilOneWaits().finally(goOn)
+  await isLocked
+  const second = database.db.transaction().execute(tx => lockEvents(tx, [eventId], 0))
+  await expect.poll(() => waiting(), { timeout: 10_000 }).toBe(1)
+  commit()
   await first
-  expect((await second).get(event.eventId)).toEqual({
-    revision,
-    timeZone: 'Asia/Kathmandu',
-    known: { version: 2, organizationId: event.organizationId },
+
+  expect((await second).get(eventId)).toEqual({
+    revision: 0,
+    timeZone: 'Europe/Rome',
+    known: { version: 1, organizationId },
   })
 })
+
+/** How many connections to this database wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    database.db,
+  )
+  return rows[0]?.count ?? 0
+}

@@ -22,28 +22,34 @@ insert into event_heads (event_id, shard, revision)
 select id, ${shard}, 0 from unnest(${eventIds}::uuid[]) as id
 order by id
 on conflict do nothing`.execute(tx)
-  const { rows } = await sql<HeadRow>`
-select head.event_id, head.revision, event.time_zone, event.version, event.organization_id
-from event_heads as head
-left join events as event using (event_id)
-where head.event_id = any(${eventIds}::uuid[])
-order by head.event_id
-for update of head`.execute(tx)
-  return new Map(rows.map(row => [row.event_id, fromRow(row)]))
+  const { rows: heads } = await sql<{ event_id: EventId; revision: number }>`
+select event_id, revision
+from event_heads
+where event_id = any(${eventIds}::uuid[])
+order by event_id
+for update`.execute(tx)
+  // A statement of its own: one that has waited for a lock still sees other tables as they were before it waited.
+  const records = await tx
+    .selectFrom('events')
+    .select(['event_id', 'version', 'organization_id', 'time_zone'])
+    .where('event_id', 'in', eventIds)
+    .execute()
+  const known = new Map<string, (typeof records)[number]>(records.map(record => [record.event_id, record]))
+  return new Map(
+    heads.map(({ event_id, revision }) => [event_id, lockedEvent(revision, known.get(event_id))]),
+  )
 }
 
-type HeadRow = {
-  event_id: EventId
-  revision: number
-  time_zone: string | null
-  version: number | null
-  organization_id: Event['organizationId'] | null
-}
+type EventRecord = { version: number; organization_id: string; time_zone: string }
 
-function fromRow({ revision, time_zone, version, organization_id }: HeadRow): LockedEvent {
-  const known =
-    version === null || organization_id === null ? undefined : { version, organizationId: organization_id }
-  return { revision, timeZone: time_zone ?? 'UTC', known }
+function lockedEvent(revision: number, record: EventRecord | undefined): LockedEvent {
+  if (record === undefined) return { revision, timeZone: 'UTC', known: undefined }
+  const { version, organization_id, time_zone } = record
+  return {
+    revision,
+    timeZone: time_zone,
+    known: { version, organizationId: organization_id as Event['organizationId'] },
+  }
 }
 
 /** Stamps a batch's revision on every event that it changed (design.md, invariant 3). */

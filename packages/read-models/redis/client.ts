@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Cluster, Redis } from 'ioredis'
 
@@ -55,6 +56,12 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
     client.defineCommand(script, { numberOfKeys, lua })
   }
   return client as RedisClient
+}
+
+/** Resolves when the client is connected, or after `patienceMs`: what needs Redis goes another way meanwhile. */
+export async function whenReady(redis: RedisClient, patienceMs: number): Promise<void> {
+  if (redis.status === 'ready') return
+  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined)
 }
 
 /** A cluster tells its other nodes' addresses without credentials: those of the first node hold for all. */
