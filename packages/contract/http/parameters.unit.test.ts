@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { endpoints } from './endpoints.ts'
+
+const { getKpis, getSalesTrend, getTopItems, getItemCounts, listOrders, getOrder } = endpoints
+const badIntegers = [
+  '0',
+  '042',
+  '+42',
+  '-1',
+  '4.0',
+  '0x2A',
+  '',
+  ' 7',
+  '7 ',
+  '1e3',
+  '٣',
+  '2147483648',
+  ['1', '2'],
+]
+const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1).join(',')
+
+const parameters = [
+  [getKpis, 'dayId', ['1', '42', '2147483647'], badIntegers],
+  [getKpis, 'areaId', ['1', '2147483647'], badIntegers],
+  [getSalesTrend, 'days', ['1', '365'], [...badIntegers, '366']],
+  [getTopItems, 'limit', ['1', '100'], [...badIntegers, '101']],
+  [listOrders, 'page', ['1', '1000000'], [...badIntegers, '1000001']],
+  [listOrders, 'pageSize', ['1', '100'], [...badIntegers, '101']],
+  [listOrders, 'status', ['Paid', 'Cancelled'], ['paid', '', 'All', ['Paid', 'Paid']]],
+  [
+    getItemCounts,
+    'menuItemIds',
+    ['7', '7,9', ids(200), '2147483647', Array(500).fill('7').join(',')],
+    ['', ',', '7,', ',7', '7,,9', '7, 9', '0', '07', '7;9', ids(201), '2147483648', ['7', '9']],
+  ],
+] as const
+
+test.each(parameters)(
+  '%# a parameter takes its good values and refuses the bad ones',
+  (endpoint, name, good, bad) => {
+    for (const value of good)
+      expect([value, endpoint.query.safeParse({ [name]: value }).success]).toEqual([value, true])
+    for (const value of bad)
+      expect([value, endpoint.query.safeParse({ [name]: value }).success]).toEqual([value, false])
+  },
+)
+
+test('what is not given has its default', () => {
+  expect(getKpis.query.parse({})).toEqual({})
+  expect(getSalesTrend.query.parse({})).toEqual({ days: 7 })
+  expect(getTopItems.query.parse({})).toEqual({ limit: 10 })
+  expect(listOrders.query.parse({})).toEqual({ page: 1, pageSize: 20 })
+})
+
+test('repeated menu item ids count once', () => {
+  expect(getItemCounts.query.parse({ menuItemIds: '9,7,9' }).menuItemIds).toEqual([9, 7])
+})
+
+test('unknown parameters are ignored, and item counts have no area', () => {
+  expect(getItemCounts.query.parse({ areaId: 'x', whatever: ['1', '2'] })).toEqual({})
+})
+
+test('an event id is taken in any case; one that is no UUID is refused', () => {
+  const eventId = '7C1E0000-0000-0000-0000-00000000000A'
+  expect(getKpis.params.parse({ eventId })).toEqual({ eventId: eventId.toLowerCase() })
+  for (const bad of ['', '7', `${eventId}0`, eventId.replaceAll('-', '')])
+    expect(getKpis.params.safeParse({ eventId: bad }).success).toBe(false)
+})
+
+test('an order id that cannot exist is no bad parameter', () => {
+  const eventId = '7c1e0000-0000-0000-0000-00000000000a'
+  for (const id of ['A-1', '.', 'é', 'x'.repeat(999)])
+    expect(getOrder.params.parse({ eventId, id })).toEqual({ eventId, id })
+})
+
+test('the message of a bad parameter says what it takes, not what it got', () => {
+  const message = (query: Record<string, string>) =>
+    listOrders.query.safeParse(query).error?.issues[0]?.message
+  expect(message({ pageSize: '101' })).toBe('must be a whole number from 1 to 100 in plain digits')
+  expect(message({ pageSize: 'MARKER' })).not.toContain('MARKER')
+  expect(message({ status: 'MARKER' })).not.toContain('MARKER')
+})

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeText, decodeWith, goodRecords, valueOf } from '../testing/records.ts'
+import { decodeRecord, type RecordType, recordTypes } from './decode.ts'
+
+const types = Object.keys(recordTypes) as RecordType[]
+const organizationKey = Buffer.from(goodRecords.organizations.organizationId)
+const organizationText = JSON.stringify(goodRecords.organizations)
+const reasonOf = (decoded: ReturnType<typeof decodeRecord>) =>
+  decoded.outcome === 'rejected' ? decoded.reason : 'good'
+
+test.each(types)('the example of messages.md is a good record of %s', type => {
+  expect(decodeWith(type)).toMatchObject({ outcome: 'decoded' })
+})
+
+test.each([
+  ['a missing value', null],
+  ['an empty value', ''],
+  ['half a document', '{"a":'],
+  ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ['a byte order mark', `\ufeff${organizationText}`],
+  ['two documents', '{}{}'],
+  ['NaN', '{"version":NaN}'],
+])('%s is not JSON', (_, value) => {
+  const bytes = value === null ? null : Buffer.from(value)
+  expect(reasonOf(decodeRecord('organizations', organizationKey, bytes))).toBe('not-json')
+})
+
+test.each(['null', '[]', '"text"', '7', 'true'])('%s is JSON but no object: schema', text => {
+  expect(reasonOf(decodeText('organizations', text))).toBe('schema')
+})
+
+test('a document nested half a million deep is judged like any other', () => {
+  const depth = 500_000
+  expect(reasonOf(decodeText('organizations', `${'['.repeat(depth)}${']'.repeat(depth)}`))).toBe('schema')
+})
+
+test('the first reason that holds is the reason: not-json, then schema, then key-mismatch', () => {
+  expect(reasonOf(decodeRecord('organizations', null, Buffer.from('{')))).toBe('not-json')
+  expect(reasonOf(decodeRecord('organizations', null, Buffer.from('{}')))).toBe('schema')
+  expect(reasonOf(decodeRecord('organizations', null, Buffer.from(organizationText)))).toBe('key-mismatch')
+})
+
+test('the key is the lower-case id of the value, byte for byte', () => {
+  const upper = goodRecords.organizations.organizationId.toUpperCase()
+  const text = JSON.stringify({ ...goodRecords.organizations, organizationId: upper })
+  expect(decodeText('organizations', text)).toMatchObject({ value: { organizationId: upper.toLowerCase() } })
+  for (const key of [upper, '', `${upper.toLowerCase()} `, 'another'])
+    expect(reasonOf(decodeText('organizations', text, key))).toBe('key-mismatch')
+})
+
+test('the key of an order is its event, not its order id', () => {
+  const text = JSON.stringify(goodRecords.orders)
+  expect(reasonOf(decodeText('orders', text, goodRecords.orders.orderId))).toBe('key-mismatch')
+})
+
+test('fields that nobody named are dropped, in lists too', () => {
+  const line = { ...goodRecords.orders.items[0], customer: 'Ada' }
+  const order = valueOf('orders', {
+    customerName: 'Ada',
+    email: 'ada@example.org',
+    items: [line],
+    __proto__x: 1,
+  })
+  expect(JSON.stringify(order)).not.toMatch(/ada|customer/i)
+  const text = organizationText.replace('{', '{"__proto__":{"name":"Ada"},"constructor":"Ada",')
+  expect(JSON.stringify(decodeText('organizations', text))).not.toContain('Ada')
+})
+
+test.each(types)('a message names the field of a bad record of %s and never says its value', type => {
+  const fields = Object.keys(goodRecords[type])
+  const marker = fc.stringMatching(/^[A-Za-z]{4}$/).map(text => `Marker${text}@x`)
+  const bad = marker.chain(text =>
+    fc.constantFrom<unknown>(
+      text.repeat(300),
+      [text],
+      { [text]: text },
+      [{ [text]: 1 }],
+      [[text]],
+      `\0${text}`,
+    ),
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...fields), bad, (field, value) => {
+      const decoded = decodeText(type, JSON.stringify({ ...goodRecords[type], [field]: value }))
+      if (decoded.outcome === 'decoded') return expect.fail(`${field} took a bad value`)
+      expect(decoded.message).not.toContain('Marker')
+      expect(decoded.message.startsWith(field)).toBe(true)
+      expect(decoded.message).not.toContain('\n')
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a message shows the way to a field in a list', () => {
+  const [first] = goodRecords.orders.items
+  expect(decodeWith('orders', { items: [first, { ...first, quantity: 0 }] })).toMatchObject({
+    message: 'items[1].quantity: must be at least 1',
+  })
+})
+
+test('no bytes whatever make decoding throw', () => {
+  const anything = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map(text => new TextEncoder().encode(text)),
+  )
+  fc.assert(
+    fc.property(fc.constantFrom(...types), anything, (type, bytes) => {
+      expect(['not-json', 'schema']).toContain(reasonOf(decodeRecord(type, null, Buffer.from(bytes))))
+    }),
+  )
+})

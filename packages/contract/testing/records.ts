@@ -1,0 +1,81 @@
+import { decodeRecord, type RecordType } from '../records/decode.ts'
+
+const festival = '7c1e0000-0000-4000-8000-000000000001'
+const proLoco = '0b5a0000-0000-4000-8000-000000000001'
+
+type Fields = Record<string, unknown>
+
+/** A good record of each type, as it stands in messages.md. */
+export const goodRecords = {
+  organizations: { organizationId: proLoco, version: 3, name: 'Pro Loco San Vito', status: 'ActiveDayPass' },
+  events: {
+    eventId: festival,
+    organizationId: proLoco,
+    version: 12,
+    name: 'Sagra del Pesce',
+    startDate: '2026-09-04T16:00:00Z',
+    timeZone: 'Europe/Rome',
+    areas: [
+      { areaId: 1, name: 'Kitchen' },
+      { areaId: 2, name: 'Bar' },
+    ],
+    days: [
+      { dayId: 41, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z', closedAt: '2026-09-05T00:10:00Z' },
+      { dayId: 42, date: '2026-09-05', openedAt: '2026-09-05T16:00:00Z', closedAt: null },
+    ],
+    menuItems: [{ menuItemId: 7, name: 'Fritto misto', categoryName: 'Fish' }],
+  },
+  orders: {
+    eventId: festival,
+    orderId: 'A-20260904-000123',
+    version: 2,
+    displayOrderNumber: '123',
+    status: 'Paid',
+    areaId: 1,
+    dayId: 41,
+    orderDateTime: '2026-09-04T19:31:07Z',
+    paymentMethod: 'Cash',
+    amountPaid: 30,
+    totalAmount: 27.5,
+    isTakeaway: false,
+    tableNumber: '12',
+    items: [
+      { menuItemId: 7, itemName: 'Fritto misto', quantity: 2, unitPrice: 12.5, note: null },
+      { menuItemId: 9, itemName: 'Acqua', quantity: 1, unitPrice: 2.5, note: 'cold' },
+    ],
+  },
+  refunds: {
+    eventId: festival,
+    refundId: 'R-77',
+    orderId: 'A-20260904-000123',
+    refundedAt: '2026-09-04T20:02:00Z',
+    amount: 12.5,
+    lines: [{ menuItemId: 7, quantity: 1, amount: 12.5 }],
+  },
+} satisfies Record<RecordType, Fields>
+
+/** Decodes the good record with some fields replaced, under the key that it should have. */
+export function decodeWith<Type extends RecordType>(type: Type, fields: Fields = {}) {
+  const value: Fields = { ...goodRecords[type], ...fields }
+  const id = type === 'organizations' ? value.organizationId : value.eventId
+  return decodeText(type, JSON.stringify(value), String(id).toLowerCase())
+}
+
+/** Decodes a text under a key; by default the key of the good record. */
+export function decodeText<Type extends RecordType>(type: Type, text: string | Buffer, key?: string) {
+  const own = type === 'organizations' ? proLoco : festival
+  return decodeRecord(type, Buffer.from(key ?? own, 'latin1'), Buffer.from(text))
+}
+
+/** The decoded value; throws where the record is rejected. */
+export function valueOf<Type extends RecordType>(type: Type, fields: Fields = {}) {
+  const decoded = decodeWith(type, fields)
+  if (decoded.outcome === 'rejected') throw new Error(decoded.message)
+  return decoded.value
+}
+
+/** What a record with these fields is rejected for, `good` where it is not. */
+export function judged(type: RecordType, fields: Fields): string {
+  const decoded = decodeWith(type, fields)
+  return decoded.outcome === 'rejected' ? `${decoded.reason}: ${decoded.message}` : 'good'
+}
