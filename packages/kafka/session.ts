@@ -34,7 +34,7 @@ export type Memory = {
 }
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */
-type Generation = { over: AbortController; ready: Promise<void> }
+type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
 
 export type Session = {
   /** Resolves with the error that ended it, or with undefined when it was stopped. */
@@ -78,7 +78,11 @@ export function openSession(
   const closing = new AbortController()
   const commits = commitLater(consumer)
   const resting = new Set<NodeJS.Timeout>()
-  let generation: Generation = { over: new AbortController(), ready: new Promise(() => undefined) }
+  let generation: Generation = {
+    over: new AbortController(),
+    ready: new Promise(() => undefined),
+    isReady: false,
+  }
   let inWork = 0
   let heartbeatNow: (() => Promise<void>) | undefined
   let idle = Promise.withResolvers<void>()
@@ -107,7 +111,11 @@ export function openSession(
     for (const table of [memory.positions, memory.batchErrors, memory.failures]) table.keepOnly(assignment)
     for (const [topic, partition, offset] of memory.positions.entries()) seek(topic, partition, offset)
     const over = new AbortController()
-    generation = { over, ready: begin(assignment, over.signal) }
+    const begun: Generation = { over, ready: begin(assignment, over.signal), isReady: false }
+    void begun.ready.then(() => {
+      begun.isReady = true
+    })
+    generation = begun
     logger.info({ assignment: Object.fromEntries(assignment) }, 'joined the consumer group')
   }
 
@@ -132,7 +140,8 @@ export function openSession(
   }
 
   const work = async (payload: EachBatchPayload, mine: Generation): Promise<void> => {
-    await Promise.race([mine.ready, aborted(mine.over.signal), aborted(closing.signal)])
+    // Not raced for every batch: each race would leave its listeners behind for as long as the generation lasts.
+    if (!mine.isReady) await Promise.race([mine.ready, aborted(mine.over.signal), aborted(closing.signal)])
     const gone = (): boolean => mine.over.signal.aborted || closing.signal.aborted
     if (gone() || payload.isStale()) return
     const batch = toRecordBatch(payload.batch)
