@@ -71,7 +71,7 @@ test('a wrong setting is wrong usage, in one line that holds no password', async
   const { code, stderr } = await tally(['migrate'], { DATABASE_URL: 'mysql://u:hidden@h/x' })
   expect(code).toBe(2)
   expect(stderr).toBe(
-    'tally: DATABASE_URL is "***@h/x"; it takes postgres://user:password@host:port/database\n',
+    'tally: DATABASE_URL is "mysql://***@h/x"; it takes postgres://user:password@host:port/database\n',
   )
 })
 

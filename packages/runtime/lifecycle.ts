@@ -60,6 +60,7 @@ export async function runService(
   } catch (error) {
     if (ending) return
     ending = true
+    setTimeout(() => process.exit(1), deadlineMs).unref()
     await lifecycle.release()
     throw error
   }

@@ -17,7 +17,9 @@ export async function openOps(
   const app = fastify()
   app.get('/livez', async () => ({ status: 'live' }))
   app.get('/readyz', async (_, reply) => {
-    const missing = await readiness()
+    const missing = await Promise.resolve()
+      .then(readiness)
+      .catch(() => 'cannot tell')
     return reply
       .code(missing === undefined ? 200 : 503)
       .send(missing === undefined ? { status: 'ready' } : { status: 'not ready', missing })

@@ -159,7 +159,7 @@ function describe(name: string, value: string | undefined): string {
   return `${name} is ${secret.has(name) ? 'wrong' : JSON.stringify(withoutPassword(value ?? ''))}; it takes ${takes}`
 }
 
-/** Everything between the scheme and the last `@` of an address may hold a password. */
+/** Whatever may be a password: all between the scheme and the last `@`, and all behind a `password=`. */
 function withoutPassword(value: string): string {
-  return value.replace(/(:\/\/)?[^,/\s]*:[^,]*@/g, '$1***@')
+  return value.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***').replace(/^([a-z]+:\/\/)?[\s\S]*@/i, '$1***@')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeText, decodeWith, goodRecords, valueOf } from '../testing/records.ts'
+import { decodeText, decodeWith, goodRecords, readWith } from '../testing/records.ts'
 import { decodeRecord, type RecordType, recordTypes } from './decode.ts'
 
 const types = Object.keys(recordTypes) as RecordType[]
@@ -56,7 +56,7 @@ test('the key of an order is its event, not its order id', () => {
 
 test('fields that nobody named are dropped, in lists too', () => {
   const line = { ...goodRecords.orders.items[0], customer: 'Ada' }
-  const order = valueOf('orders', {
+  const order = readWith('orders', {
     customerName: 'Ada',
     email: 'ada@example.org',
     items: [line],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goodRecords, judged, valueOf } from '../testing/records.ts'
+import { goodRecords, judged, readWith } from '../testing/records.ts'
 import type { RecordType } from './decode.ts'
 
 type Fields = Record<string, unknown>
@@ -273,7 +273,12 @@ test('every required field is required, and null is no value for it', () => {
 
 test('ids come out in lower case, texts as they came, money in cents, instants in milliseconds', () => {
   const eventId = '7C1E0000-0000-4000-8000-00000000000A'
-  const order = valueOf('orders', { eventId, displayOrderNumber: ' 1 ', totalAmount: 27.5, amountPaid: 1.13 })
+  const order = readWith('orders', {
+    eventId,
+    displayOrderNumber: ' 1 ',
+    totalAmount: 27.5,
+    amountPaid: 1.13,
+  })
   expect(order).toMatchObject({
     eventId: eventId.toLowerCase(),
     displayOrderNumber: ' 1 ',
@@ -284,13 +289,13 @@ test('ids come out in lower case, texts as they came, money in cents, instants i
 })
 
 test('finer digits than the millisecond are cut, never rounded', () => {
-  const { orderDateTime } = valueOf('orders', { orderDateTime: '2026-09-04T19:31:07.9999Z' })
+  const { orderDateTime } = readWith('orders', { orderDateTime: '2026-09-04T19:31:07.9999Z' })
   expect(orderDateTime).toBe(Date.UTC(2026, 8, 4, 19, 31, 7, 999))
 })
 
 test('absent and null are one; an empty text stays an empty text', () => {
-  expect(valueOf('events', { timeZone: null }).timeZone).toBe('UTC')
-  expect(valueOf('orders', { tableNumber: undefined }).tableNumber).toBeNull()
-  expect(valueOf('orders', { tableNumber: '' }).tableNumber).toBe('')
-  expect(valueOf('refunds', { lines: null }).lines).toEqual([])
+  expect(readWith('events', { timeZone: null }).timeZone).toBe('UTC')
+  expect(readWith('orders', { tableNumber: undefined }).tableNumber).toBeNull()
+  expect(readWith('orders', { tableNumber: '' }).tableNumber).toBe('')
+  expect(readWith('refunds', { lines: null }).lines).toEqual([])
 })

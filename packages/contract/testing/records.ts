@@ -68,7 +68,7 @@ export function decodeText<Type extends RecordType>(type: Type, text: string | B
 }
 
 /** The decoded value; throws where the record is rejected. */
-export function valueOf<Type extends RecordType>(type: Type, fields: Fields = {}) {
+export function readWith<Type extends RecordType>(type: Type, fields: Fields = {}) {
   const decoded = decodeWith(type, fields)
   if (decoded.outcome === 'rejected') throw new Error(decoded.message)
   return decoded.value

@@ -52,4 +52,4 @@ export const version = z
   .number()
   .refine(Number.isSafeInteger, 'must be an integer up to 2^53-1')
   .min(1, 'must be at least 1')
-  .meta({ type: 'integer' })
+  .meta({ type: 'integer', maximum: Number.MAX_SAFE_INTEGER })

@@ -2,14 +2,16 @@ import { z } from 'zod'
 
 /** A string kept as it came, `min` to `max` UTF-16 units, without U+0000 or a lone surrogate (messages.md section 1). */
 export function text(min: number, max: number) {
+  // zod's own min and max count code points.
   return z
     .string()
-    .min(min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
-    .max(max, `must have at most ${max} characters`)
+    .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
+    .refine(value => value.length <= max, `must have at most ${max} characters`)
     .refine(
       value => !value.includes('\0') && value.isWellFormed(),
       'must hold no U+0000 and no lone surrogate',
     )
+    .meta({ minLength: min, maxLength: max })
 }
 
 export const name = text(1, 200)

@@ -24,7 +24,10 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const compose = (scope: Parameters<typeof composeDocuments>[1]) =>
-  inSnapshot(database.db, async snapshot => (await composeDocuments(snapshot, scope)).get(eventId) ?? new Map())
+  inSnapshot(
+    database.db,
+    async snapshot => (await composeDocuments(snapshot, scope)).get(eventId) ?? new Map(),
+  )
 
 const item = (menuItemId: number, quantity: number, revenue: number) => ({
   menuItemId,

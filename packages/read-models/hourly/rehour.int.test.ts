@@ -33,7 +33,10 @@ function ordersOf(eventId: string) {
 async function hoursOf(eventId: ReturnType<typeof newEventId>) {
   const rows = await readHourly(database.db, { events: [eventId] })
   return rows
-    .map(({ day_id, area_id, hour, orders, salesCents }) => `${day_id}/${area_id}/${hour}: ${orders} ${salesCents}`)
+    .map(
+      ({ day_id, area_id, hour, orders, salesCents }) =>
+        `${day_id}/${area_id}/${hour}: ${orders} ${salesCents}`,
+    )
     .sort()
 }
 

@@ -72,7 +72,9 @@ test('an order is answered as it came, with what is left of its total', async ()
   const { orderId } = order
   await database.db
     .transaction()
-    .execute(tx => storeRefundSums(tx, [{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]))
+    .execute(tx =>
+      storeRefundSums(tx, [{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]),
+    )
   expect(JSON.parse((await readOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
     id: 'A-1',
     displayOrderNumber: ' 12 ',

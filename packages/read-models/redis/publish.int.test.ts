@@ -61,7 +61,7 @@ test('3,000 fields go in at once: a reader sees all of one revision or all of an
   const key = newKey()
   const fields = (value: string) => Array.from({ length: 3_000 }, (_, i) => [`f${i}`, value]).flat()
   await redis.publish(key, 1, 'whole', ...fields('1'))
-  const reader = redis.duplicate({ enableOfflineQueue: true, enableAutoPipelining: false })
+  const { redis: reader } = await testRedis()
   let done = false
   const seen: number[] = []
   const reading = (async () => {

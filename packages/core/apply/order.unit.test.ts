@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { hourIn } from '../hours.ts'
+import { anOrder, bar, burgers, chips, saturday } from '../testing/cast.ts'
+import { counted } from '../testing/counted.ts'
+
+const inRome = hourIn('Europe/Rome')
+const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]
+
+test('a paid order counts on its own day, under its area and under all areas', () => {
+  const totals = counted([[{ order: anOrder() }]], inRome)
+  for (const area of [1, 0]) {
+    expect(totals).toMatchObject({
+      [`41/${area}/Paid`]: 1,
+      [`41/${area}/sales`]: 1700,
+      [`41/${area}/sold`]: 2,
+      [`41/${area}/hour21/orders`]: 1,
+      [`41/${area}/hour21/sales`]: 1700,
+      [`41/${area}/item7/orders`]: 1,
+      [`41/${area}/item7/quantity`]: 2,
+      [`41/${area}/item7/grossCents`]: 1700,
+    })
+  }
+  expect(Object.keys(totals).filter(name => name.startsWith('41/2'))).toEqual([])
+})
+
+test.each(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'] as const)('%s is confirmed', status => {
+  const totals = counted([[{ order: anOrder({ status }) }]], inRome)
+  expect(totals['41/0/sales']).toBe(1700)
+  expect(totals[`41/0/${status}`]).toBe(1)
+})
+
+test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list of orders alone', status => {
+  expect(counted([[{ order: anOrder({ status }) }]], inRome)).toEqual({
+    [`41/0/${status}`]: 1,
+    [`41/1/${status}`]: 1,
+  })
+})
+
+test('a later version moves all of the order to its new day, area, hour and items', () => {
+  const moved = anOrder({
+    version: 2,
+    dayId: saturday,
+    areaId: bar,
+    orderDateTime: '2026-09-05T20:00:00Z',
+    totalAmount: 4,
+    items: [{ menuItemId: chips, quantity: 1, unitPrice: 4 }],
+  })
+  const totals = counted([[{ order: anOrder() }], [{ order: moved }]], inRome)
+  expect(totals).toEqual(counted([[{ order: moved }]], inRome))
+  expect(Object.keys(totals).some(name => name.startsWith('41/'))).toBe(false)
+})
+
+test('an equal or lower version changes nothing, whenever it arrives', () => {
+  const winner = anOrder({ version: 3, totalAmount: 5 })
+  const late = [anOrder({ version: 3, totalAmount: 9 }), anOrder({ version: 2, totalAmount: 1 })]
+  expect(counted([[{ order: winner }, ...late.map(order => ({ order }))]], inRome)).toEqual(
+    counted([[{ order: winner }]], inRome),
+  )
+})
+
+test('an order that is cancelled takes back everything it counted', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { order: anOrder({ version: 2, status: 'Cancelled' }) }]],
+    inRome,
+  )
+  expect(totals).toEqual({ '41/0/Cancelled': 1, '41/1/Cancelled': 1 })
+})
+
+test('lines of one menu item are one item of one order', () => {
+  const totals = counted([[{ order: anOrder({ items: [burgers(2), burgers(3, 7)] }) }]], inRome)
+  expect(burgerOf(totals, 'orders')).toBe(1)
+  expect(burgerOf(totals, 'quantity')).toBe(5)
+  expect(burgerOf(totals, 'grossCents')).toBe(3800)
+})
+
+test('sales are what was charged, items are price times quantity: a discount touches no item', () => {
+  const totals = counted([[{ order: anOrder({ totalAmount: 15 }) }]], inRome)
+  expect(totals['41/0/sales']).toBe(1500)
+  expect(burgerOf(totals, 'grossCents')).toBe(1700)
+})
+
+test('an order of a day and an area that nobody listed counts under the ids it carries', () => {
+  const totals = counted([[{ order: anOrder({ dayId: 99, areaId: 77 }) }]], inRome)
+  expect(totals['99/77/sales']).toBe(1700)
+  expect(totals['99/0/sales']).toBe(1700)
+})

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import { noRefunds } from '../counters/facts.ts'
+import { hourIn } from '../hours.ts'
+import { anOrder, aRefund, burger, burgers, chips, saturday, type WireRefund } from '../testing/cast.ts'
+import { counted } from '../testing/counted.ts'
+import { addRefund, applyRefund, refundLinesSince } from './refund.ts'
+
+const inRome = hourIn('Europe/Rome')
+
+/** Friday's figures, all areas, of one order and these refunds of it. */
+function friday(order: ReturnType<typeof anOrder>, ...refunds: WireRefund[]) {
+  const records = refunds.map((fields, index) => ({ refund: aRefund({ refundId: `R-${index}`, ...fields }) }))
+  const totals = counted([[{ order }, ...records]], inRome)
+  return {
+    sales: totals['41/0/sales'] ?? 0,
+    sold: totals['41/0/sold'] ?? 0,
+    refundedQuantity: totals['41/0/item7/refundedQuantity'] ?? 0,
+    refundedCents: totals['41/0/item7/refundedCents'] ?? 0,
+  }
+}
+
+const back = (quantity: number, amount: number, menuItemId = burger) => ({ menuItemId, quantity, amount })
+
+test('a refund is taken from sales and from its item', () => {
+  expect(friday(anOrder(), {})).toEqual({ sales: 850, sold: 1, refundedQuantity: 1, refundedCents: 850 })
+})
+
+test('a refund that comes before its order waits for it, and then counts', () => {
+  const outcome = applyRefund({ order: undefined, refunds: noRefunds }, aRefund(), inRome)
+  expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
+  expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
+  expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(
+    counted([[{ order: anOrder() }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('a repeat of a refund changes nothing', () => {
+  expect(counted([[{ order: anOrder() }, { refund: aRefund() }, { refund: aRefund() }]], inRome)).toEqual(
+    counted([[{ order: anOrder() }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('a refund is booked on the day and hour of its order, not on its own', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { refund: aRefund({ refundedAt: '2026-09-06T10:00:00Z' }) }]],
+    inRome,
+  )
+  expect(totals['41/0/hour21/sales']).toBe(850)
+  expect(Object.keys(totals).some(name => name.startsWith(`${saturday}/`))).toBe(false)
+})
+
+test('a refund without lines is money only: no item moves', () => {
+  expect(friday(anOrder(), { lines: [], amount: 3 })).toEqual({
+    sales: 1400,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+test('more money back than was charged leaves 0, never less', () => {
+  expect(friday(anOrder(), { amount: 9, lines: [] }, { amount: 9, lines: [] }).sales).toBe(0)
+})
+
+test('more portions back than were ordered leave 0; money and portions are clamped each for itself', () => {
+  expect(friday(anOrder(), { amount: 5, lines: [back(3, 5)] })).toEqual({
+    sales: 1200,
+    sold: 0,
+    refundedQuantity: 2,
+    refundedCents: 500,
+  })
+  expect(friday(anOrder({ totalAmount: 10 }), { amount: 30, lines: [back(1, 30)] })).toEqual({
+    sales: 0,
+    sold: 1,
+    refundedQuantity: 1,
+    refundedCents: 1700,
+  })
+})
+
+test('the clamp holds over all refunds together: a later version with more portions lets more of them count', () => {
+  const refund = aRefund({ amount: 8.5, lines: [back(5, 8.5)] })
+  const records = [{ order: anOrder() }, { refund }, { order: anOrder({ version: 2, items: [burgers(4)] }) }]
+  expect(counted([records], inRome)['41/0/item7/refundedQuantity']).toBe(4)
+})
+
+test('several refund lines of one item, in one refund or in many, are added up', () => {
+  const one = friday(anOrder({ items: [burgers(6)] }), { amount: 6, lines: [back(1, 2), back(2, 4)] })
+  const many = friday(
+    anOrder({ items: [burgers(6)] }),
+    { amount: 2, lines: [back(1, 2)] },
+    { amount: 4, lines: [back(2, 4)] },
+  )
+  expect(one).toEqual(many)
+  expect(one).toMatchObject({ refundedQuantity: 3, refundedCents: 600 })
+})
+
+test('refund lines for an item that the order does not have count for no item, the money does', () => {
+  expect(friday(anOrder(), { lines: [back(1, 8.5, chips)] })).toEqual({
+    sales: 850,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+test('lines count from 2026-08-19T00:00:00Z on, that instant included; the amount always does', () => {
+  expect(refundLinesSince).toBe(Date.parse('2026-08-19T00:00:00Z'))
+  expect(friday(anOrder(), { refundedAt: '2026-08-18T23:59:59.999Z' })).toEqual({
+    sales: 850,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+  expect(friday(anOrder(), { refundedAt: '2026-08-19T02:00:00+02:00' })).toMatchObject({
+    refundedQuantity: 1,
+  })
+})
+
+test('an item whose orders are all refunded stays, with 0 sold', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { refund: aRefund({ amount: 17, lines: [back(2, 17)] }) }]],
+    inRome,
+  )
+  expect(totals).toMatchObject({
+    '41/0/item7/orders': 1,
+    '41/0/item7/quantity': 2,
+    '41/0/item7/refundedQuantity': 2,
+  })
+  expect(totals['41/0/sold']).toBeUndefined()
+})
+
+test('refunds of an order that is not confirmed count when it is', () => {
+  const pending = anOrder({ status: 'Pending' })
+  expect(friday(pending, {})).toEqual({ sales: 0, sold: 0, refundedQuantity: 0, refundedCents: 0 })
+  const paid = anOrder({ version: 2 })
+  expect(counted([[{ order: pending }, { refund: aRefund() }, { order: paid }]], inRome)).toEqual(
+    counted([[{ order: paid }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('however many refunds an order has, its sums stay exact numbers', () => {
+  const largest = aRefund({ amount: 99_999_999.99, lines: [back(100_000, 99_999_999.99)] })
+  let sums = noRefunds
+  for (let i = 0; i < 1_000_000; i++) sums = addRefund(sums, largest)
+  for (const sum of [sums.amount, sums.lines[0]?.amount, sums.lines[0]?.quantity])
+    expect(Number.isSafeInteger(sum)).toBe(true)
+  expect(sums.amount).toBeGreaterThan(largest.amount)
+})

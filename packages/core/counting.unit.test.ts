@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { hourIn } from './hours.ts'
+import { recordSet, zones } from './testing/arbitraries.ts'
+import { bruteForce } from './testing/bruteForce.ts'
+import { type Counted, counted, type GoodRecord } from './testing/counted.ts'
+
+/** Splits a list into batches after the records that `cuts` says. */
+function split(records: GoodRecord[], cuts: boolean[]): GoodRecord[][] {
+  const batches: GoodRecord[][] = [[]]
+  records.forEach((record, index) => {
+    batches.at(-1)?.push(record)
+    if (cuts[index % cuts.length] === true) batches.push([])
+  })
+  return batches
+}
+
+const arrival = fc
+  .tuple(recordSet, fc.constantFrom(...zones), fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }))
+  .chain(([records, zone, cuts]) =>
+    fc.record({
+      records: fc.constant(records),
+      zone: fc.constant(zone),
+      cuts: fc.constant(cuts),
+      shuffled: fc.shuffledSubarray([...records, ...records], { minLength: records.length * 2 }),
+    }),
+  )
+
+test('records counted once, twice, shuffled and in any batches are what a brute-force sum says', () => {
+  fc.assert(
+    fc.property(arrival, ({ records, zone, cuts, shuffled }) => {
+      const expected = bruteForce(records, zone)
+      const hourOf = hourIn(zone)
+      expect(counted([records], hourOf), 'once').toEqual(expected)
+      expect(counted([records, records], hourOf), 'twice').toEqual(expected)
+      expect(counted(split(shuffled, cuts), hourOf), 'shuffled, doubled, in batches').toEqual(expected)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('hours add up to the day, areas to all areas, and items to what the day sold', () => {
+  fc.assert(
+    fc.property(recordSet, fc.constantFrom(...zones), (records, zone) => {
+      const totals = counted([records], hourIn(zone))
+      for (const day of [41, 42]) {
+        for (const area of [0, 1, 2]) {
+          const at = `${day}/${area}/`
+          expect(sumOf(totals, at, /hour\d+\/sales$/)).toBe(totals[`${at}sales`] ?? 0)
+          expect(sumOf(totals, at, /hour\d+\/orders$/)).toBe(
+            sumOf(totals, at, /\/(Paid|Preparing|ReadyForPickup|Completed)$/),
+          )
+          expect(sumOf(totals, at, /\/quantity$/) - sumOf(totals, at, /refundedQuantity$/)).toBe(
+            totals[`${at}sold`] ?? 0,
+          )
+        }
+        expect(sumOf(totals, `${day}/1/`, /sales$/) + sumOf(totals, `${day}/2/`, /sales$/)).toBe(
+          sumOf(totals, `${day}/0/`, /sales$/),
+        )
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+function sumOf(totals: Counted, at: string, what: RegExp): number {
+  return Object.entries(totals).reduce(
+    (sum, [name, amount]) => (name.startsWith(at) && what.test(name) ? sum + amount : sum),
+    0,
+  )
+}

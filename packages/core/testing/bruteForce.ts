@@ -1,0 +1,60 @@
+import type { Order, Refund } from '@tally/contract'
+
+const confirmed = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
+const linesSince = Date.parse('2026-08-19T00:00:00Z')
+
+/**
+ * What messages.md section 4 counts of a set of records of one event, summed from the raw records alone; names
+ * as in `Counted`. It shares no code with the core, on purpose.
+ */
+export function bruteForce(
+  records: ({ order: Order } | { refund: Refund })[],
+  timeZone: string,
+): Record<string, number> {
+  const orders: Record<string, Order> = {}
+  const refunds: Record<string, Refund> = {}
+  for (const record of records) {
+    if ('refund' in record) refunds[record.refund.refundId] ??= record.refund
+    else if (record.order.version > (orders[record.order.orderId]?.version ?? 0))
+      orders[record.order.orderId] = record.order
+  }
+  const totals: Record<string, number> = {}
+  for (const order of Object.values(orders)) {
+    const back = Object.values(refunds).filter(({ orderId }) => orderId === order.orderId)
+    for (const area of [0, order.areaId]) {
+      const add = (what: string, amount: number) => {
+        const name = `${order.dayId}/${area}/${what}`
+        totals[name] = (totals[name] ?? 0) + amount
+      }
+      add(order.status, 1)
+      if (!confirmed.includes(order.status)) continue
+      const effective = Math.max(0, order.totalAmount - sum(back.map(({ amount }) => amount)))
+      const hour = Number(
+        new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(
+          order.orderDateTime,
+        ),
+      )
+      add('sales', effective)
+      add(`hour${hour}/orders`, 1)
+      add(`hour${hour}/sales`, effective)
+      for (const item of new Set(order.items.map(({ menuItemId }) => menuItemId))) {
+        const lines = order.items.filter(({ menuItemId }) => menuItemId === item)
+        const given = back
+          .filter(({ refundedAt }) => refundedAt >= linesSince)
+          .flatMap(({ lines }) => lines.filter(({ menuItemId }) => menuItemId === item))
+        const quantity = sum(lines.map(line => line.quantity))
+        const gross = sum(lines.map(line => line.quantity * line.unitPrice))
+        const refundedQuantity = Math.min(quantity, sum(given.map(line => line.quantity)))
+        add('sold', quantity - refundedQuantity)
+        add(`item${item}/orders`, 1)
+        add(`item${item}/quantity`, quantity)
+        add(`item${item}/grossCents`, gross)
+        add(`item${item}/refundedQuantity`, refundedQuantity)
+        add(`item${item}/refundedCents`, Math.min(gross, sum(given.map(line => line.amount))))
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(totals).filter(([, amount]) => amount !== 0))
+}
+
+const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0)

@@ -1,0 +1,55 @@
+import type { EventId, OrderStatus } from '@tally/contract'
+import { type AreaChanges, type CounterChanges, type ItemChange, noAreaChanges } from '@tally/core'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from './postgres/database.ts'
+
+type Place = { day_id: number; area_id: number }
+type DailyRow = Place & Record<OrderStatus | 'salesCents' | 'itemsSold', number>
+type HourlyRow = Place & { hour: number; orders: number; salesCents: number }
+type ItemRow = Place & ItemChange & { menu_item_id: number }
+
+/** All stored counters of an event, in the shape of the changes that lead to them from nothing. */
+export async function readCounters(db: Kysely<Database>, eventId: EventId): Promise<CounterChanges> {
+  const counters: CounterChanges = new Map()
+  for (const { day_id, area_id, salesCents, itemsSold, ...statuses } of await readDaily(db, eventId)) {
+    areaOf(counters, { day_id, area_id }).daily = { statuses, salesCents, itemsSold }
+  }
+  for (const { hour, orders, salesCents, ...place } of await readHourly(db, eventId)) {
+    areaOf(counters, place).hourly.set(hour, { orders, salesCents })
+  }
+  for (const { menu_item_id, day_id, area_id, ...item } of await readItems(db, eventId)) {
+    areaOf(counters, { day_id, area_id }).items.set(menu_item_id, item)
+  }
+  return counters
+}
+
+function areaOf(counters: CounterChanges, { day_id, area_id }: Place): AreaChanges {
+  const areas = counters.get(day_id) ?? new Map<number, AreaChanges>()
+  const area = areas.get(area_id) ?? noAreaChanges()
+  counters.set(day_id, areas.set(area_id, area))
+  return area
+}
+
+async function readDaily(db: Kysely<Database>, eventId: EventId): Promise<DailyRow[]> {
+  const { rows } = await sql<DailyRow>`
+select day_id, area_id, pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
+  ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled",
+  sales_cents as "salesCents", items_sold as "itemsSold"
+from daily_counters where event_id = ${eventId}`.execute(db)
+  return rows
+}
+
+async function readHourly(db: Kysely<Database>, eventId: EventId): Promise<HourlyRow[]> {
+  const { rows } = await sql<HourlyRow>`
+select day_id, area_id, hour, orders, sales_cents as "salesCents"
+from hourly_counters where event_id = ${eventId}`.execute(db)
+  return rows
+}
+
+async function readItems(db: Kysely<Database>, eventId: EventId): Promise<ItemRow[]> {
+  const { rows } = await sql<ItemRow>`
+select day_id, area_id, menu_item_id, orders, quantity, gross_cents as "grossCents",
+  refunded_quantity as "refundedQuantity", refunded_cents as "refundedCents"
+from item_counters where event_id = ${eventId}`.execute(db)
+  return rows
+}

@@ -1,0 +1,60 @@
+import { afterEach, expect, test } from 'vitest'
+import { openLifecycle } from './lifecycle.ts'
+import { openLogger } from './logger.ts'
+import { type MetricName, metricHelp, openMetrics } from './metrics.ts'
+import { openOps, type Readiness } from './ops.ts'
+
+const lifecycle = openLifecycle(openLogger('test', 'silent'))
+afterEach(() => lifecycle.release())
+
+async function openWith(readiness: Readiness, metrics = openMetrics()) {
+  const address = await openOps(lifecycle, { host: '127.0.0.1', port: 0 }, { metrics, readiness })
+  return (path: string) => fetch(`${address}${path}`)
+}
+
+test('a process that turns is live, ready or not', async () => {
+  const get = await openWith(() => 'no group yet')
+  const answer = await get('/livez')
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'live' }])
+})
+
+test('a process that is not ready says what is missing, and is ready as soon as it is not', async () => {
+  let missing: string | undefined = 'Kafka has not answered for 30 s'
+  const get = await openWith(async () => missing)
+  const before = await get('/readyz')
+  expect([before.status, await before.json()]).toEqual([503, { status: 'not ready', missing }])
+  missing = undefined
+  const after = await get('/readyz')
+  expect([after.status, await after.json()]).toEqual([200, { status: 'ready' }])
+})
+
+test('the metrics are those of the process, in the format of Prometheus', async () => {
+  const metrics = openMetrics()
+  metrics
+    .counter('tally_projector_records_total', ['topic', 'outcome'])
+    .inc({ topic: 't', outcome: 'applied' }, 3)
+  const get = await openWith(() => undefined, metrics)
+  const answer = await get('/metrics')
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  const text = await answer.text()
+  expect(text).toContain('tally_projector_records_total{topic="t",outcome="applied"} 3')
+  expect(text).toContain('process_cpu_seconds_total')
+})
+
+test('an unknown path is not found', async () => {
+  const get = await openWith(() => undefined)
+  expect((await get('/')).status).toBe(404)
+})
+
+test('two registries in one process do not mix', async () => {
+  const [one, other] = [openMetrics(), openMetrics()]
+  one.gauge('tally_projector_lag_records', ['topic']).set({ topic: 't' }, 1)
+  expect(await other.registry.metrics()).not.toContain('tally_projector_lag_records')
+})
+
+test('every metric has a name of Prometheus and a sentence', () => {
+  for (const [name, help] of Object.entries(metricHelp) as [MetricName, string][]) {
+    expect(name).toMatch(/^tally_[a-z]+_[a-z_]+$/)
+    expect(help).toMatch(/^[A-Z].{10,}[^.]$/)
+  }
+})

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readSettings, SettingsError } from './settings.ts'
+
+type Environment = Record<string, string>
+
+/** The error's sentence; an empty text where the settings are good. */
+function complaint(environment: Environment): string {
+  try {
+    readSettings(environment)
+    return ''
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message
+    throw error
+  }
+}
+
+test('without any setting everything has the default of commands.md', () => {
+  expect(readSettings({ PATH: '/bin', UNRELATED: 'x' })).toEqual({
+    kafka: { brokers: ['localhost:9092'], ssl: false },
+    kafkaGroupId: 'tally-projector',
+    topicPrefix: 'tally',
+    databaseUrl: 'postgres://postgres@localhost:5432/tally',
+    redisNodes: ['redis://localhost:6379'],
+    redisPrefix: 'tally',
+    query: { host: '0.0.0.0', port: 8080 },
+    admin: { host: '127.0.0.1', port: 8081 },
+    ops: { host: '0.0.0.0', port: undefined },
+    rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
+    corsOrigins: [],
+    edition: 'cloud',
+    logLevel: 'info',
+  })
+})
+
+test('what is given replaces the default', () => {
+  const settings = readSettings({
+    KAFKA_BROKERS: 'one:9092, two:9093,[::1]:9094',
+    KAFKA_SSL: 'true',
+    KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
+    KAFKA_SASL_USERNAME: 'tally',
+    KAFKA_SASL_PASSWORD: 'p@ss, word',
+    REDIS_URL: 'redis://a:1,rediss://u:p@b:2',
+    RATE_LIMITS: 'ActiveDayPass=600,Trial=5',
+    CORS_ORIGINS: 'https://example.org,http://localhost:3000',
+    OPS_PORT: '0',
+    EDITION: 'community',
+    LOG_LEVEL: 'silent',
+  })
+  expect(settings).toMatchObject({
+    kafka: {
+      brokers: ['one:9092', 'two:9093', '[::1]:9094'],
+      ssl: true,
+      sasl: { mechanism: 'scram-sha-512', username: 'tally', password: 'p@ss, word' },
+    },
+    redisNodes: ['redis://a:1', 'rediss://u:p@b:2'],
+    rateLimits: { Trial: 5, ActiveDayPass: 600, Inactive: 2 },
+    corsOrigins: ['https://example.org', 'http://localhost:3000'],
+    ops: { port: 0 },
+    edition: 'community',
+    logLevel: 'silent',
+  })
+})
+
+test('an empty value counts as absent', () => {
+  const names = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL', 'QUERY_PORT', 'EDITION', 'KAFKA_SASL_PASSWORD']
+  expect(readSettings(Object.fromEntries(names.map(name => [name, ''])))).toEqual(readSettings({}))
+})
+
+test.each([
+  ['KAFKA_BROKERS', ['a', 'a:b', 'http://a:1', ',', 'a:1 b:2']],
+  ['KAFKA_SSL', ['maybe']],
+  ['KAFKA_SASL_MECHANISM', ['oauthbearer']],
+  ['TOPIC_PREFIX', ['a b', 'ä', 'a/b', 'x'.repeat(201)]],
+  ['DATABASE_URL', ['mysql://localhost/tally', 'localhost:5432', 'tally']],
+  ['REDIS_URL', ['localhost:6379', 'http://localhost', 'redis://a:1,b:2', ',']],
+  ['REDIS_PREFIX', ['a{b', 'a b']],
+  ['QUERY_PORT', ['65536', '-1', '8080x', '1.5', ' 80']],
+  ['ADMIN_PORT', ['99999']],
+  ['OPS_PORT', ['http']],
+  ['RATE_LIMITS', ['Trial', 'Trial=0', 'Trial=2.5', 'Trial=-1', 'Gold=5', 'Trial=02', 'trial=2']],
+  ['CORS_ORIGINS', ['example.org', 'https://example.org/', 'ftp://example.org', 'null']],
+  ['EDITION', ['Cloud', 'enterprise']],
+  ['LOG_LEVEL', ['verbose', 'INFO']],
+])('a bad %s is one line that names it, what it got and what it takes', (name, values) => {
+  for (const value of values) {
+    const sentence = complaint({ [name]: value })
+    expect([value, sentence]).toEqual([value, expect.stringContaining(`${name} is "`)])
+    expect(sentence).toMatch(/it takes \S+/)
+    expect(sentence).not.toContain('\n')
+    expect(sentence).toContain(JSON.stringify(value))
+  }
+})
+
+test('a value with line breaks is still one line', () => {
+  expect(complaint({ EDITION: 'a\nb\r\u2028c' }).split(/[\r\n]/)).toHaveLength(1)
+})
+
+test('all wrong settings are named at once', () => {
+  expect(complaint({ EDITION: 'x', QUERY_PORT: 'y', LOG_LEVEL: 'info' })).toMatch(
+    /QUERY_PORT is .*EDITION is /,
+  )
+})
+
+test('the three SASL settings go together', () => {
+  const all = { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'MARKER' }
+  expect(complaint(all)).toBe('')
+  for (const name of Object.keys(all)) {
+    const sentence = complaint({ ...all, [name]: '' })
+    expect(sentence).toContain(name)
+    expect(sentence).not.toContain('MARKER')
+  }
+})
+
+const odd = fc.string({ unit: fc.constantFrom(...`aZ9,:;@/?#[]{}%&=+$!'"\\|<>^~\` ü\n\t`), maxLength: 8 })
+const password = fc.tuple(odd, odd).map(([before, after]) => `${before}MARKER${after}`)
+
+test('no password in an address is ever shown, whatever its characters and wherever the fault is', () => {
+  const address = fc.constantFrom<(password: string) => Environment>(
+    password => ({ DATABASE_URL: `mysql://tally:${password}@db:5432/tally` }),
+    password => ({ DATABASE_URL: `tally:${password}@db:5432/tally` }),
+    password => ({ DATABASE_URL: `postgres://tally:${password}@db:port/tally` }),
+    password => ({ DATABASE_URL: `host=db user=tally password=${password}` }),
+    password => ({ DATABASE_URL: `mysql://db/tally?user=tally&password=${password}` }),
+    password => ({ REDIS_URL: `redis:/:${password}@cache:6379` }),
+    password => ({ REDIS_URL: `http://:${password}@cache:6379` }),
+    password => ({ REDIS_URL: `redis://a:1,tally:${password}@cache:6379` }),
+    password => ({ KAFKA_SASL_PASSWORD: password }),
+    password => ({ KAFKA_SASL_PASSWORD: password, KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_MECHANISM: 'x' }),
+  )
+  fc.assert(
+    fc.property(address, password, (environment, password) => {
+      expect(complaint({ ...environment(password), EDITION: 'wrong' })).not.toContain('MARKER')
+    }),
+    { numRuns: 1_000 },
+  )
+})

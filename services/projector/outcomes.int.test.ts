@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { projectBatch } from './projectBatch.ts'
+import { type Batches, openBatches } from './testing/batches.ts'
+import {
+  anEvent,
+  anOrder,
+  aRefund,
+  batchOf,
+  newEventId,
+  openStage,
+  shard,
+  topics,
+  type Stage,
+} from './testing/stage.ts'
+
+let stage: Stage
+let eventId: string
+let at: Batches
+beforeAll(async () => {
+  stage = await openStage()
+})
+beforeEach(async () => {
+  eventId = newEventId()
+  at = await openBatches(stage, eventId)
+})
+afterAll(() => stage.close())
+
+test('a bad record goes to the dead letters as it came, and the records around it are applied', async () => {
+  const bad = { ...anOrder(eventId, { status: 'Secret name' }) }
+  const projected = await at.orders(0, anOrder(eventId), bad, anOrder(eventId, { orderId: 'A-3' }))
+  expect(projected).toMatchObject({ next: 3, effects: { counts: { applied: 2 }, rejected: [{ offset: 1 }] } })
+  expect(stage.letters).toEqual([
+    {
+      topic: 't.dead-letters',
+      key: Buffer.from(eventId),
+      value: Buffer.from(JSON.stringify(bad)),
+      headers: {
+        'tally.reason': 'schema',
+        '__connect.errors.topic': topics.orders,
+        '__connect.errors.partition': String(shard),
+        '__connect.errors.offset': '1',
+        '__connect.errors.exception.message': expect.stringMatching(/^status: /),
+      },
+    },
+  ])
+  expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
+})
+
+test('where dead letters cannot be sent the batch is rolled back whole', async () => {
+  const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
+  const batch = batchOf(topics.orders, 0, [anOrder(eventId), Buffer.from('{')])
+  await expect(projectBatch({ ...stage.parts, producer }, 'orders', batch)).rejects.toThrow('Kafka is down')
+  expect(await at.stored()).toMatchObject({ nextOffset: 0 })
+  expect(await at.figures()).toBeNull()
+})
+
+test('a record that moves an event to another organization is a conflict, whatever its version', async () => {
+  const [own, other] = [newEventId(), newEventId()]
+  const { effects } = await at.events(
+    0,
+    anEvent(eventId, own, { version: 5 }),
+    anEvent(eventId, other, { version: 6 }),
+    anEvent(eventId, other, { version: 1 }),
+    anEvent(eventId, own, { version: 4 }),
+    anEvent(eventId, own, { version: 7, name: 'New name' }),
+  )
+  expect(effects?.counts).toMatchObject({ applied: 2, duplicate: 1 })
+  expect(
+    stage.letters.map(({ headers }) => [headers?.['tally.reason'], headers?.['__connect.errors.offset']]),
+  ).toEqual([
+    ['conflict', '1'],
+    ['conflict', '2'],
+  ])
+})
+
+test('the first good refund of an id wins, and a rejected one leaves its id free', async () => {
+  await at.orders(0, anOrder(eventId))
+  const { effects } = await at.refunds(
+    0,
+    aRefund(eventId, { amount: -1 }),
+    aRefund(eventId),
+    aRefund(eventId, { amount: 1, lines: [] }),
+  )
+  expect(effects?.counts).toEqual({ applied: 1, parked: 0, duplicate: 1 })
+  await at.refunds(3, aRefund(eventId, { amount: 2, lines: [] }))
+  expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
+})
+
+test('a refund that comes before its order waits for it', async () => {
+  expect((await at.refunds(0, aRefund(eventId))).effects?.counts).toEqual({
+    applied: 0,
+    parked: 1,
+    duplicate: 0,
+  })
+  expect(await at.figures()).toBeNull()
+  await at.orders(0, anOrder(eventId))
+  expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
+})
+
+test('orders that came before their event move to the hours of its time zone', async () => {
+  await at.orders(0, anOrder(eventId))
+  await at.events(0, anEvent(eventId, newEventId()))
+  expect(await at.hours()).toMatchObject([{ hour: 21 }])
+})
+
+test('what the schema does not name reaches no table', async () => {
+  const order = anOrder(eventId, { customerName: 'MARKER', items: [] })
+  await at.orders(0, { ...order, extra: { email: 'MARKER@example.org' } } as typeof order)
+  const rows = await stage.db.selectFrom('orders').selectAll().where('event_id', '=', eventId).execute()
+  expect(rows).toHaveLength(1)
+  expect(JSON.stringify(rows)).not.toContain('MARKER')
+})

@@ -1,0 +1,125 @@
+import { lockOffset } from '@tally/read-models'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { projectBatch } from './projectBatch.ts'
+import { type Batches, openBatches } from './testing/batches.ts'
+import {
+  anEvent,
+  anOrder,
+  aRefund,
+  batchOf,
+  newEventId,
+  openStage,
+  shard,
+  topics,
+  type Stage,
+} from './testing/stage.ts'
+
+let stage: Stage
+let eventId: string
+let at: Batches
+beforeAll(async () => {
+  stage = await openStage()
+})
+beforeEach(async () => {
+  eventId = newEventId()
+  at = await openBatches(stage, eventId)
+})
+afterAll(() => stage.close())
+
+test('a batch is applied, and the next one begins behind it', async () => {
+  const projected = await at.orders(0, anOrder(eventId), anOrder(eventId, { orderId: 'A-2' }))
+  expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 2, parked: 0, duplicate: 0 } } })
+  expect(await at.stored()).toMatchObject({ nextOffset: 2, revision: projected.effects?.revision })
+  expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
+})
+
+test('a batch that was applied before writes nothing and says where to read on', async () => {
+  await at.orders(0, anOrder(eventId))
+  const before = await at.stored()
+  expect(await at.orders(0, anOrder(eventId, { version: 9, totalAmount: 1 }))).toEqual({
+    next: 1,
+    effects: undefined,
+  })
+  expect(await at.stored()).toEqual(before)
+  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
+})
+
+test('of a batch from below the stored offset only what is new is applied', async () => {
+  await at.orders(0, anOrder(eventId))
+  const already = anOrder(eventId, { version: 9, totalAmount: 1 })
+  const projected = await at.orders(0, already, anOrder(eventId, { orderId: 'A-2' }))
+  expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 1, duplicate: 0 } } })
+  expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
+})
+
+test('of a batch from below the stored offset only the new bad records become dead letters', async () => {
+  await at.orders(0, Buffer.from('{'))
+  stage.letters.length = 0
+  await at.orders(0, Buffer.from('{'), Buffer.from('['))
+  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
+})
+
+test('a batch behind a gap writes nothing and seeks back to the stored offset', async () => {
+  await at.orders(0, anOrder(eventId))
+  expect(await at.orders(5, anOrder(eventId, { orderId: 'A-5' }))).toEqual({ next: 1, effects: undefined })
+  expect(await at.stored()).toMatchObject({ nextOffset: 1 })
+  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
+})
+
+test('a batch without records moves the offset on and takes no revision', async () => {
+  const batch = { ...batchOf(topics.orders, 0, []), next: 7 }
+  expect(await projectBatch(stage.parts, 'orders', batch)).toMatchObject({
+    next: 7,
+    effects: { revision: undefined },
+  })
+  expect(await at.stored()).toMatchObject({ nextOffset: 7, revision: 0 })
+})
+
+test('two workers with the same batch at once apply it once', async () => {
+  const values = Array.from({ length: 50 }, (_, i) => anOrder(eventId, { orderId: `A-${i}` }))
+  const waiting = await stage.db.transaction().execute(async tx => {
+    await lockOffset(tx, topics.orders, shard)
+    const both = Promise.all([at.orders(0, ...values), at.orders(0, ...values)])
+    await vi.waitFor(async () => {
+      const { rows } = await sql`
+select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+        stage.db,
+      )
+      expect(rows).toHaveLength(2)
+    })
+    return { both }
+  })
+  const projected = await waiting.both
+  expect(projected.map(({ next }) => next)).toEqual([50, 50])
+  expect(projected.filter(({ effects }) => effects !== undefined)).toHaveLength(1)
+  expect(await at.figures()).toEqual({ orders: 50, sales: 850, sold: 100 })
+})
+
+test('orders and refunds of one event at once, in batches of their own, add up', async () => {
+  const ids = Array.from({ length: 40 }, (_, i) => `A-${i}`)
+  const records = ids.map(orderId => anOrder(eventId, { orderId }))
+  const given = ids.map(orderId => aRefund(eventId, { orderId, refundId: `R-${orderId}` }))
+  for (let from = 0; from < ids.length; from += 10)
+    await Promise.all([
+      at.orders(from, ...records.slice(from, from + 10)),
+      at.refunds(from, ...given.slice(from, from + 10)),
+    ])
+  expect(await at.figures()).toEqual({ orders: 40, sales: 340, sold: 40 })
+})
+
+test('orders that come while the time zone changes are counted in the new one', async () => {
+  const organizationId = newEventId()
+  // 19:31 UTC is 01:16 in Kathmandu and 21:31 in Rome.
+  for (let round = 0; round < 20; round++) {
+    const [timeZone, hour] = round % 2 === 0 ? ['Asia/Kathmandu', 1] : ['Europe/Rome', 21]
+    const event = anEvent(eventId, organizationId, { version: round + 1, timeZone })
+    await Promise.all([
+      at.events(round, event),
+      at.orders(round, anOrder(eventId, { orderId: `A-${round}` })),
+    ])
+    expect(await at.hours()).toEqual([
+      { hour, orderCount: round + 1, revenue: 17 * (round + 1), currency: 'EUR' },
+    ])
+  }
+})
