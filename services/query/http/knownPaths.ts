@@ -13,7 +13,8 @@ export function knownPaths() {
         .replaceAll('*', '.*')
       patterns.push(new RegExp(`^${pattern}$`))
     },
-    /** Whether a well-encoded path has a route. */
-    has: (path: string): boolean => patterns.some(pattern => pattern.test(decodeURIComponent(path))),
+    /** Whether a well-encoded path has a route; an escaped slash is part of its segment. */
+    has: (path: string): boolean =>
+      patterns.some(pattern => pattern.test(decodeURIComponent(path.replaceAll(/%2f/gi, '%252F')))),
   }
 }

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+const tally = useTally({ queries: 2 })
+const festival = newFestival()
+const paths = [
+  '',
+  '/analytics/kpis',
+  '/analytics/sales-trend',
+  '/analytics/orders/by-hour',
+  '/analytics/orders/top-items',
+  '/live/item-counts',
+  '/orders',
+  '/orders/one',
+]
+
+test('asOf follows the clock while nothing is sold, stands still without a projector, and never goes back', async () => {
+  await tally.count([festival.organization(), festival.event(), festival.order({ orderId: 'one' })])
+  const token = await tally.key(festival.organizationId)
+  const ask = (query = 0, path = '/analytics/kpis') => tally.get(`${festival.path}${path}`, { token, query })
+  const seen = [0, 0]
+  const look = async (query: number) => {
+    const { body, headers } = await ask(query)
+    const asOf = Date.parse(body.meta.asOf)
+    expect(headers['tally-as-of']).toBe(body.meta.asOf)
+    expect(asOf).toBeGreaterThanOrEqual(seen[query] ?? 0)
+    seen[query] = asOf
+    return Date.now() - asOf
+  }
+
+  const endsAt = performance.now() + 4_000
+  await until('four idle seconds are over', async () => {
+    for (const query of [0, 1]) expect(await look(query)).toBeLessThanOrEqual(2_000)
+    return performance.now() > endsAt
+  })
+  for (const path of paths) {
+    const { body, headers } = await ask(0, path)
+    expect({ path, asOf: body.meta.asOf }).toEqual({ path, asOf: headers['tally-as-of'] })
+    expect(Date.now() - Date.parse(body.meta.asOf)).toBeLessThanOrEqual(2_000)
+  }
+  expect((await tally.get('/api/v1/events', { token })).headers['tally-as-of']).toBeUndefined()
+
+  await tally.projectors[0]?.end('SIGKILL')
+  await tally.produce([festival.order({ orderId: 'two' })])
+  const soldAt = Date.now()
+  await until('it is behind', async () => (await look(0)) > 3_000)
+  const stuck = (await ask()).body
+  expect(Date.parse(stuck.meta.asOf)).toBeLessThan(soldAt)
+  expect(stuck.data.totalOrders).toBe(1)
+
+  await tally.startProjector()
+  await until('the projector has caught up', async () => (await look(1)) <= 2_000)
+  await until('asOf is past the sale', async () => Date.now() - (await look(0)) >= soldAt)
+  expect((await ask()).body.data.totalOrders).toBe(2)
+})
+
+test.for([1, 1, 1, 6_000, 6_000])('whatever asOf is past is counted: %i orders at once', async count => {
+  const token = await tally.key(festival.organizationId)
+  const ask = async (query: number) =>
+    (await tally.get(`${festival.path}/analytics/kpis`, { token, query })).body
+  const before = (await ask(0)).data.totalOrders
+  await tally.produce(Array.from({ length: count }, () => festival.order()))
+  const soldAt = Date.now()
+  let body = await ask(0)
+  // The first answer that is past the sale has to have it all, also while the projector was behind.
+  await until('asOf is past the sale', async () => {
+    body = await ask(count % 2)
+    return Date.parse(body.meta.asOf) >= soldAt
+  })
+  expect(body.data.totalOrders).toBe(before + count)
+})

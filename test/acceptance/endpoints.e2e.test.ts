@@ -1,0 +1,126 @@
+import { endpoints } from '@tally/contract'
+import { beforeAll, expect, test } from 'vitest'
+import { bar, burger, cake, friday, kitchen, newFestival, saturday, water } from '../support/festival.ts'
+import { oracle } from '../support/oracle.ts'
+import { useTally } from '../support/tally.ts'
+import { type Told, tell } from '../support/told.ts'
+
+const tally = useTally()
+const festival = newFestival()
+const second = newFestival({ organizationId: festival.organizationId })
+const spritz = { menuItemId: water, itemName: 'Acqua', quantity: 3, unitPrice: 2.5 }
+const records = [
+  festival.event(),
+  festival.order({ orderId: 'one' }),
+  festival.order({ orderId: 'two', areaId: bar, items: [spritz], totalAmount: 7.5, status: 'Completed' }),
+  festival.order({ orderId: 'three', dayId: friday, orderDateTime: '2026-09-04T18:05:00+02:00' }),
+  festival.order({ orderId: 'four', status: 'Pending' }),
+  festival.order({ orderId: 'five', status: 'Cancelled' }),
+  festival.refund({ orderId: 'one' }),
+]
+let told: Told
+
+beforeAll(async () => {
+  told = await tell(tally, festival, records, [
+    second.event({ name: 'Birra', startDate: '2026-10-01T10:00:00.250Z', days: [] }),
+  ])
+})
+
+test('the list of events has the whole envelope, newest event first', async () => {
+  const { status, body } = await tally.get('/api/v1/events', { token: told.token })
+  expect(status).toBe(200)
+  const expected = oracle([
+    ...records,
+    second.event({ name: 'Birra', startDate: '2026-10-01T10:00:00.250Z', days: [] }),
+  ])
+  expect(body).toEqual({
+    data: expected.listEvents(festival.organizationId),
+    meta: { generatedAt: expect.any(String), eventId: '00000000-0000-0000-0000-000000000000' },
+  })
+  expect(endpoints.listEvents.answer.parse(body)).toEqual(body)
+  expect(body.data[0]).toEqual({
+    id: second.eventId,
+    name: 'Birra',
+    startDate: '2026-10-01T10:00:00.250Z',
+    isOpen: false,
+    currentDay: null,
+  })
+})
+
+test('event ids are taken in any case and answered in lower case', async () => {
+  const { body } = await tally.get(festival.path.toUpperCase().replace('/API/V1/EVENTS', '/api/v1/events'), {
+    token: told.token,
+  })
+  expect(body.data.id).toBe(festival.eventId)
+  expect(body.meta.eventId).toBe(festival.eventId)
+})
+
+test('kpis count the open day, over all areas or one', async () => {
+  const all = {
+    totalOrders: 2,
+    totalSales: 22.5,
+    currency: 'EUR',
+    averageOrderValue: 11.25,
+    totalItemsSold: 5,
+  }
+  expect(await told.data('/analytics/kpis')).toEqual(all)
+  const inKitchen = { ...all, totalOrders: 1, totalSales: 15, averageOrderValue: 15, totalItemsSold: 2 }
+  expect(await told.data(`/analytics/kpis?dayId=${saturday}&areaId=${kitchen}`)).toEqual(inKitchen)
+})
+
+test('orders by hour speak of the hour at the festival', async () => {
+  const hours = await told.data('/analytics/orders/by-hour')
+  expect(hours).toEqual([{ hour: 21, orderCount: 2, revenue: 22.5, currency: 'EUR' }])
+})
+
+test('the sales trend has one point for each date of the festival', async () => {
+  expect(await told.data('/analytics/sales-trend')).toEqual([
+    { date: '2026-09-04', totalSales: 27.5, orderCount: 1, currency: 'EUR' },
+    { date: '2026-09-05', totalSales: 22.5, orderCount: 2, currency: 'EUR' },
+  ])
+})
+
+test('top items are as many as asked for, the most sold first', async () => {
+  const [first, ...rest] = await told.data('/analytics/orders/top-items?limit=1')
+  expect(rest).toEqual([])
+  expect(first).toEqual({
+    menuItemId: water,
+    itemName: 'Acqua',
+    categoryName: 'Drinks',
+    quantity: 4,
+    revenue: 10,
+    refundedQuantity: 0,
+    refundedRevenue: 0,
+    currency: 'EUR',
+  })
+})
+
+test('item counts have one row for every id asked for, and ignore areaId', async () => {
+  const nothing = { menuItemId: cake, itemName: 'Cake', quantitySold: 0, quantityRefunded: 0 }
+  const burgers = { menuItemId: burger, itemName: 'Burger', quantitySold: 1, quantityRefunded: 1 }
+  expect(await told.data(`/live/item-counts?menuItemIds=${cake},${burger},${cake}&areaId=999`)).toEqual([
+    burgers,
+    nothing,
+  ])
+})
+
+test.for(['/live/item-counts?menuItemIds=7,99', '/analytics/kpis?areaId=99', '/analytics/kpis?dayId=99'])(
+  '%s is a 404: the id is not of this event',
+  async path => {
+    expect(await told.data(path)).toBe(404)
+  },
+)
+
+test('items of equal quantity are ordered by revenue, then by id', async () => {
+  const tied = newFestival()
+  const line = (menuItemId: number, unitPrice: number) => ({
+    menuItemId,
+    itemName: 'x',
+    quantity: 2,
+    unitPrice,
+  })
+  const order = tied.order({ items: [line(12, 1), line(3, 1), line(5, 2)] })
+  const { data } = await tell(tally, tied, [tied.event(), order])
+  const top = await data('/analytics/orders/top-items')
+  expect(top.map((item: { menuItemId: number }) => item.menuItemId)).toEqual([5, 3, 12])
+})

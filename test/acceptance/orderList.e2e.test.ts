@@ -1,0 +1,112 @@
+import { beforeAll, expect, test } from 'vitest'
+import { bar, friday, kitchen, newFestival, saturday } from '../support/festival.ts'
+import { oracle } from '../support/oracle.ts'
+import { queryOf } from '../support/questions.ts'
+import { useTally } from '../support/tally.ts'
+import { type Told, tell } from '../support/told.ts'
+
+const tally = useTally()
+const festival = newFestival()
+const statuses = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled']
+const names = ['a', 'B', 'Z', '_', '~', '!', '10', '9', 'a1', 'A', 'aa', '-', 'a-b', 'a.b', 'ab']
+const orders = Array.from({ length: 230 }, (_, index) =>
+  festival.order({
+    orderId: index < names.length ? names[index] : `n-${index}`,
+    status: statuses[index % 7],
+    areaId: index % 3 === 0 ? bar : kitchen,
+    dayId: index % 5 === 0 ? friday : saturday,
+    // Groups of orders at the same moment, written in different zones, and some that differ by a millisecond.
+    orderDateTime: `2026-09-05T2${index % 2}:${String(Math.floor(index / 40)).padStart(2, '0')}:00${index % 10 === 0 ? '.001' : ''}${index % 2 ? '+01:00' : 'Z'}`,
+    tableNumber: ['', null, undefined, '7'][index % 4],
+    items: [
+      { menuItemId: 7, itemName: 'Burger', quantity: 1, unitPrice: 1, note: ['', null, 'hot'][index % 3] },
+      { menuItemId: 7, itemName: 'Again', quantity: 2, unitPrice: 3 },
+    ],
+  }),
+)
+const records = [festival.event(), ...orders, festival.refund({ orderId: 'a' })]
+const expected = oracle(records).event(festival.eventId)
+let told: Told
+
+beforeAll(async () => {
+  told = await tell(tally, festival, records)
+})
+
+test('orders of one moment are ordered by id, descending, byte by byte', async () => {
+  const same = newFestival()
+  const { data } = await tell(tally, same, [same.event(), ...names.map(orderId => same.order({ orderId }))])
+  const ids = (await data('/orders')).map(({ id }: { id: string }) => id)
+  expect(ids).toEqual(['~', 'ab', 'aa', 'a1', 'a.b', 'a-b', 'a', '_', 'Z', 'B', 'A', '9', '10', '-', '!'])
+})
+
+const filters = [
+  {},
+  { dayId: friday },
+  { areaId: bar },
+  { dayId: saturday, areaId: kitchen },
+  { status: 'Cancelled' },
+  { status: 'Paid', dayId: friday },
+  { status: 'Pending', areaId: bar },
+  { status: 'Completed', dayId: saturday, areaId: kitchen },
+]
+
+test.for(filters)('all pages together are the whole list, once each: %o', async filter => {
+  const all = expected.orders(filter)
+  expect(all.length).toBeGreaterThan(3)
+  for (const pageSize of [7, 100]) {
+    const totalPages = Math.ceil(all.length / pageSize)
+    const seen = []
+    for (let page = 1; page <= totalPages + 1; page++) {
+      const { body } = await tally.get(
+        `${festival.path}/orders${queryOf({ ...filter, page, pageSize })}`,
+        told,
+      )
+      expect(body.meta.pagination).toEqual({ page, pageSize, totalCount: all.length, totalPages })
+      seen.push(...body.data)
+    }
+    expect(seen).toEqual(all)
+  }
+})
+
+test('without parameters it is the first 20, without the cancelled ones', async () => {
+  const { body } = await tally.get(`${festival.path}/orders`, told)
+  expect(body.data).toEqual(expected.orders({}).slice(0, 20))
+  expect(body.meta.pagination).toMatchObject({
+    page: 1,
+    pageSize: 20,
+    totalCount: expected.orders({}).length,
+  })
+  expect(body.meta).not.toHaveProperty('dayId')
+})
+
+test('a page far beyond the last is empty, with true totals; no orders at all are 0 pages', async () => {
+  const { status, body } = await tally.get(`${festival.path}/orders?page=1000000&pageSize=100`, told)
+  const totalCount = expected.orders({}).length
+  expect([status, body.data, body.meta.pagination]).toEqual([
+    200,
+    [],
+    { page: 1_000_000, pageSize: 100, totalCount, totalPages: 2 },
+  ])
+  const empty = newFestival()
+  const { token } = await tell(tally, empty, [empty.event()])
+  const none = await tally.get(`${empty.path}/orders`, { token })
+  expect(none.body.meta.pagination).toEqual({ page: 1, pageSize: 20, totalCount: 0, totalPages: 0 })
+})
+
+test('one order answers as it stands in the list: an empty table number or note is not null', async () => {
+  for (const order of expected.allOrders.slice(0, 40))
+    expect(await told.data(`/orders/${encodeURIComponent(order.id)}`)).toEqual(order)
+  const [first, second] = [await told.data(`/orders/a`), await told.data('/orders/B')]
+  expect([first.tableNumber, first.items[0].note, second.tableNumber, second.items[0].note]).toEqual([
+    '',
+    '',
+    null,
+    null,
+  ])
+})
+
+test('order ids are compared byte by byte, and never by displayOrderNumber', async () => {
+  expect(await told.data('/orders/b')).toBe(404)
+  expect(await told.data('/orders/123')).toBe(404)
+  expect(await told.data('/orders/%61')).toMatchObject({ id: 'a' })
+})

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
+import { useTally } from '../support/tally.ts'
+
+const tally = useTally({ settings: { LOG_LEVEL: 'trace' } })
+const marker = 'ada.lovelace@example.org'
+
+test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answer and no log', async () => {
+  const festival = newFestival()
+  const orderId = 'A-1'
+  const of = { customer: { email: marker }, customerName: marker, [marker]: 1 }
+  const line = { menuItemId: 7, itemName: 'Burger', quantity: 1, unitPrice: 1, guest: marker }
+  await tally.count([
+    festival.organization({ contact: marker }),
+    festival.event({ owner: marker, areas: [{ areaId: 1, name: 'Kitchen', keeper: marker }] }),
+    festival.order({ orderId, ...of, items: [line] }),
+    festival.refund({ orderId, ...of }),
+    festival.refund({ orderId, ...of, lines: [{ menuItemId: 7, quantity: 1, amount: 1, by: marker }] }),
+    // Bad records name the field that is wrong, never what stands in it.
+    festival.order({ orderId: marker + '/', status: marker, displayOrderNumber: marker.repeat(20), ...of }),
+    festival.refund({ orderId, refundedAt: marker, lines: marker, amount: marker }),
+    { ...festival.order(of), value: Buffer.from(`{"${marker}`), key: festival.eventId },
+    { ...festival.order({ orderId: 'B', ...of }), key: `${festival.eventId}${marker}` },
+  ])
+  const token = await tally.key(festival.organizationId)
+  const paths = [
+    '',
+    '/orders',
+    `/orders/${orderId}`,
+    '/analytics/kpis',
+    '/analytics/orders/top-items',
+    '/live/item-counts',
+  ]
+  const answers = await Promise.all(paths.map(path => tally.get(`${festival.path}${path}`, { token })))
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200))
+
+  const logs = [
+    ...tally.projectors.map(process => process.log()),
+    ...tally.queries.map(({ process }) => process.log()),
+  ]
+  expect(logs.join('').length).toBeGreaterThan(1000)
+  const places = {
+    answers: JSON.stringify(answers),
+    logs: logs.join(''),
+    redis: await everythingInRedis(),
+    postgres: await everythingInPostgres(),
+  }
+  for (const [place, text] of Object.entries(places)) {
+    expect(text.toLowerCase().includes(marker) ? `found in ${place}` : 'nowhere').toBe('nowhere')
+  }
+  expect(places.redis).toContain(festival.eventId)
+  expect(places.postgres).toContain(orderId)
+
+  const letters = await readDeadLetters(tally)
+  expect(letters).toHaveLength(4)
+  for (const letter of letters)
+    expect(headerOf(letter, '__connect.errors.exception.message')).not.toContain(marker)
+})
+
+/** Every row of every table, as text. */
+async function everythingInPostgres(): Promise<string> {
+  const { db } = tally.database
+  const { rows } = await sql<{ name: string }>`
+select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`.execute(
+    db,
+  )
+  const texts = await Promise.all(
+    rows.map(async ({ name }) => {
+      const found = await sql<{ text: string }>`select t::text as text from ${sql.raw(name)} t`.execute(db)
+      return found.rows.map(({ text }) => text).join('\n')
+    }),
+  )
+  return texts.join('\n')
+}
+
+/** Every key of this run with what it holds. */
+async function everythingInRedis(): Promise<string> {
+  const { redis, settings } = tally
+  const texts: string[] = []
+  for await (const keys of redis.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1000 })) {
+    for (const key of keys as string[]) {
+      const isHash = (await redis.type(key)) === 'hash'
+      texts.push(key, JSON.stringify(isHash ? await redis.hgetall(key) : await redis.get(key)))
+    }
+  }
+  return texts.join('\n')
+}

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { season } from '../support/season.ts'
+import { expectSeason } from '../support/seasonAnswers.ts'
+import { useTally } from '../support/tally.ts'
+
+const tally = useTally({ projectors: 2, partitions: 3 })
+const given = Number(process.env.TALLY_SEED ?? 0)
+const seeds = given > 0 ? [given] : Array.from({ length: 5 }, () => 1 + Math.floor(Math.random() * 1e9))
+
+test.for(seeds)('any records in any order answer as a count by hand (TALLY_SEED=%i)', async seed => {
+  const { festivals, records } = season(seed)
+  expect(records.length).toBeGreaterThan(400)
+  // In a few sendings, so that what was counted is changed by what comes later.
+  for (let start = 0; start < records.length; start += 97)
+    await tally.produce(records.slice(start, start + 97))
+  await tally.settle()
+  await expectSeason(tally, festivals, records)
+})

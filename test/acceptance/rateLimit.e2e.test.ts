@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+const limit = 20
+const tally = useTally({ queries: 2, settings: { RATE_LIMITS: `Trial=2,ActiveDayPass=${limit},Inactive=3` } })
+
+async function festivalWithKey(status = 'ActiveDayPass') {
+  const festival = newFestival()
+  await tally.count([festival.organization({ status }), festival.event()])
+  return { festival, token: await tally.key(festival.organizationId) }
+}
+
+test('of 50 requests at once over two processes exactly as many pass as the limit says', async () => {
+  const { festival, token } = await festivalWithKey()
+  const second = await tally.key(festival.organizationId, { scopes: ['events:read'] })
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      tally.get(festival.path, { query: index % 2, token: index % 3 === 0 ? second : token }),
+    ),
+  )
+  const granted = replies.filter(({ status }) => status === 200)
+  const refused = replies.filter(({ status }) => status === 429)
+  expect([granted.length, refused.length]).toEqual([limit, 50 - limit])
+  const remaining = granted
+    .map(({ headers }) => Number(headers['x-ratelimit-remaining']))
+    .toSorted((a, b) => a - b)
+  expect(remaining).toEqual(Array.from({ length: limit }, (_, index) => index))
+  for (const { headers } of replies) {
+    expect(headers['x-ratelimit-limit']).toBe(String(limit))
+    expect(headers['x-ratelimit-reset']).toMatch(/^([1-9]|[1-5]\d|60)$/)
+  }
+  for (const { headers, body } of refused) {
+    expect(headers).toMatchObject({
+      'x-ratelimit-remaining': '0',
+      'retry-after': headers['x-ratelimit-reset'],
+    })
+    expect(body.type).toBe('/problems/rate-limit-exceeded')
+  }
+})
+
+test('refused requests neither cost anything nor lengthen the window, which lasts 60 s from its first request', async () => {
+  const { festival, token } = await festivalWithKey('Trial')
+  const windowKey = `${tally.settings.REDIS_PREFIX}:window:{${festival.organizationId}}`
+  expect(await tally.redis.exists(windowKey)).toBe(0)
+  await tally.get(festival.path, { token })
+  const endsAfter = await tally.redis.pttl(windowKey)
+  expect(endsAfter).toBeGreaterThan(55_000)
+  expect(endsAfter).toBeLessThanOrEqual(60_000)
+  const replies = []
+  for (let index = 0; index < 10; index++)
+    replies.push(await tally.get(festival.path, { token, query: index % 2 }))
+  expect(replies.map(({ status }) => status)).toEqual([200, ...Array(9).fill(429)])
+  await until('time goes by', async () => (await tally.redis.pttl(windowKey)) < endsAfter - 1_100)
+  const refused = await tally.get(festival.path, { token })
+  expect(Number(refused.headers['retry-after'])).toBeLessThan(60)
+  expect(await tally.redis.pttl(windowKey)).toBeLessThan(endsAfter - 1_000)
+})
+
+test('every authenticated answer costs one, whatever it says; one without a good token costs nothing', async () => {
+  const { festival, token } = await festivalWithKey()
+  const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? 1 : 0}`
+  const asks = [
+    [festival.path, { token }, 19],
+    [`${festival.path}/orders/nobody`, { token }, 18],
+    [`${festival.path}/orders?page=0`, { token }, 17],
+    ['/api/v1/nowhere', { token }, undefined],
+    [festival.path, { token: wrong }, undefined],
+    [festival.path, { token, method: 'POST' }, undefined],
+    [festival.path, { token, method: 'HEAD' }, 16],
+    [festival.path, { token }, 15],
+  ] as const
+  for (const [path, ask, left] of asks) {
+    const { status, headers } = await tally.get(path, ask)
+    expect({ path, status, left: headers['x-ratelimit-remaining'] }).toEqual({
+      path,
+      status,
+      left: left?.toString(),
+    })
+  }
+})
+
+test('a change of the status counts from the next request on, in the same window, and Remaining is never negative', async () => {
+  const { festival, token } = await festivalWithKey()
+  const ask = async () => {
+    const { status, headers } = await tally.get(festival.path, { token })
+    return [status, Number(headers['x-ratelimit-limit']), Number(headers['x-ratelimit-remaining'])]
+  }
+  for (const left of [19, 18, 17, 16]) expect(await ask()).toEqual([200, limit, left])
+  await tally.count([festival.organization({ version: 2, status: 'Trial' })])
+  expect(await ask()).toEqual([429, 2, 0])
+  await tally.count([festival.organization({ version: 3, status: 'Inactive' })])
+  expect(await ask()).toEqual([429, 3, 0])
+  await tally.count([festival.organization({ version: 4, status: 'ActiveDayPass' })])
+  expect(await ask()).toEqual([200, limit, 15])
+})
+
+test('organizations do not count for each other', async () => {
+  const [one, other] = await Promise.all([festivalWithKey('Trial'), festivalWithKey('Trial')])
+  const ask = async ({ festival, token }: typeof one) => (await tally.get(festival.path, { token })).status
+  expect([await ask(one), await ask(one), await ask(one), await ask(other)]).toEqual([200, 200, 429, 200])
+})
+
+test('when the window has ended, the next request begins a new one', async () => {
+  const { festival, token } = await festivalWithKey('Trial')
+  const windowKey = `${tally.settings.REDIS_PREFIX}:window:{${festival.organizationId}}`
+  for (const status of [200, 200, 429])
+    expect((await tally.get(festival.path, { token })).status).toBe(status)
+  // As if the minute were nearly over; Redis ends the window by itself.
+  await tally.redis.pexpire(windowKey, 900)
+  const { headers } = await tally.get(festival.path, { token })
+  expect(headers['retry-after']).toBe('1')
+  await until('the window ends', async () => (await tally.redis.exists(windowKey)) === 0)
+  const fresh = await tally.get(festival.path, { token })
+  expect([fresh.status, fresh.headers['x-ratelimit-remaining'], fresh.headers['x-ratelimit-reset']]).toEqual([
+    200,
+    '1',
+    '60',
+  ])
+})

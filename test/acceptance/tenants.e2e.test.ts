@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Festival, newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+
+const tally = useTally()
+const eventIds = ['a', 'b', 'c'].map(letter => letter.repeat(8) + '-0000-4000-8000-000000000001')
+const mine = newFestival({ eventId: eventIds[0] as string })
+const alsoMine = newFestival({ organizationId: mine.organizationId, eventId: eventIds[1] as string })
+const theirs = newFestival({ eventId: eventIds[2] as string })
+const tokens: Record<string, string> = {}
+
+/** What only one of them has: days, areas and menu items are never the same number. */
+const ids = new Map([
+  [mine, 1],
+  [alsoMine, 2],
+  [theirs, 3],
+])
+const secret = (festival: Festival) => `secret-${ids.get(festival)}`
+
+function recordsOf(festival: Festival) {
+  const id = ids.get(festival) as number
+  const days = [{ dayId: id, date: '2026-09-04', openedAt: '2026-09-04T16:00:00Z' }]
+  const menuItems = [{ menuItemId: id, name: secret(festival), categoryName: '' }]
+  const items = [{ menuItemId: id, itemName: secret(festival), quantity: id, unitPrice: id }]
+  return [
+    festival.organization(),
+    festival.event({ name: secret(festival), days, areas: [{ areaId: id, name: 'x' }], menuItems }),
+    festival.order({ orderId: 'same', displayOrderNumber: secret(festival), dayId: id, areaId: id, items }),
+    festival.order({ orderId: `order-${id}`, dayId: id, areaId: id, items, totalAmount: 1000 * id }),
+  ]
+}
+
+beforeAll(async () => {
+  await tally.count([...ids.keys()].flatMap(recordsOf))
+  tokens.mine = await tally.key(mine.organizationId)
+  tokens.theirs = await tally.key(theirs.organizationId)
+  tokens.bound = await tally.key(mine.organizationId, { eventId: mine.eventId as never })
+})
+
+/** Every endpoint of `event` with ids of `of` in every place that takes one. */
+function pathsOf(event: Festival, of: Festival): string[] {
+  const id = ids.get(of)
+  const scopes = [`?dayId=${id}`, `?areaId=${id}`, `?dayId=${id}&areaId=${id}`]
+  return [
+    ...['/analytics/kpis', '/analytics/orders/by-hour', '/analytics/orders/top-items', '/orders'].flatMap(
+      path => scopes.map(scope => path + scope),
+    ),
+    `/analytics/sales-trend?areaId=${id}`,
+    `/live/item-counts?dayId=${id}`,
+    `/live/item-counts?menuItemIds=${id}`,
+    `/live/item-counts?menuItemIds=${ids.get(event)},${id}`,
+    `/orders/order-${id}`,
+  ].map(path => event.path + path)
+}
+const plainPathsOf = ({ path }: Festival) =>
+  [
+    '',
+    '/analytics/kpis',
+    '/analytics/sales-trend',
+    '/analytics/orders/by-hour',
+    '/analytics/orders/top-items',
+    '/live/item-counts',
+    '/orders',
+    '/orders/same',
+  ].map(end => path + end)
+
+const others = [
+  { who: 'another organization’s key', token: 'theirs', event: mine, secrets: [mine, alsoMine] },
+  { who: 'a key sees no other organization', token: 'mine', event: theirs, secrets: [theirs] },
+  {
+    who: 'a key bound to one event sees no other of its organization',
+    token: 'bound',
+    event: alsoMine,
+    secrets: [alsoMine, theirs],
+  },
+  {
+    who: 'a key bound to one event sees no other organization',
+    token: 'bound',
+    event: theirs,
+    secrets: [alsoMine, theirs],
+  },
+]
+
+describe.for(others)('$who ($token)', ({ token, event, secrets }) => {
+  test('every address of the event is a 404 that names nothing', async () => {
+    const paths = [...plainPathsOf(event), ...[...ids.keys()].flatMap(of => pathsOf(event, of))]
+    for (const path of paths) {
+      const { status, text, headers } = await tally.get(path, { token: tokens[token] })
+      expect({ path, status, tag: headers.etag, asOf: headers['tally-as-of'] }).toEqual({
+        path,
+        status: 404,
+        tag: undefined,
+        asOf: undefined,
+      })
+      for (const festival of secrets) expect(text).not.toContain(secret(festival))
+    }
+  })
+})
+
+test.for([
+  { event: mine, token: 'mine' },
+  { event: mine, token: 'bound' },
+  { event: theirs, token: 'theirs' },
+  { event: alsoMine, token: 'mine' },
+])('ids of another event are a 404 everywhere, one’s own are not ($token)', async ({ event, token }) => {
+  for (const of of ids.keys()) {
+    for (const path of pathsOf(event, of)) {
+      const { status, text } = await tally.get(path, { token: tokens[token] })
+      expect({ path, status }).toEqual({ path, status: of === event ? 200 : 404 })
+      for (const other of ids.keys()) if (other !== event) expect(text).not.toContain(secret(other))
+    }
+  }
+})
+
+test('an order id that several events have is the asked event’s own', async () => {
+  const { body } = await tally.get(`${mine.path}/orders/same`, { token: tokens.mine })
+  expect(body.data.displayOrderNumber).toBe(secret(mine))
+})
+
+test('the list of events holds what the key may see and no more', async () => {
+  const list = async (token: string) =>
+    (await tally.get('/api/v1/events', { token: tokens[token] })).body.data.map(
+      ({ id }: { id: string }) => id,
+    )
+  expect(await list('mine')).toEqual([mine.eventId, alsoMine.eventId])
+  expect(await list('theirs')).toEqual([theirs.eventId])
+  expect(await list('bound')).toEqual([mine.eventId])
+})

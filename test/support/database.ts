@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { migrate, openPostgres, type Postgres } from '@tally/read-models'
+import { sql } from 'kysely'
+import { inject } from 'vitest'
+import type {} from '../../infra/local/test-servers.ts'
+
+export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
+
+/** Makes a database of its own on the run's server, with the schema; `drop` closes and deletes it. */
+export async function freshDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await onServer(`create database ${name}`)
+  const url = new URL(inject('servers').databaseUrl)
+  url.pathname = `/${name}`
+  const db = open(url.href)
+  if (migrated) await migrate(db)
+  const drop = async () => {
+    await db.destroy()
+    await onServer(`drop database ${name} with (force)`)
+  }
+  return { url: url.href, db, drop }
+}
+
+async function onServer(statement: string): Promise<void> {
+  const server = open(inject('servers').databaseUrl)
+  await sql
+    .raw(statement)
+    .execute(server)
+    .finally(() => server.destroy())
+}
+
+function open(url: string): Postgres {
+  return openPostgres(url, { name: 'test', max: 5, statementTimeoutMs: 30_000, onError: () => {} })
+}

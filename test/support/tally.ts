@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { copyKey, createKey, type NewKey } from '@tally/api-keys'
+import { connectKafka, createTopics, openProducer, type RecordHeaders, topicNames } from '@tally/kafka'
+import { openRedis, redisKeys } from '@tally/read-models'
+import { openLogger } from '@tally/runtime'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { freshDatabase, type TestDatabase } from './database.ts'
+import { type Ask, ask, type Reply } from './http.ts'
+import { type Environment, startProcess, type TallyProcess } from './process.ts'
+import { until } from './until.ts'
+
+export type TopicType = 'organizations' | 'events' | 'orders' | 'refunds'
+
+/** A record as a till sends it; without `key`, its own organizationId or eventId. */
+export type TestRecord = {
+  type: TopicType
+  // biome-ignore lint/suspicious/noExplicitAny: a bad record may be anything
+  value: any
+  key?: string | Buffer | null
+  headers?: RecordHeaders
+}
+
+export type Options = { projectors?: number; queries?: number; partitions?: number; settings?: Environment }
+
+export type Tally = {
+  settings: Environment
+  database: TestDatabase
+  redis: Redis
+  projectors: TallyProcess[]
+  queries: { process: TallyProcess; address: string }[]
+  /** Sends records in their order; resolves when Kafka has them all. A value that is no Buffer becomes JSON. */
+  produce(records: TestRecord[]): Promise<void>
+  /** Waits until everything that Kafka has by now is counted. */
+  settle(): Promise<void>
+  /** `produce`, then `settle`. */
+  count(records: TestRecord[]): Promise<void>
+  /** Makes a key with all scopes, or as told, and returns its token. */
+  key(organizationId: string, over?: Partial<NewKey>): Promise<string>
+  /** Asks a query process; the first, unless told otherwise. */
+  get(path: string, ask?: Ask & { query?: number }): Promise<Reply>
+  startProjector(): Promise<TallyProcess>
+  startQuery(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
+  stop(): Promise<void>
+}
+
+/** Tally's processes for the tests of one file: started before the first, stopped after the last. */
+export function useTally(options: Options = {}): Tally {
+  const tally = {} as Tally
+  beforeAll(async () => {
+    Object.assign(tally, await startTally(options))
+  })
+  afterAll(() => tally.stop?.())
+  return tally
+}
+
+const unlimited = 'Trial=1000000,ActiveDayPass=1000000,Inactive=1000000'
+
+/** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
+export async function startTally({ projectors = 1, queries = 1, partitions = 2, settings = {} }: Options) {
+  const servers = inject('servers')
+  const name = `test-${randomBytes(6).toString('hex')}`
+  const releases: (() => Promise<unknown> | unknown)[] = []
+  const stop = async () => {
+    for (const release of releases.splice(0).reverse()) await release()
+  }
+  try {
+    const database = await freshDatabase()
+    releases.push(database.drop)
+    const own = {
+      KAFKA_BROKERS: servers.kafkaBrokers,
+      KAFKA_GROUP_ID: name,
+      TOPIC_PREFIX: name,
+      DATABASE_URL: database.url,
+      REDIS_URL: servers.redisUrl,
+      REDIS_PREFIX: name,
+      QUERY_HOST: '127.0.0.1',
+      QUERY_PORT: '0',
+      OPS_HOST: '127.0.0.1',
+      OPS_PORT: '0',
+      RATE_LIMITS: unlimited,
+      ...settings,
+    }
+    const kafka = connectKafka(
+      { brokers: servers.kafkaBrokers.split(','), ssl: false },
+      { clientId: 'test', logger: openLogger('test', 'silent') },
+    )
+    releases.push(() => kafka.close())
+    await createTopics(kafka, { topicPrefix: name, partitions, replicationFactor: 1 })
+    const names = topicNames(name)
+    const producer = await openProducer(kafka)
+    releases.push(() => producer.close())
+    const redis = new Redis(servers.redisUrl)
+    releases.push(() => redis.disconnect())
+
+    // As the command does it: the copy lets a key work at once while Postgres is slow.
+    const keyRedis = openRedis([servers.redisUrl], {
+      name: 'test',
+      commandTimeoutMs: 5_000,
+      onError: () => {},
+    })
+    releases.push(() => keyRedis.disconnect())
+
+    const start = async (command: string, message: string, more: Environment = {}) => {
+      const process = startProcess([command], { ...own, ...more })
+      releases.push(() => process.end())
+      const { address = '' } = await process.line(({ msg }) => msg === message)
+      return { process, address }
+    }
+    const startQuery = (more?: Environment) => start('query', 'query started', more)
+
+    const tally: Tally = {
+      settings: own,
+      database,
+      redis,
+      projectors: [],
+      queries: [],
+      async produce(records) {
+        await producer.send(
+          records.map(({ type, value, key = keyOf(type, value), headers = {} }) => ({
+            topic: names[type],
+            key,
+            headers,
+            value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
+          })),
+        )
+      },
+      settle: () => settled(redis, own, { partitions }),
+      async count(records) {
+        await tally.produce(records)
+        await tally.settle()
+      },
+      async key(organizationId, over = {}) {
+        const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
+        const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
+        const { stored, token } = await createKey(database.db, wanted as NewKey)
+        await copyKey(keyRedis, redisKeys(name), stored)
+        return token
+      },
+      get: (path, { query = 0, ...rest } = {}) => ask(tally.queries[query]?.address ?? '', path, rest),
+      async startProjector() {
+        const { process } = await start('projector', 'projector started')
+        tally.projectors.push(process)
+        return process
+      },
+      startQuery,
+      stop,
+    }
+    const [first] = await Promise.all([
+      Promise.all(Array.from({ length: queries }, () => startQuery())),
+      ...Array.from({ length: projectors }, () => tally.startProjector()),
+    ])
+    tally.queries.push(...first)
+    return tally
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The moment up to which each partition is counted and published, as `meta.asOf` says it for an event. */
+async function settled(
+  redis: Redis,
+  own: Environment,
+  { partitions }: { partitions: number },
+): Promise<void> {
+  const since = Date.now()
+  const names = topicNames(own.TOPIC_PREFIX ?? '')
+  const all = Array.from({ length: partitions }, (_, shard) => shard)
+  const wanted = [
+    { shard: 0, topic: names.organizations },
+    ...[names.events, names.orders, names.refunds].flatMap(topic => all.map(shard => ({ shard, topic }))),
+  ]
+  await until('everything produced is counted', async () => {
+    const moments = await Promise.all(
+      wanted.map(({ shard, topic }) => redis.hget(`${own.REDIS_PREFIX}:shard:{${shard}}`, `as-of:${topic}`)),
+    )
+    return moments.every(moment => Number(moment ?? 0) >= since)
+  })
+}
+
+function keyOf(type: TopicType, value: { organizationId?: string; eventId?: string }): string {
+  return String(type === 'organizations' ? value.organizationId : value.eventId).toLowerCase()
+}
