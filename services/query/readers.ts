@@ -7,6 +7,5 @@ export type Readers = {
   views: EventViews
   list: EventList
   db: Postgres
-  topics: string[]
   onFailure: (error: unknown) => void
 }

@@ -57,7 +57,7 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const takeRequest = openRateLimiter({ db, redis, keys, breaker }, settings.rateLimits)
 
   const app = await buildApp(
-    { authenticator, takeRequest, readers: { views, list, db, topics, onFailure } },
+    { authenticator, takeRequest, readers: { views, list, db, onFailure } },
     { edition: settings.edition, corsOrigins: settings.corsOrigins, logger, metrics },
   )
   const ops = await openOps(

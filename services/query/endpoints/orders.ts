@@ -1,4 +1,4 @@
-import { inSnapshot, type Postgres, readAsOf } from '@tally/read-models'
+import { inSnapshot } from '@tally/read-models'
 import type { Answer } from '../answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
 import type { Readers } from '../readers.ts'
@@ -16,7 +16,8 @@ export const ifListed =
 
 /**
  * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503
- * (decisions.md, When a part is down). `asOf` and the orders are of one snapshot.
+ * (decisions.md, When a part is down). `asOf` is what the event's other answers say: read before the orders, so
+ * everything up to it is among them.
  */
 export async function answerFromOrders(
   readers: Readers,
@@ -24,16 +25,12 @@ export async function answerFromOrders(
   question: Question,
   read: (snapshot: Snapshot) => Promise<Pick<Answer, 'data' | 'etag' | 'pagination'>>,
 ): Promise<Answer> {
-  const { event } = await askEvent(readers, asked, question)
-  const { asOfMs, answer } = await inSnapshotOrUnavailable(readers, async snapshot => ({
-    asOfMs: await readAsOf(snapshot, readers.topics, event.shard),
-    answer: await read(snapshot),
-  }))
-  return { ...answer, eventId: event.eventId, asOfMs }
+  const { event, asOfMs } = await askEvent(readers, asked, question)
+  return { ...(await inSnapshotOrUnavailable(readers, read)), eventId: event.eventId, asOfMs }
 }
 
 async function inSnapshotOrUnavailable<Result>(
-  { db, onFailure }: { db: Postgres; onFailure: (error: unknown) => void },
+  { db, onFailure }: Readers,
   read: (snapshot: Snapshot) => Promise<Result>,
 ): Promise<Result> {
   try {
