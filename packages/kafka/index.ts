@@ -8,5 +8,6 @@ export {
 } from './errors.ts'
 export { endOffsets } from './offsets.ts'
 export { openProducer } from './producer.ts'
+export { readTopic, type TopicRead } from './readTopic.ts'
 export { checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
 export type * from './types.ts'

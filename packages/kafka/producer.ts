@@ -1,4 +1,4 @@
-import type { Message } from 'kafkajs'
+import type { ICustomPartitioner, Message } from 'kafkajs'
 import { RETRY } from './client.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { KafkaSendError } from './errors.ts'
@@ -18,7 +18,7 @@ const RECORD_OVERHEAD_BYTES = 32
 export async function openProducer(connection: KafkaConnection): Promise<Producer> {
   const producer = inside(connection).kafka.producer({
     allowAutoTopicCreation: false,
-    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    createPartitioner,
     metadataMaxAge: 30_000,
     retry: RETRY,
   })
@@ -35,6 +35,15 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     },
     close: () => producer.disconnect(),
   }
+}
+
+/**
+ * Java's way, but no hash where there is only one partition: kafkajs takes 3 µs for that of a key, a quarter of what a dead
+ * letter costs.
+ */
+const createPartitioner: ICustomPartitioner = () => {
+  const byKey = kafkajs.Partitioners.DefaultPartitioner()
+  return of => (of.partitionMetadata.length === 1 ? (of.message.partition ?? 0) : byKey(of))
 }
 
 /** Splits records, in their order, into requests that fit a broker's default limits. */
@@ -56,13 +65,13 @@ export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
   return requests
 }
 
-function sizeOf({ key, value, headers = {} }: OutgoingRecord): number {
-  const header = Object.entries(headers).reduce(
-    (sum, [name, values]) =>
-      sum + [values].flat().reduce((all, one) => all + name.length * 3 + lengthOf(one) + 6, 0),
-    0,
-  )
-  return lengthOf(key) + lengthOf(value) + header + RECORD_OVERHEAD_BYTES
+function sizeOf({ key, value, headers }: OutgoingRecord): number {
+  let size = lengthOf(key) + lengthOf(value) + RECORD_OVERHEAD_BYTES
+  for (const name in headers) {
+    const values = headers[name] ?? null
+    for (const one of Array.isArray(values) ? values : [values]) size += name.length * 3 + lengthOf(one) + 6
+  }
+  return size
 }
 
 function lengthOf(bytes: Buffer | string | null): number {

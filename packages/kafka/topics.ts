@@ -105,6 +105,6 @@ export async function checkTopics(connection: KafkaConnection, topicPrefix: stri
   throw new PartitionCountError(
     'events, orders and refunds must have the same number of partitions, but ' +
       `${copartitioned.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}: ` +
-      'make them anew with `tally topics create`, or use another TOPIC_PREFIX.',
+      'add partitions to those that have fewer, or delete all three and run `tally topics create`.',
   )
 }

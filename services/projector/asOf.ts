@@ -1,5 +1,5 @@
 import type { EndMark, Postgres, RedisClient, RedisKeys } from '@tally/read-models'
-import { raiseAsOf } from '@tally/read-models'
+import { asOfField, raiseAsOf } from '@tally/read-models'
 import type { Partition } from './publisher.ts'
 
 /** How many moments are remembered: more than a batch may take in ticks, while the projector keeps up. */
@@ -25,7 +25,9 @@ export function openAsOf({ db, redis, keys }: { db: Postgres; redis: RedisClient
     mark(of: EndMark) {
       const noted = marks.get(key(of)) ?? []
       noted.push(of)
-      marks.set(key(of), noted.slice(-remembered))
+      // The first is the last one reached, whose age is the freshness, or the oldest that is not reached yet.
+      const [first, ...others] = noted
+      marks.set(key(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
     },
 
     /** Forgets partitions that now belong to others. */
@@ -53,7 +55,7 @@ export function openAsOf({ db, redis, keys }: { db: Postgres; redis: RedisClient
     async storeInRedis(reached: EndMark[]) {
       await Promise.all(
         reached.map(({ topic, partition, atMs }) =>
-          redis.raise(keys.shard(partition), `as-of:${topic}`, atMs),
+          redis.raise(keys.shard(partition), asOfField(topic), atMs),
         ),
       )
     },

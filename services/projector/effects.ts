@@ -16,8 +16,8 @@ export type RejectedAt = { offset: number; rejected: Rejected }
 export type Effects = {
   revision: number | undefined
   events: Map<EventId, EventEffect>
-  /** Organizations whose record or list of events changed, with their revision before the batch. */
-  organizations: Map<OrganizationId, number>
+  /** Organizations whose record or list of events changed. */
+  organizations: Set<OrganizationId>
   rejected: RejectedAt[]
   counts: { applied: number; parked: number; duplicate: number }
 }
@@ -26,7 +26,7 @@ export function noEffects(): Effects {
   return {
     revision: undefined,
     events: new Map(),
-    organizations: new Map(),
+    organizations: new Set(),
     rejected: [],
     counts: { applied: 0, parked: 0, duplicate: 0 },
   }

@@ -12,3 +12,13 @@ export function isPassing(error: unknown): boolean {
   if (typeof code === 'string') return passingStates.test(code) || /^E[A-Z]+$/.test(code)
   return /terminated|timeout|timed out|not queryable|connection|Client was closed/i.test(message)
 }
+
+/** The part that an error tells of, for the metrics. */
+export function partOf(error: unknown): 'kafka' | 'postgres' | 'redis' {
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  if (name.startsWith('Kafka')) return 'kafka'
+  const isRedis = /^(ReplyError|MaxRetriesPerRequestError|ClusterAllFailedError|AbortError)$/.test(name)
+  return isRedis || /^(Command timed out|Connection is closed|Stream isn't writeable)/.test(message)
+    ? 'redis'
+    : 'postgres'
+}

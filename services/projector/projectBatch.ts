@@ -38,19 +38,21 @@ export async function projectBatch(
   type: RecordType,
   batch: RecordBatch,
 ): Promise<Projected> {
-  const { good, rejected } = decodeBatch(type, batch)
+  const { good, rejected } = decodeBatch(type, batch) // 1
 
   return parts.db.transaction().execute(async tx => {
-    const stored = await lockOffset(tx, batch.topic, batch.partition)
+    const stored = await lockOffset(tx, batch.topic, batch.partition) // 2
     if (batch.from > stored || batch.next <= stored) return { next: stored, effects: undefined }
     const fresh = good.filter(({ offset }) => offset >= stored)
 
+    // 3; each applier gets its own type's records, because `type` has decoded them
     const effects =
       fresh.length === 0 ? noEffects() : await appliers[type](tx, batch.partition, fresh as Placed<never>[])
-    effects.rejected.push(...rejected.filter(({ offset }) => offset >= stored))
+    effects.rejected = effects.rejected.concat(rejected.filter(({ offset }) => offset >= stored))
 
-    await sendDeadLetters(parts, batch, effects.rejected)
+    await sendDeadLetters(parts, batch, effects.rejected) // 4
 
+    // 5
     await storeOffset(tx, {
       topic: batch.topic,
       partition: batch.partition,
@@ -84,11 +86,15 @@ async function sendDeadLetters(
   const byOffset = new Map(batch.records.map(record => [record.offset, record]))
   const letters = rejected
     .toSorted((one, other) => one.offset - other.offset)
-    .flatMap(({ offset, rejected }) => {
+    .map(({ offset, rejected }) => {
       const record = byOffset.get(offset)
-      return record === undefined
-        ? []
-        : [deadLetter(deadLetterTopic, { source: batch.topic, partition: batch.partition, record, rejected })]
+      if (record === undefined) throw new Error(`offset ${offset} is not in its batch`)
+      return deadLetter(deadLetterTopic, {
+        source: batch.topic,
+        partition: batch.partition,
+        record,
+        rejected,
+      })
     })
   await producer.send(letters)
 }

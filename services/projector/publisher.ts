@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import {
   type Postgres,
+  publishedField,
   publishEvents,
   publishOrganizations,
   type RedisClient,
@@ -29,8 +30,6 @@ export type Publisher = {
    */
   heal(of: Partition, storedRevision: number): Promise<boolean>
 }
-
-const publishedField = (topic: string) => `published:${topic}`
 
 export function openPublisher(parts: {
   db: Postgres
@@ -81,7 +80,7 @@ export function openPublisher(parts: {
     add(of, { revision, events: changed, organizations: changedOrganizations }) {
       if (revision === undefined) return
       for (const [id, effect] of changed) note(id, unpublished(effect, revision))
-      for (const id of changedOrganizations.keys()) organizations.add(id)
+      for (const id of changedOrganizations) organizations.add(id)
       mark(of, revision)
     },
 

@@ -3,6 +3,7 @@ import { type Postgres, readOffsets } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import type { ProjectorMetrics } from './metrics.ts'
+import { partOf } from './passing.ts'
 import type { Partition, Publisher } from './publisher.ts'
 
 const tickMs = 400
@@ -56,14 +57,12 @@ async function tick({
   metrics,
   logger,
 }: WatchParts): Promise<void> {
-  const attempt = async (
-    part: 'kafka' | 'postgres' | 'redis',
-    work: () => Promise<void>,
-  ): Promise<boolean> => {
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
     try {
       await work()
       return true
     } catch (error) {
+      const part = partOf(error)
       metrics.failures.inc({ part })
       logger.debug({ err: error, part }, 'a part does not answer; trying again')
       return false
@@ -73,7 +72,7 @@ async function tick({
   if (partitions.length === 0) return
 
   // With Kafka down there are no new marks, but Redis is still healed.
-  await attempt('kafka', async () => {
+  await attempt(async () => {
     const atMs = Date.now()
     const ends = await endOffsets(kafka, topics)
     for (const of of partitions) {
@@ -89,7 +88,7 @@ async function tick({
 
   const reached = asOf.reached()
   const stored = new Map<string, number>()
-  const counted = await attempt('postgres', async () => {
+  const counted = await attempt(async () => {
     await asOf.storeInPostgres(reached)
     for (const { topic, partition, revision } of await readOffsets(db, topics))
       stored.set(`${topic}:${partition}`, revision)
@@ -99,7 +98,7 @@ async function tick({
   }
   if (!counted) return
 
-  await attempt('redis', async () => {
+  await attempt(async () => {
     await publisher.flush()
     const healed = await Promise.all(
       partitions.map(of => publisher.heal(of, stored.get(`${of.topic}:${of.partition}`) ?? 0)),

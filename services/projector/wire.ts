@@ -1,12 +1,5 @@
 import type { RecordType } from '@tally/contract'
-import {
-  checkTopics,
-  connectKafka,
-  consumeBatches,
-  openProducer,
-  type RecordBatch,
-  topicNames,
-} from '@tally/kafka'
+import { checkTopics, connectKafka, consumeBatches, openProducer, topicNames } from '@tally/kafka'
 import {
   checkSchema,
   ensureOffsets,
@@ -17,17 +10,13 @@ import {
 } from '@tally/read-models'
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
-import type { Effects } from './effects.ts'
 import { projectorMetrics } from './metrics.ts'
-import { isPassing } from './passing.ts'
-import { projectBatch } from './projectBatch.ts'
+import { onBatch } from './onBatch.ts'
 import { openPublisher, type Partition } from './publisher.ts'
 import { watch } from './watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
 const concurrency = 3
-/** Records between a batch and the partition's end from which on documents are left to the watch. */
-const behind = 1_000
 
 /**
  * Opens all parts of a projector and starts it. Stops with a sentence where the schema or a topic is missing or
@@ -83,56 +72,19 @@ export async function startProjector(
   const stopWatch = watch({ kafka, db, publisher, asOf, topics, assigned: () => assigned, metrics, logger })
   lifecycle.onRelease('watch', stopWatch)
 
-  const onBatch = async (batch: RecordBatch): Promise<number> => {
-    const began = performance.now()
-    const type = types.get(batch.topic) as RecordType
-    try {
-      const { next, effects } = await projectBatch(
-        { db, producer, deadLetterTopic: names.deadLetters },
-        type,
-        batch,
-      )
-      asOf.applied(batch, next)
-      if (effects !== undefined) {
-        publisher.add(batch, effects)
-        if (batch.highWatermark - batch.next < behind)
-          void publisher.flush().catch(() => metrics.failures.inc({ part: 'redis' }))
-        report(batch, effects, performance.now() - began)
-      }
-      return next
-    } catch (error) {
-      metrics.failures.inc({ part: 'postgres' })
-      if (isPassing(error))
-        logger.warn(
-          { err: error, topic: batch.topic, partition: batch.partition },
-          'batch rolled back; trying again',
-        )
-      else crash(error)
-      throw error
-    }
-  }
-
-  const report = (
-    { topic, partition, from, next }: RecordBatch,
-    { counts, rejected, revision }: Effects,
-    tookMs: number,
-  ) => {
-    for (const [outcome, count] of Object.entries({ ...counts, rejected: rejected.length })) {
-      if (count > 0) metrics.records.inc({ topic, outcome }, count)
-    }
-    metrics.batches.inc({ topic })
-    metrics.batchSeconds.observe(tookMs / 1000)
-    logger.debug(
-      { topic, partition, from, next, revision, ...counts, rejected: rejected.length, tookMs },
-      'batch applied',
-    )
-  }
-
   const consumer = await consumeBatches(kafka, {
     groupId: settings.kafkaGroupId,
     topics,
     concurrency,
-    onBatch,
+    onBatch: onBatch({
+      project: { db, producer, deadLetterTopic: names.deadLetters },
+      types,
+      publisher,
+      asOf,
+      metrics,
+      logger,
+      crash,
+    }),
     async onAssigned(assignment) {
       for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
       const mine = [...assignment].flatMap(([topic, partitions]) =>

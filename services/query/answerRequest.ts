@@ -5,8 +5,9 @@ import type { z } from 'zod'
 import { type Answer, send } from './answer.ts'
 import type { EndpointRead } from './endpoints/endpoint.ts'
 import { type ParameterError, RequestProblem, unavailable } from './http/problems.ts'
-import type { Grant, RateLimiter } from './rateLimit.ts'
+import type { RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
+import type { Grant } from './redisTurns.ts'
 
 export type RequestParts = { authenticator: Authenticator; takeRequest: RateLimiter; readers: Readers }
 

@@ -9,11 +9,8 @@ import {
 import type { RateLimits } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from './breaker.ts'
+import { type Grant, type RedisTurns, windowMs } from './redisTurns.ts'
 
-/** What the rate limit says to one request (decisions.md, Rate limit). */
-export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
-
-const windowMs = 60_000
 /** Of an organization whose status no part can tell right now: the smallest limit, never none. */
 const unknownStatus: OrganizationStatus = 'Trial'
 
@@ -24,19 +21,11 @@ export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
  * script. With Redis down, each process counts for itself (decisions.md, When a part is down).
  */
 export function openRateLimiter(
-  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; breaker: Breaker },
+  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; turns: RedisTurns; breaker: Breaker },
   limits: RateLimits,
 ): RateLimiter {
-  const { db, redis, keys, breaker } = parts
-  const pairs = Object.entries(limits).flat()
+  const { db, turns, breaker } = parts
   const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
-
-  const takeInRedis = async (id: OrganizationId): Promise<Grant | undefined> => {
-    const reply = await redis.takeRequest(keys.window(id), keys.organization(id), windowMs, ...pairs)
-    if (reply === null) return undefined
-    const [granted, limit, remaining, resetMs] = reply
-    return { granted: granted === 1, limit, remaining, resetMs }
-  }
 
   const takeHere = async (id: OrganizationId): Promise<Grant> => {
     const status = await readOrganization(db, id).then(
@@ -57,11 +46,11 @@ export function openRateLimiter(
 
   return async id => {
     const grant = await breaker.attempt(async () => {
-      const first = await takeInRedis(id)
+      const first = await turns.takeRequest(id)
       if (first !== undefined) return first
       // Redis does not know the organization (it lost its data, or is not told yet): tell it, and ask again.
       await publishOrganizations(parts, [id]).catch(() => undefined)
-      return takeInRedis(id)
+      return turns.takeRequest(id)
     })
     return grant ?? takeHere(id)
   }

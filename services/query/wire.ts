@@ -6,6 +6,7 @@ import { buildApp } from './app.ts'
 import { openBreaker } from './breaker.ts'
 import { queryMetrics } from './metrics.ts'
 import { openRateLimiter } from './rateLimit.ts'
+import { openRedisTurns } from './redisTurns.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 
@@ -41,6 +42,7 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
   const breaker = openBreaker(onFailure)
+  const turns = openRedisTurns({ redis, keys, topics }, settings.rateLimits)
   const authenticator = openAuthenticator({ db, redis, keys, logger })
   lifecycle.onRelease('authenticator', () => authenticator.close())
   const list = openEventList({ db, redis, keys, breaker, onFailure })
@@ -48,13 +50,14 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
     db,
     redis,
     keys,
+    turns,
     breaker,
     topics,
     onSource: source => metrics.source.inc({ source }),
     onFailure,
     listedEvents: list.listed,
   })
-  const takeRequest = openRateLimiter({ db, redis, keys, breaker }, settings.rateLimits)
+  const takeRequest = openRateLimiter({ db, redis, keys, turns, breaker }, settings.rateLimits)
 
   const app = await buildApp(
     { authenticator, takeRequest, readers: { views, list, db, onFailure } },

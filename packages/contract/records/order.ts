@@ -51,7 +51,7 @@ export const order = z
     items: z
       .array(orderLine)
       .max(500, 'must have at most 500 lines')
-      .refine(linesTotal => grossOf(linesTotal) <= maxCents, 'must add up to at most 99999999.99'),
+      .refine(lines => grossOf(lines) <= maxCents, 'must add up to at most 99999999.99'),
   })
   .meta({ id: 'OrderRecord' })
 export type Order = z.output<typeof order>

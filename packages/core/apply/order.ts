@@ -11,7 +11,7 @@ export function applyOrder<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   order: Counted,
   hourOf: HourOf,
-): Outcome<KnownOrder<Counted>> {
+): Exclude<Outcome<KnownOrder<Counted>>, { outcome: 'parked' }> {
   if (known.order !== undefined && order.version <= known.order.version) return { outcome: 'duplicate' }
   const next = { order, refunds: known.refunds }
   return { outcome: 'applied', next, changes: difference(factsOf(known, hourOf), factsOf(next, hourOf)) }

@@ -18,7 +18,7 @@ export function applyRefund<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   refund: Pick<Refund, 'amount' | 'refundedAt' | 'lines'>,
   hourOf: HourOf,
-): Outcome<KnownOrder<Counted>> {
+): Exclude<Outcome<KnownOrder<Counted>>, { outcome: 'duplicate' }> {
   const next = { order: known.order, refunds: addRefund(known.refunds, refund) }
   if (next.order === undefined) return { outcome: 'parked', next, waitsFor: 'order' }
   return { outcome: 'applied', next, changes: difference(factsOf(known, hourOf), factsOf(next, hourOf)) }

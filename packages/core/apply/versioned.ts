@@ -1,7 +1,7 @@
 import type { Event, Organization, Rejected } from '@tally/contract'
 
 /** Outcome of a record that replaces its entity whole. */
-export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
+export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' }
 
 /** The highest version of an organization wins (messages.md section 2). */
 export function applyOrganization(
@@ -19,7 +19,7 @@ export function applyOrganization(
 export function applyEvent(
   known: Pick<Event, 'version' | 'organizationId'> | undefined,
   record: Event,
-): Replacement<Event> {
+): Replacement<Event> | Rejected {
   if (known !== undefined && record.organizationId !== known.organizationId) {
     return {
       outcome: 'rejected',

@@ -28,7 +28,7 @@ export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
   refunds: RefundSums
 }
 
-/** What one confirmed order adds for one menu item; gross and net are `ordered` and `ordered - refunded`. */
+/** What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds. */
 export type ItemFacts = {
   menuItemId: MenuItemId
   quantity: number

@@ -32,7 +32,7 @@ for update`.execute(tx)
   const records = await tx
     .selectFrom('events')
     .select(['event_id', 'version', 'organization_id', 'time_zone'])
-    .where('event_id', 'in', eventIds)
+    .where('event_id', '=', sql<string>`any(${eventIds}::uuid[])`)
     .execute()
   const known = new Map<string, (typeof records)[number]>(records.map(record => [record.event_id, record]))
   return new Map(

@@ -10,8 +10,8 @@ export type Scripts = {
   publish: Script<(string | number)[], 'stored' | 'older' | 'gap'>
   /** See scripts/raise.1.lua. */
   raise: Script<(string | number)[], number>
-  /** See scripts/takeRequest.2.lua. */
-  takeRequest: (
+  /** See scripts/takeRequests.2.lua. */
+  takeRequests: (
     window: string,
     organization: string,
     ...args: (string | number)[]
@@ -19,7 +19,7 @@ export type Scripts = {
 }
 export type RedisClient = (Redis | Cluster) & Scripts
 
-const scripts = { publish: 1, raise: 1, takeRequest: 2 }
+const scripts = { publish: 1, raise: 1, takeRequests: 2 }
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 

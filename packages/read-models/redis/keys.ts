@@ -18,4 +18,9 @@ export function redisKeys(prefix: string) {
     apiKey: (keyId: string) => `${prefix}:key:{${keyId}}`,
   }
 }
+/** Field of a shard's hash: up to which moment everything of a topic's partition is counted, in epoch milliseconds. */
+export const asOfField = (topic: string) => `as-of:${topic}`
+/** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
+export const publishedField = (topic: string) => `published:${topic}`
+
 export type RedisKeys = ReturnType<typeof redisKeys>

@@ -40,6 +40,6 @@ export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[
   }
   await stampEvents(tx, [...winners.keys()], shard, revision)
   await stampOrganizations(tx, [...organizations.keys()], revision)
-  for (const [id, { revision: before }] of organizations) effects.organizations.set(id, before)
+  for (const id of organizations.keys()) effects.organizations.add(id)
   return { ...effects, revision }
 }

@@ -16,7 +16,6 @@ export async function applyOrganizations(
   for (const { value: organization } of records) {
     const id = organization.organizationId
     const outcome = applyOrganization(winners.get(id) ?? locked.get(id), organization)
-    if (outcome.outcome === 'rejected') continue
     effects.counts[outcome.outcome] += 1
     if (outcome.outcome === 'applied') winners.set(id, outcome.next)
   }
@@ -24,6 +23,6 @@ export async function applyOrganizations(
 
   const revision = await nextRevision(tx)
   await storeOrganizations(tx, [...winners.values()], revision)
-  for (const id of winners.keys()) effects.organizations.set(id, locked.get(id)?.revision ?? 0)
+  for (const id of winners.keys()) effects.organizations.add(id)
   return { ...effects, revision }
 }

@@ -42,7 +42,6 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
     const hourOf = hourIn(locked.get(refund.eventId)?.timeZone ?? 'UTC')
     const outcome = applyRefund(before, refund, hourOf)
     effects.counts[outcome.outcome] += 1
-    if (outcome.outcome === 'duplicate') continue
     known.set(key, outcome.next)
     sums.set(key, { eventId: refund.eventId, orderId: refund.orderId, refunds: outcome.next.refunds })
     const ofEvent = changes.get(refund.eventId) ?? new Map()

@@ -10,7 +10,7 @@ export const problemTypes = {
   unauthorized: {
     status: 401,
     title: 'Unauthorized',
-    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Keys are made in the administration area.',
+    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Keys are made with `tally keys create`.',
   },
   'missing-scope': {
     status: 403,

@@ -9,6 +9,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
+import type { RedisTurns } from '../redisTurns.ts'
 import { openPostgresSource } from './fromPostgres.ts'
 import { type Head, type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
 import type { Composed } from './composed.ts'
@@ -35,6 +36,7 @@ export type EventViewsParts = {
   db: Postgres
   redis: RedisClient
   keys: RedisKeys
+  turns: RedisTurns
   breaker: Breaker
   topics: string[]
   /** Hears where an answer came from. */
@@ -50,8 +52,8 @@ export type EventViewsParts = {
  * snapshot): a view never goes back to an older revision. What Redis lacked is put there afterwards.
  */
 export function openEventViews(parts: EventViewsParts): EventViews {
-  const { db, redis, keys, breaker, topics, onSource, onFailure, listedEvents } = parts
-  const fromRedis = openRedisSource({ redis, keys, topics })
+  const { db, breaker, topics, onSource, onFailure, listedEvents } = parts
+  const fromRedis = openRedisSource(parts)
   const fromPostgres = openPostgresSource({ db, topics })
   const heads = new LRUCache<EventId, Head>({ max: rememberedEvents })
   const answers = new LRUCache<string, Composed>({

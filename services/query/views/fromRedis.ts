@@ -1,12 +1,6 @@
 import type { EventId } from '@tally/contract'
-import {
-  type DocumentName,
-  earliest,
-  type RedisClient,
-  type RedisKeys,
-  type StoredEvent,
-} from '@tally/read-models'
-import { Cluster } from 'ioredis'
+import type { DocumentName, RedisClient, RedisKeys, StoredEvent } from '@tally/read-models'
+import type { RedisTurns } from '../redisTurns.ts'
 import type { DocumentTexts } from './question.ts'
 
 /** An event at one revision; `event` is undefined while orders of it have come but not its own record. */
@@ -23,83 +17,83 @@ export type RedisRead = Read | 'missing'
 export type RedisSource = (eventId: EventId, needs: Needs, cached: Head | undefined) => Promise<RedisRead>
 
 const noDocuments: DocumentTexts = new Map()
+/** No answer is remembered under it: every document is needed. */
+const noRevision = -1
+/** Each further round means that the event's record has changed since the last one. */
+const rounds = 3
 
 /**
  * Reads an event from its hash in Redis. A process that has answered this at the event's current revision pays
- * one round trip of two small replies (with the rate limit, pipelined); else the documents come in a second one,
- * all of one revision because one HMGET is atomic. `asOf` is always read before the documents it is said of.
+ * one round trip of two small replies (with the rate limit, and with all requests of the same turn); else the
+ * documents come in a second one, all of one revision because one HMGET is atomic. `asOf` is always read before
+ * the documents it is said of.
  */
 export function openRedisSource({
   redis,
   keys,
-  topics,
+  turns,
 }: {
   redis: RedisClient
   keys: RedisKeys
-  topics: string[]
+  turns: RedisTurns
 }): RedisSource {
-  const asOfFields = topics.map(topic => `as-of:${topic}`)
-  // One connection answers in the order asked; the nodes of a cluster do not.
-  const inOrder = !(redis instanceof Cluster)
-
-  const readAsOf = async (shard: number): Promise<number | null> => {
-    const moments = await redis.hmget(keys.shard(shard), ...asOfFields)
-    return earliest(moments.map(at => (typeof at === 'string' ? Number(at) : null)))
+  /** The documents that an event's record asks for; undefined where the hash holds another version of it by now. */
+  const readDocuments = async (
+    { eventId, event }: { eventId: EventId; event: StoredEvent },
+    needs: Needs,
+    asOfMs: number | null,
+  ): Promise<RedisRead | undefined> => {
+    const names = needs(event, noRevision)
+    const [revision, complete, version, ...texts] = await redis.hmget(
+      keys.event(eventId),
+      'revision',
+      'complete',
+      'version',
+      ...names,
+    )
+    if (typeof revision !== 'string') return 'missing'
+    if (version !== String(event.version)) return undefined
+    const documents = collect(names, texts, complete === '1')
+    return documents === undefined
+      ? 'missing'
+      : { head: { eventId, revision: Number(revision), event }, documents, asOfMs }
   }
 
-  /** Reads until the documents and the event that chose them are of one version. */
-  const fetch = async (
-    eventId: EventId,
-    needs: Needs,
-    event: StoredEvent | undefined,
-    asOfMs: number | null,
-  ): Promise<RedisRead> => {
-    const key = keys.event(eventId)
-    let known = event
-    let moment = asOfMs
-    let names: DocumentName[] = known === undefined ? [] : needs(known, -1)
-    for (let round = 0; round < 4; round++) {
-      const [revision, complete, version, json, ...texts] = await redis.hmget(
-        key,
-        'revision',
-        'complete',
-        'version',
-        known === undefined ? 'event' : 'version',
-        ...names,
-      )
-      if (typeof revision !== 'string') return 'missing'
-      const head = { eventId, revision: Number(revision), event: known }
-      if (typeof version !== 'string') {
-        return complete === '1'
-          ? { head: { ...head, event: undefined }, documents: noDocuments, asOfMs: null }
-          : 'missing'
-      }
-      if (known !== undefined && version === String(known.version)) {
-        const documents = collect(names, texts, complete === '1')
-        return documents === undefined ? 'missing' : { head, documents, asOfMs: moment }
-      }
-      if (known !== undefined) {
-        known = undefined
-        names = []
-        continue
-      }
-      known = JSON.parse(json as string) as StoredEvent
-      moment = await readAsOf(known.shard)
-      names = needs(known, -1)
+  /** The event's record; where there is none yet, what can be said already. */
+  const readEvent = async (eventId: EventId): Promise<StoredEvent | RedisRead> => {
+    const [revision, complete, event] = await redis.hmget(
+      keys.event(eventId),
+      'revision',
+      'complete',
+      'event',
+    )
+    if (typeof revision !== 'string') return 'missing'
+    if (typeof event === 'string') return JSON.parse(event) as StoredEvent
+    const head = { eventId, revision: Number(revision), event: undefined }
+    return complete === '1' ? { head, documents: noDocuments, asOfMs: null } : 'missing'
+  }
+
+  /** The record, its moment, its documents; from the start again where the record has changed meanwhile. */
+  const readAnew = async (eventId: EventId, needs: Needs): Promise<RedisRead> => {
+    for (let round = 0; round < rounds; round++) {
+      const event = await readEvent(eventId)
+      if (event === 'missing' || 'head' in event) return event
+      const asOfMs = await turns.asOf(event.shard)
+      const read = await readDocuments({ eventId, event }, needs, asOfMs)
+      if (read !== undefined) return read
     }
     return 'missing'
   }
 
   return async (eventId, needs, cached) => {
-    if (cached?.event === undefined) return fetch(eventId, needs, undefined, null)
-    const asOf = readAsOf(cached.event.shard)
-    if (!inOrder) await asOf
-    const [asOfMs, revision] = await Promise.all([asOf, redis.hget(keys.event(eventId), 'revision')])
-    if (revision === null) return 'missing'
-    if (Number(revision) === cached.revision && needs(cached.event, cached.revision).length === 0) {
+    if (cached?.event === undefined) return readAnew(eventId, needs)
+    const { event } = cached
+    const [asOfMs, revision] = await Promise.all([turns.asOf(event.shard), turns.revision(eventId)])
+    if (revision === undefined) return 'missing'
+    if (revision === cached.revision && needs(event, revision).length === 0) {
       return { head: cached, documents: noDocuments, asOfMs }
     }
-    return fetch(eventId, needs, cached.event, asOfMs)
+    return (await readDocuments({ eventId, event }, needs, asOfMs)) ?? readAnew(eventId, needs)
   }
 }
 

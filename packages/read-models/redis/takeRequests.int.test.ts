@@ -19,8 +19,8 @@ async function organizationOf(status: string): Promise<OrganizationId> {
   await redis.hset(keys.organization(id), 'status', status)
   return id
 }
-const take = (id: OrganizationId, windowMs = 60_000) =>
-  redis.takeRequest(keys.window(id), keys.organization(id), windowMs, ...limits)
+const take = (id: OrganizationId, windowMs = 60_000, count = 1) =>
+  redis.takeRequests(keys.window(id), keys.organization(id), windowMs, count, ...limits)
 
 test.each([
   ['Trial', 2],
@@ -92,4 +92,11 @@ test('the count is exact when requests come all at once', async () => {
   const id = await organizationOf('ActiveDayPass')
   const grants = await Promise.all(Array.from({ length: 200 }, () => take(id)))
   expect(grants.filter(grant => grant?.[0] === 1)).toHaveLength(60)
+})
+
+test('of several requests that are asked for together as many are granted as are left', async () => {
+  const id = await organizationOf('ActiveDayPass')
+  expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([50, 60, 10])
+  expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([10, 60, 0])
+  expect(await redis.get(keys.window(id))).toBe('60')
 })

@@ -1,0 +1,70 @@
+import type { RecordType } from '@tally/contract'
+import type { BatchControl, RecordBatch } from '@tally/kafka'
+import type { Logger } from '@tally/runtime'
+import type { AsOf } from './asOf.ts'
+import type { Effects } from './effects.ts'
+import type { ProjectorMetrics } from './metrics.ts'
+import { isPassing, partOf } from './passing.ts'
+import { type ProjectorParts, projectBatch } from './projectBatch.ts'
+import type { Publisher } from './publisher.ts'
+import { slices } from './slices.ts'
+
+/** Records of one transaction: a second of work at most, so that a heartbeat, a stop and the other batches wait no longer. */
+const recordsATransaction = 10_000
+/** Records between a batch and the partition's end from which on documents are left to the watch. */
+const behind = 1_000
+
+export type OnBatchParts = {
+  project: ProjectorParts
+  types: Map<string, RecordType>
+  publisher: Publisher
+  asOf: AsOf
+  metrics: ProjectorMetrics
+  logger: Logger
+  crash: (error: unknown) => void
+}
+
+/**
+ * What the consumer calls with each batch: projects it in transactions of bounded size and has their documents
+ * published. Returns where to read on. An error that passes is thrown, and the batch comes again; any other
+ * ends the process.
+ */
+export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchParts) {
+  const projectSlice = async (slice: RecordBatch): Promise<number> => {
+    const began = performance.now()
+    const { next, effects } = await projectBatch(project, types.get(slice.topic) as RecordType, slice)
+    asOf.applied(slice, next)
+    if (effects === undefined) return next
+    publisher.add(slice, effects)
+    // A flush that fails is counted and tried again by the watch.
+    if (slice.highWatermark - next < behind) void publisher.flush().catch(() => undefined)
+    report(slice, effects, performance.now() - began)
+    return next
+  }
+
+  const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {
+    const { revision } = effects
+    const counts = { ...effects.counts, rejected: effects.rejected.length }
+    for (const [outcome, count] of Object.entries(counts)) {
+      if (count > 0) metrics.records.inc({ topic, outcome }, count)
+    }
+    metrics.batches.inc({ topic })
+    metrics.batchSeconds.observe(tookMs / 1000)
+    logger.debug({ topic, partition, from, next, revision, ...counts, tookMs }, 'batch applied')
+  }
+
+  return async (batch: RecordBatch, { isStale }: BatchControl): Promise<number> => {
+    let next = batch.from
+    try {
+      for (const slice of slices(batch, recordsATransaction)) {
+        next = await projectSlice(slice)
+        if (next !== slice.next || isStale()) break
+      }
+      return next
+    } catch (error) {
+      if (isPassing(error)) metrics.failures.inc({ part: partOf(error) })
+      else crash(error)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { RecordBatch } from '@tally/kafka'
+import { expect, test } from 'vitest'
+import { slices } from './slices.ts'
+
+const batchOf = (offsets: number[], from: number, next: number): RecordBatch => ({
+  topic: 'tally.orders',
+  partition: 0,
+  from,
+  next,
+  highWatermark: next,
+  records: offsets.map(offset => ({ offset, timestampMs: 0, key: null, value: null, headers: {} })),
+})
+const cut = (batch: RecordBatch, most: number) =>
+  [...slices(batch, most)].map(({ from, next, records }) => ({
+    from,
+    next,
+    offsets: records.map(({ offset }) => offset),
+  }))
+
+test('the pieces of a batch follow each other without a gap, also where offsets are missing', () => {
+  expect(cut(batchOf([3, 4, 7, 9, 10], 2, 12), 2)).toEqual([
+    { from: 2, next: 7, offsets: [3, 4] },
+    { from: 7, next: 10, offsets: [7, 9] },
+    { from: 10, next: 12, offsets: [10] },
+  ])
+})
+
+test('a batch that fits is one piece, and so is one without records', () => {
+  expect(cut(batchOf([3, 4], 3, 5), 2)).toEqual([{ from: 3, next: 5, offsets: [3, 4] }])
+  expect(cut(batchOf([], 3, 5), 2)).toEqual([{ from: 3, next: 5, offsets: [] }])
+})
