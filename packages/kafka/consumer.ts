@@ -17,7 +17,8 @@ const DEFAULTS: Tuning = {
   sessionTimeoutMs: 10_000,
   heartbeatIntervalMs: 1_000,
   rebalanceTimeoutMs: 20_000,
-  metadataMaxAgeMs: 30_000,
+  // How soon partitions that were added are read.
+  metadataMaxAgeMs: 5_000,
   concurrency: 4,
 }
 

@@ -1,4 +1,4 @@
-import { endOffsets, type KafkaConnection } from '@tally/kafka'
+import { describeTopics, endOffsets, type KafkaConnection } from '@tally/kafka'
 import { type Postgres, readOffsets } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
@@ -71,14 +71,24 @@ async function tick({
   const partitions = assigned()
   if (partitions.length === 0) return
 
+  const stored = new Map<string, number>()
+  const isPostgresUp = await attempt(async () => {
+    for (const { topic, partition, revision } of await readOffsets(db, topics))
+      stored.set(`${topic}:${partition}`, revision)
+  })
+  if (!isPostgresUp) return
+
   // With Kafka down there are no new marks, but Redis is still healed.
   await attempt(async () => {
+    const counts = await describeTopics(kafka, topics)
     const atMs = Date.now()
     const ends = await endOffsets(kafka, topics)
+    // A partition that was added and that nobody reads yet may hold records of any event: asOf stands still.
+    const isAllRead = [...counts].every(([topic, count]) => stored.has(`${topic}:${count - 1}`))
     for (const of of partitions) {
       const end = ends.get(of.topic)?.get(of.partition)?.end
       if (end === undefined) continue
-      asOf.mark({ ...of, end, atMs })
+      if (isAllRead) asOf.mark({ ...of, end, atMs })
       metrics.lag.set(
         { topic: of.topic, partition: String(of.partition) },
         Math.max(0, end - (asOf.appliedOf(of) ?? 0)),
@@ -87,16 +97,10 @@ async function tick({
   })
 
   const reached = asOf.reached()
-  const stored = new Map<string, number>()
-  const counted = await attempt(async () => {
-    await asOf.storeInPostgres(reached)
-    for (const { topic, partition, revision } of await readOffsets(db, topics))
-      stored.set(`${topic}:${partition}`, revision)
-  })
+  await attempt(() => asOf.storeInPostgres(reached))
   for (const { topic, partition, atMs } of reached) {
     metrics.freshness.set({ topic, partition: String(partition) }, (Date.now() - atMs) / 1000)
   }
-  if (!counted) return
 
   await attempt(async () => {
     await publisher.flush()

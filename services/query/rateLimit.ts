@@ -4,21 +4,23 @@ import {
   publishOrganizations,
   type RedisClient,
   type RedisKeys,
-  readOrganization,
+  readOrganizationHead,
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from './breaker.ts'
+import { unavailable } from './http/problems.ts'
 import { type Grant, type RedisTurns, windowMs } from './redisTurns.ts'
 
-/** Of an organization whose status no part can tell right now: the smallest limit, never none. */
+/** Of an organization of which no record has come: keys are made for known ones only, so this is never seen. */
 const unknownStatus: OrganizationStatus = 'Trial'
 
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 
 /**
  * Counts requests per organization in Redis, exact over all query processes: status, window and count are one
- * script. With Redis down, each process counts for itself (decisions.md, When a part is down).
+ * script. With Redis down, each process counts for itself (decisions.md, When a part is down); with
+ * Postgres down as well no limit is known, and the request is a `service-unavailable`.
  */
 export function openRateLimiter(
   parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; turns: RedisTurns; breaker: Breaker },
@@ -28,11 +30,10 @@ export function openRateLimiter(
   const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
 
   const takeHere = async (id: OrganizationId): Promise<Grant> => {
-    const status = await readOrganization(db, id).then(
-      organization => organization?.status ?? unknownStatus,
-      () => unknownStatus,
-    )
-    const limit = limits[status]
+    const organization = await readOrganizationHead(db, id).catch(() => {
+      throw unavailable()
+    })
+    const limit = limits[organization?.status ?? unknownStatus]
     const now = Date.now()
     let window = ownWindows.get(id)
     if (window === undefined || window.endsAtMs <= now) {
