@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module'
 import { registerCodecs } from './codecs/index.ts'
 import { withoutAborted } from './patches/abortedRecords.ts'
+import { groupMessages } from './patches/groupMessages.ts'
 import { patchBatch, patchOffsetOutOfRange } from './patches/reading.ts'
-import { decodeRecord, recordEncoder } from './patches/recordHeaders.ts'
+import { decodeRecord, encodeRecord } from './patches/recordHeaders.ts'
 import { patchRequestQueue } from './patches/requestQueue.ts'
 
 const require = createRequire(import.meta.url)
@@ -16,10 +17,9 @@ const require = createRequire(import.meta.url)
  */
 function loadPatched(): typeof import('kafkajs') {
   replaceModule('protocol/recordBatch/record/v0/decoder.js', () => decodeRecord)
-  replaceModule('protocol/recordBatch/record/v0/index.js', () =>
-    recordEncoder(require('kafkajs/src/protocol/encoder.js')),
-  )
+  replaceModule('protocol/recordBatch/record/v0/index.js', () => encodeRecord)
   replaceModule('consumer/filterAbortedMessages.js', () => withoutAborted)
+  replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
   patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
   patchBatch(require('kafkajs/src/consumer/batch.js').prototype)

@@ -33,9 +33,13 @@ export function decodeRecord<Type extends RecordType>(
   value: Buffer | null,
 ): Decoded<RecordOf<Type>> {
   const { schema, keyField } = recordTypes[type]
+  const { stackTraceLimit } = Error
+  // A bad record makes errors that nobody sees the stack of: without it they cost a third less.
+  Error.stackTraceLimit = 0
   const json = parseJson(value)
-  if (json === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
-  const parsed = schema.safeParse(json)
+  const parsed = json === undefined ? undefined : schema.safeParse(json)
+  Error.stackTraceLimit = stackTraceLimit
+  if (parsed === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
   if (!parsed.success) return rejected('schema', describe(parsed.error))
   const record = parsed.data as RecordOf<Type>
   const expectedKey = (record as Record<string, unknown>)[keyField] as string

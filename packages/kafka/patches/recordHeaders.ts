@@ -70,22 +70,6 @@ function readVarLong(decoder: Decoder): number {
   return Number(decoder.readVarLong().toString())
 }
 
-/** What of kafkajs's Encoder is used here. */
-type Encoder = {
-  writeVarInt(value: number): Encoder
-  writeInt8(value: number): Encoder
-  writeVarLong(value: number): Encoder
-  writeVarIntString(value: string): Encoder
-  writeVarIntBytes(value: HeaderValue): Encoder
-}
-
-type EncoderClass = {
-  new (): Encoder
-  sizeOfVarInt(value: number): number
-  sizeOfVarLong(value: number): number
-  sizeOfVarIntBytes(value: HeaderValue): number
-}
-
 type RecordToEncode = {
   offsetDelta?: number
   timestampDelta?: number
@@ -94,32 +78,77 @@ type RecordToEncode = {
   headers?: RecordHeaders
 }
 
-/** Encodes one record in the place of kafkajs 2.2.4's encoder, which throws at a header whose value is null. */
-export function recordEncoder(KafkaEncoder: EncoderClass): (record: RecordToEncode) => Encoder {
-  return ({ offsetDelta = 0, timestampDelta = 0, key, value, headers = {} }) => {
-    const list = Object.entries(headers).flatMap(([name, values]) =>
-      (Array.isArray(values) ? values : [values]).map(one => [name, one] as const),
-    )
-    const size =
-      1 +
-      KafkaEncoder.sizeOfVarLong(timestampDelta) +
-      KafkaEncoder.sizeOfVarInt(offsetDelta) +
-      KafkaEncoder.sizeOfVarIntBytes(key) +
-      KafkaEncoder.sizeOfVarIntBytes(value) +
-      list.reduce(
-        (sum, [name, one]) =>
-          sum + KafkaEncoder.sizeOfVarIntBytes(name) + KafkaEncoder.sizeOfVarIntBytes(one),
-        KafkaEncoder.sizeOfVarInt(list.length),
-      )
-    const encoder = new KafkaEncoder()
-      .writeVarInt(size)
-      .writeInt8(0)
-      .writeVarLong(timestampDelta)
-      .writeVarInt(offsetDelta)
-      .writeVarIntBytes(key)
-      .writeVarIntBytes(value)
-      .writeVarInt(list.length)
-    for (const [name, one] of list) encoder.writeVarIntString(name).writeVarIntBytes(one)
-    return encoder
+/** What kafkajs takes for one of its own encoders when it joins the records of a batch. */
+type Encoded = { buf: Buffer; buffer: Buffer }
+
+/**
+ * Encodes one record in the place of kafkajs 2.2.4's encoder, which throws at a header whose value is null, and which makes
+ * a Buffer for each length that it writes: with five headers that is most of the cost of sending a record.
+ */
+export function encodeRecord({
+  offsetDelta = 0,
+  timestampDelta = 0,
+  key,
+  value,
+  headers = {},
+}: RecordToEncode): Encoded {
+  const parts: HeaderValue[] = []
+  for (const [name, values] of Object.entries(headers)) {
+    for (const one of Array.isArray(values) ? values : [values]) parts.push(name, one)
   }
+  const lengths = parts.map(lengthOf)
+  const size =
+    1 +
+    sizeOfVarInt(timestampDelta) +
+    sizeOfVarInt(offsetDelta) +
+    sizeOfBytes(lengthOf(key)) +
+    sizeOfBytes(lengthOf(value)) +
+    lengths.reduce((sum, length) => sum + sizeOfBytes(length), sizeOfVarInt(parts.length / 2))
+  const buf = Buffer.allocUnsafe(sizeOfVarInt(size) + size)
+  let at = writeVarInt(buf, 0, size)
+  at = buf.writeInt8(0, at)
+  at = writeVarInt(buf, at, timestampDelta)
+  at = writeVarInt(buf, at, offsetDelta)
+  at = writeBytes(buf, at, key, lengthOf(key))
+  at = writeBytes(buf, at, value, lengthOf(value))
+  at = writeVarInt(buf, at, parts.length / 2)
+  parts.forEach((part, index) => {
+    at = writeBytes(buf, at, part, lengths[index] ?? -1)
+  })
+  return { buf, buffer: buf }
+}
+
+/** In bytes; -1 stands for null. */
+function lengthOf(bytes: HeaderValue | undefined): number {
+  return bytes === null || bytes === undefined ? -1 : Buffer.byteLength(bytes)
+}
+
+function sizeOfBytes(length: number): number {
+  return sizeOfVarInt(length) + Math.max(length, 0)
+}
+
+/** Zigzag, seven bits a byte; in doubles, because the distance of two timestamps may need more than 32 bits. */
+function zigzag(value: number): number {
+  return value < 0 ? value * -2 - 1 : value * 2
+}
+
+function sizeOfVarInt(value: number): number {
+  let size = 1
+  for (let rest = zigzag(value); rest >= 128; rest = Math.floor(rest / 128)) size++
+  return size
+}
+
+function writeVarInt(to: Buffer, at: number, value: number): number {
+  let rest = zigzag(value)
+  for (; rest >= 128; rest = Math.floor(rest / 128)) to[at++] = (rest % 128) | 128
+  to[at++] = rest
+  return at
+}
+
+function writeBytes(to: Buffer, at: number, bytes: HeaderValue | undefined, length: number): number {
+  const start = writeVarInt(to, at, length)
+  if (bytes === null || bytes === undefined) return start
+  if (typeof bytes === 'string') to.write(bytes, start, length, 'utf8')
+  else bytes.copy(to, start)
+  return start + length
 }

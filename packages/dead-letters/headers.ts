@@ -1,0 +1,34 @@
+import type { HeaderValue, RecordHeaders } from '@tally/kafka'
+
+/** The headers that the projector adds to a rejected record (messages.md, section 3). */
+export const added = {
+  reason: 'tally.reason',
+  topic: '__connect.errors.topic',
+  partition: '__connect.errors.partition',
+  offset: '__connect.errors.offset',
+  message: '__connect.errors.exception.message',
+} as const
+
+/** The text of an added header: the last value of its name, since the record may have come with one of that name. */
+export function headerText(headers: RecordHeaders, name: string): string | undefined {
+  const last = Object.hasOwn(headers, name) ? valuesOf(headers[name]).at(-1) : undefined
+  return last === undefined || last === null ? undefined : last.toString()
+}
+
+/** The headers as the rejected record had them: of each added name the last value is left out, any before it stay. */
+export function ownHeaders(headers: RecordHeaders): RecordHeaders {
+  const ours = new Set<string>(Object.values(added))
+  // Without a prototype, as they are read: a header may be called `__proto__`.
+  const own: RecordHeaders = Object.create(null)
+  for (const [name, values] of Object.entries(headers)) {
+    const left = ours.has(name) ? valuesOf(values).slice(0, -1) : valuesOf(values)
+    const [first] = left
+    if (first !== undefined) own[name] = left.length === 1 ? first : left
+  }
+  return own
+}
+
+export function valuesOf(values: RecordHeaders[string] | undefined): HeaderValue[] {
+  if (values === undefined) return []
+  return Array.isArray(values) ? values : [values]
+}

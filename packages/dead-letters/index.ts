@@ -1,0 +1,5 @@
+export { findLetter, readWaiting } from './find.ts'
+export { isLetterId, type Letter } from './letter.ts'
+export { printLetter, printWhole } from './print.ts'
+export { readLetters } from './readLetters.ts'
+export { type Replayed, replayAll, replayLetters, type ReplayParts } from './replay.ts'

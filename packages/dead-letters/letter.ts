@@ -1,0 +1,62 @@
+import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
+import { added, headerText } from './headers.ts'
+
+/** A rejected record as it lies in the dead-letter topic (messages.md, section 3). */
+export type Letter = {
+  /** `<topic>-<partition>-<offset>` of the rejected record: one that a crash made write twice has one id. */
+  id: string
+  /** Where the rejected record stood. */
+  source: { topic: string; partition: number; offset: number }
+  reason: string
+  /** Names the field that was wrong, never its value. */
+  message: string
+  /** When the dead letter was written, milliseconds since 1970. */
+  atMs: number
+  key: Buffer | null
+  value: Buffer | null
+  /** All of them: the record's own, then those that were added. */
+  headers: RecordHeaders
+}
+
+/** The topics that rejected records come from. */
+export function sourceTopics({ organizations, events, orders, refunds }: TopicNames): Set<string> {
+  return new Set([organizations, events, orders, refunds])
+}
+
+/**
+ * Reads a record of the dead-letter topic, or returns undefined for one that is not ours: without one of the added headers,
+ * or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header says).
+ */
+export function letterOf(
+  { key, value, headers, timestampMs }: KafkaRecord,
+  sources: Set<string>,
+): Letter | undefined {
+  const topic = headerText(headers, added.topic)
+  const partition = wholeOf(headerText(headers, added.partition))
+  const offset = wholeOf(headerText(headers, added.offset))
+  const reason = headerText(headers, added.reason)
+  const message = headerText(headers, added.message)
+  if (topic === undefined || partition === undefined || offset === undefined) return undefined
+  if (reason === undefined || message === undefined || !sources.has(topic)) return undefined
+  const id = `${topic}-${partition}-${offset}`
+  return {
+    id,
+    source: { topic, partition, offset },
+    reason,
+    message,
+    atMs: timestampMs,
+    key,
+    value,
+    headers,
+  }
+}
+
+/** Whether a text has the shape of a letter's id; no promise that there is such a letter. */
+export function isLetterId(text: string): boolean {
+  return /^[a-zA-Z0-9._-]{1,249}-(0|[1-9]\d{0,9})-(0|[1-9]\d{0,15})$/.test(text)
+}
+
+function wholeOf(text: string | undefined): number | undefined {
+  if (text === undefined || !/^(0|[1-9]\d{0,15})$/.test(text)) return undefined
+  return Number.isSafeInteger(Number(text)) ? Number(text) : undefined
+}

@@ -1,0 +1,80 @@
+import { topicNames } from '@tally/kafka'
+import { expect, test } from 'vitest'
+import { ownHeaders } from './headers.ts'
+import { isLetterId, letterOf, sourceTopics } from './letter.ts'
+import { originalOf } from './replay.ts'
+import { letterRecord } from './testing.ts'
+
+const sources = sourceTopics(topicNames('tally'))
+const letter = (over: Parameters<typeof letterRecord>[1] = {}) =>
+  letterOf(letterRecord('tally.orders', over), sources)
+
+test('a letter has the id of the record that was rejected', () => {
+  expect(letter({ partition: 3, offset: 1204 })).toMatchObject({
+    id: 'tally.orders-3-1204',
+    source: { topic: 'tally.orders', partition: 3, offset: 1204 },
+    reason: 'schema',
+    message: 'items: must be an array',
+  })
+})
+
+test('of headers that the record had under our names the last one is ours, the others are the record’s', () => {
+  const headers = { 'tally.reason': ['mine', 'mine too'], '__connect.errors.offset': '7', other: ['a', 'b'] }
+  const found = letter({ headers })
+  expect(found).toMatchObject({ id: 'tally.orders-0-0', reason: 'schema' })
+  expect(ownHeaders(found?.headers ?? {})).toEqual(
+    Object.assign(Object.create(null), {
+      'tally.reason': [Buffer.from('mine'), Buffer.from('mine too')],
+      '__connect.errors.offset': Buffer.from('7'),
+      other: [Buffer.from('a'), Buffer.from('b')],
+    }),
+  )
+})
+
+test('headers with names that objects have are headers like others', () => {
+  const headers = Object.assign(Object.create(null), { constructor: 'c' })
+  Object.defineProperty(headers, '__proto__', { value: Buffer.from('p'), enumerable: true })
+  const own = ownHeaders(letter({ headers })?.headers ?? {})
+  expect(Object.keys(own)).toEqual(['constructor', '__proto__'])
+})
+
+test('a record without one of the added headers, or of another topic, is no letter', () => {
+  for (const name of [
+    'tally.reason',
+    ...['topic', 'partition', 'offset', 'exception.message'].map(of => `__connect.errors.${of}`),
+  ]) {
+    const { headers, ...record } = letterRecord('tally.orders')
+    delete headers[name]
+    expect(letterOf({ ...record, headers }, sources)).toBeUndefined()
+  }
+  for (const topic of ['tally.dead-letters', 'other.orders', '', '__consumer_offsets'])
+    expect(letterOf(letterRecord(topic), sources)).toBeUndefined()
+  const wrong = letterRecord('tally.orders')
+  wrong.headers['__connect.errors.offset'] = Buffer.from('-1')
+  expect(letterOf(wrong, sources)).toBeUndefined()
+})
+
+test('a record without a key goes back to its own partition, any other to that of its key', () => {
+  const sent = (key: Buffer | null) => {
+    const found = letter({ key, partition: 4 })
+    return found && originalOf(found)
+  }
+  expect(sent(null)).toMatchObject({ topic: 'tally.orders', partition: 4 })
+  expect(sent(Buffer.alloc(0))).not.toHaveProperty('partition')
+})
+
+test('an id is a topic, a partition and an offset', () => {
+  for (const text of ['tally.orders-0-0', 'a-b-1-2-3', 'x-9-9007199254740991'])
+    expect(isLetterId(text)).toBe(true)
+  for (const text of [
+    '',
+    'tally.orders',
+    'tally.orders-0',
+    'tally.orders-0-',
+    '-0-0',
+    'a b-0-0',
+    'x-01-0',
+    'x-0--1',
+  ])
+    expect(isLetterId(text)).toBe(false)
+})

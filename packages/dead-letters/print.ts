@@ -1,0 +1,28 @@
+import { isUtf8 } from 'node:buffer'
+import { formatTimestamp } from '@tally/contract'
+import { valuesOf } from './headers.ts'
+import type { Letter } from './letter.ts'
+
+/** Bytes as text under `name`, or null there and in base64 beside it where they are no UTF-8. */
+type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
+
+/** A letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold anything. */
+export function printLetter({ id, reason, message, key, atMs }: Letter) {
+  return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
+}
+
+/** All of a letter, as `tally dead-letters show` prints it; headers in their order, a repeated one as often as it came. */
+export function printWhole(letter: Letter) {
+  const headers = Object.entries(letter.headers).flatMap(([name, values]) =>
+    valuesOf(values).map(value => ({ name, ...printBytes('value', value) })),
+  )
+  return { ...printLetter(letter), source: letter.source, headers, ...printBytes('value', letter.value) }
+}
+
+function printBytes<Name extends string>(name: Name, bytes: Buffer | string | null): Printed<Name> {
+  const isText = bytes === null || typeof bytes === 'string' || isUtf8(bytes)
+  const printed = isText
+    ? { [name]: bytes === null ? null : bytes.toString() }
+    : { [name]: null, [`${name}Base64`]: bytes.toString('base64') }
+  return printed as Printed<Name>
+}
