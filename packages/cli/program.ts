@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addDeadLetters } from './commands/dead-letters/index.ts'
 import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addProjector } from './commands/projector.ts'
 import { addQuery } from './commands/query.ts'
+import { addRebuild } from './commands/rebuild.ts'
 import { addTopics } from './commands/topics.ts'
+import { addVerify } from './commands/verify.ts'
 
 /** The program `tally` (commands.md): one command, one file, each loading what it needs only when it runs. */
 export function openProgram(): Command {
@@ -22,6 +25,8 @@ export function openProgram(): Command {
     )
     .exitOverride()
   // In the order in which a new installation needs them.
-  for (const add of [addMigrate, addTopics, addProjector, addQuery, addFeed, addKeys]) add(program)
+  const services = [addMigrate, addTopics, addProjector, addQuery, addFeed, addKeys]
+  const repairs = [addDeadLetters, addVerify, addRebuild]
+  for (const add of [...services, ...repairs]) add(program)
   return program
 }

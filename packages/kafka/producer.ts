@@ -27,7 +27,11 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     async send(records) {
       for (const request of requestsOf(records)) {
         try {
-          await producer.sendBatch({ acks: -1, topicMessages: byTopic(request) })
+          await producer.sendBatch({
+            acks: -1,
+            compression: compressionOf(request),
+            topicMessages: byTopic(request),
+          })
         } catch (error) {
           throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
         }
@@ -44,6 +48,12 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
 const createPartitioner: ICustomPartitioner = () => {
   const byKey = kafkajs.Partitioners.DefaultPartitioner()
   return of => (of.partitionMetadata.length === 1 ? (of.message.partition ?? 0) : byKey(of))
+}
+
+/** A record that came compressed may be larger than a broker takes as it is: it fits again as it came. */
+function compressionOf(request: OutgoingRecord[]): number {
+  const { None, ZSTD } = kafkajs.CompressionTypes
+  return request.some(record => sizeOf(record) > REQUEST_BYTES) ? ZSTD : None
 }
 
 /** Splits records, in their order, into requests that fit a broker's default limits. */

@@ -151,15 +151,24 @@ function saslOf(values: z.output<typeof schema>) {
   return { sasl: { mechanism, username, password } }
 }
 
-const secret = new Set(['KAFKA_SASL_PASSWORD'])
+/** Settings whose value may hold a password; KAFKA_SASL_PASSWORD takes anything, so it is never wrong. */
+const addresses = new Set(['DATABASE_URL', 'REDIS_URL'])
 
 function describe(name: string, value: string | undefined): string {
   const shape = (schema.shape as Record<string, z.ZodType>)[name]
   const takes = (shape?.meta() as { takes?: string } | undefined)?.takes ?? 'another value'
-  return `${name} is ${secret.has(name) ? 'wrong' : JSON.stringify(withoutPassword(value ?? ''))}; it takes ${takes}`
+  const got = addresses.has(name) ? withoutPassword(value ?? '') : value
+  return `${name} is ${JSON.stringify(got)}; it takes ${takes}`
 }
 
-/** Whatever may be a password: all between the scheme and the last `@`, and all behind a `password=`. */
+/**
+ * Whatever may be a password: all between the scheme and the last `@`, all behind a `password=`, and all of an
+ * address with something behind a colon that is no port.
+ */
 function withoutPassword(value: string): string {
-  return value.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***').replace(/^([a-z]+:\/\/)?[\s\S]*@/i, '$1***@')
+  const [, scheme = '', address = ''] = /^([a-z]+:\/\/)?([\s\S]*)$/i.exec(value) ?? []
+  const named = address.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***')
+  if (named.includes('@')) return `${scheme}***${named.slice(named.lastIndexOf('@'))}`
+  const isPlain = !/:(?!\d{1,5}([/,?]|$))/.test(named)
+  return `${scheme}${isPlain ? named : '***'}`
 }

@@ -15,6 +15,8 @@ export type RejectedAt = { offset: number; rejected: Rejected }
 /** What applying the records of one batch did; `revision` is undefined where nothing changed. */
 export type Effects = {
   revision: number | undefined
+  /** The partition's revision before the batch: what it published ends there or has a gap. */
+  since: number
   events: Map<EventId, EventEffect>
   /** Organizations whose record or list of events changed. */
   organizations: Set<OrganizationId>
@@ -25,6 +27,7 @@ export type Effects = {
 export function noEffects(): Effects {
   return {
     revision: undefined,
+    since: 0,
     events: new Map(),
     organizations: new Set(),
     rejected: [],

@@ -41,7 +41,7 @@ export async function projectBatch(
   const { good, rejected } = decodeBatch(type, batch) // 1
 
   return parts.db.transaction().execute(async tx => {
-    const stored = await lockOffset(tx, batch.topic, batch.partition) // 2
+    const { next: stored, revision: since } = await lockOffset(tx, batch.topic, batch.partition) // 2
     if (batch.from > stored || batch.next <= stored) return { next: stored, effects: undefined }
     const fresh = good.filter(({ offset }) => offset >= stored)
 
@@ -59,7 +59,7 @@ export async function projectBatch(
       next: batch.next,
       revision: effects.revision,
     })
-    return { next: batch.next, effects }
+    return { next: batch.next, effects: { ...effects, since } }
   })
 }
 

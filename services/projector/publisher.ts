@@ -31,6 +31,9 @@ export type Publisher = {
   heal(of: Partition, storedRevision: number): Promise<boolean>
 }
 
+/** Everything that changed after revision `since`, up to `revision`. */
+type Published = { since: number; revision: number }
+
 export function openPublisher(parts: {
   db: Postgres
   redis: RedisClient
@@ -41,14 +44,14 @@ export function openPublisher(parts: {
   const { db, redis, keys, onPublished = () => {} } = parts
   let events = new Map<EventId, Unpublished>()
   let organizations = new Set<OrganizationId>()
-  let marks = new Map<string, Partition & { revision: number }>()
+  let marks = new Map<string, Partition & Published>()
   let running: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | undefined
 
   const note = (id: EventId, entry: Unpublished) => events.set(id, join(events.get(id), entry))
-  const mark = (of: Partition, revision: number) => {
-    const key = `${of.topic}:${of.partition}`
-    marks.set(key, { ...of, revision: Math.max(revision, marks.get(key)?.revision ?? 0) })
+  const mark = ({ topic, partition }: Partition, published: Published) => {
+    const key = `${topic}:${partition}`
+    marks.set(key, { topic, partition, ...joinPublished(marks.get(key), published) })
   }
 
   const flushOnce = async () => {
@@ -62,8 +65,8 @@ export function openPublisher(parts: {
       await publishOrganizations(parts, taken.organizations)
       await publishEvents(parts, taken.events)
       await Promise.all(
-        [...taken.marks.values()].map(({ topic, partition, revision }) =>
-          redis.raise(keys.shard(partition), publishedField(topic), revision),
+        [...taken.marks.values()].map(({ topic, partition, since, revision }) =>
+          redis.advance(keys.shard(partition), publishedField(topic), since, revision),
         ),
       )
       onPublished(performance.now() - began)
@@ -71,17 +74,17 @@ export function openPublisher(parts: {
       for (const [id, newer] of events) taken.events.set(id, join(taken.events.get(id), newer))
       events = taken.events
       for (const id of taken.organizations) organizations.add(id)
-      for (const { revision, ...of } of taken.marks.values()) mark(of, revision)
+      for (const unpublishedMark of taken.marks.values()) mark(unpublishedMark, unpublishedMark)
       throw error
     }
   }
 
   return {
-    add(of, { revision, events: changed, organizations: changedOrganizations }) {
+    add(of, { revision, since, events: changed, organizations: changedOrganizations }) {
       if (revision === undefined) return
       for (const [id, effect] of changed) note(id, unpublished(effect, revision))
       for (const id of changedOrganizations) organizations.add(id)
-      mark(of, revision)
+      mark(of, { since, revision })
     },
 
     flush() {
@@ -100,7 +103,7 @@ export function openPublisher(parts: {
       if (published >= storedRevision) return false
       for (const id of await readEventsSince(db, of.partition, published)) note(id, { whole: true })
       for (const id of await readOrganizationsSince(db, published)) organizations.add(id)
-      mark(of, storedRevision)
+      mark(of, { since: published, revision: storedRevision })
       return true
     },
   }
@@ -123,4 +126,12 @@ function join(earlier: Unpublished | undefined, later: Unpublished): Unpublished
     areas: new Map([...earlier.areas, ...later.areas]),
     event: earlier.event || later.event,
   }
+}
+
+/** Two spans make one where they touch; else the later stays, and heal finds what lies before it. */
+function joinPublished(one: Published | undefined, other: Published): Published {
+  if (one === undefined) return other
+  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
+  if (later.since > earlier.revision) return { since: later.since, revision: later.revision }
+  return { since: earlier.since, revision: Math.max(earlier.revision, later.revision) }
 }

@@ -38,6 +38,10 @@ export async function buildApp(
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    // What comes while closing is answered like all else, not with fastify's own 503.
+    return503OnClosing: false,
+    // Node would answer a request without Host by itself, with no problem and no X-Request-Id.
+    http: { requireHostHeader: false },
     bodyLimit: 1_024,
     connectionTimeout: 60_000,
     requestTimeout: 10_000,
@@ -62,7 +66,10 @@ export async function buildApp(
     const broken = findBrokenEncoding(target)
     if (broken !== undefined) return done(badEncoding(broken))
     // The router takes an empty segment for a parameter's value; to the API it is another path.
-    if (hasEmptySegment(splitTarget(target).path)) return done(new RequestProblem('not-found'))
+    const { path } = splitTarget(target)
+    if (hasEmptySegment(path)) return done(new RequestProblem('not-found'))
+    // Here, before fastify reads a body: one that it cannot parse would be its error, not a 405.
+    if (request.method !== 'GET' && request.method !== 'HEAD') return done(otherMethod(isKnownPath.has(path)))
     done()
   })
 
@@ -76,16 +83,14 @@ export async function buildApp(
     await registerReference(app)
   }
 
-  app.setNotFoundHandler((request, reply) => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    const isKnown = !isRead && isKnownPath.has(splitTarget(request.raw.url ?? '/').path)
-    const problem = isKnown
-      ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
-      : new RequestProblem('not-found')
-    answerProblem(problem, request, reply)
-  })
+  app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
   return app
 }
+
+const otherMethod = (isKnown: boolean) =>
+  isKnown
+    ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
+    : new RequestProblem('not-found')
 
 const hasEmptySegment = (path: string) =>
   path.startsWith('/api/') && (path.includes('//') || path.endsWith('/'))

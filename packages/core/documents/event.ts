@@ -2,7 +2,12 @@ import { type Event, type EventAnswer, formatTimestamp } from '@tally/contract'
 import { openDay } from '../days.ts'
 
 /** The event as the API shows it (public-api-v1.md 2.2). */
-export function composeEvent({ eventId, name, startDate, days }: Event): EventAnswer {
+export function composeEvent({
+  eventId,
+  name,
+  startDate,
+  days,
+}: Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>): EventAnswer {
   const day = openDay(days)
   return {
     id: eventId,
@@ -15,6 +20,9 @@ export function composeEvent({ eventId, name, startDate, days }: Event): EventAn
 }
 
 /** Order of the list of events: startDate descending, then id ascending (decisions.md, Answers). */
-export function compareEvents(one: Event, other: Event): number {
+export function compareEvents(
+  one: Pick<Event, 'eventId' | 'startDate'>,
+  other: Pick<Event, 'eventId' | 'startDate'>,
+): number {
   return other.startDate - one.startDate || (one.eventId < other.eventId ? -1 : 1)
 }

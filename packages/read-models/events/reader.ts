@@ -1,5 +1,5 @@
 import type { Event, EventId, OrganizationId } from '@tally/contract'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
 
 /** An event as the read side knows it, with the shard that its records come through. */
@@ -23,14 +23,19 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
   }))
 }
 
+/** What the list of events says of one; menus, which may be long, stay in the database. */
+export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>
+
 /** All events of an organization. */
-export async function readEventsOf(db: Kysely<Database>, organizationId: OrganizationId): Promise<Event[]> {
-  const rows = await db
-    .selectFrom('events')
-    .select('document')
-    .where('organization_id', '=', organizationId)
-    .execute()
-  return rows.map(({ document }) => JSON.parse(document) as Event)
+export async function readEventsOf(
+  db: Kysely<Database>,
+  organizationId: OrganizationId,
+): Promise<ListedEvent[]> {
+  const { rows } = await sql<{ document: string }>`
+select json_build_object('eventId', event_id, 'name', document->'name', 'startDate', document->'startDate',
+  'days', document->'days') as document
+from events where organization_id = ${organizationId}`.execute(db)
+  return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 
 /** Events of a shard that a revision above `revision` changed. */

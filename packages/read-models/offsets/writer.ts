@@ -15,16 +15,20 @@ on conflict do nothing`.execute(db)
  * Locks a partition's row until the transaction ends and returns the offset of the first record that is not
  * applied. Whoever holds this lock is the only one that applies this partition (design.md, invariant 2).
  */
-export async function lockOffset(tx: Tx, topic: string, partition: number): Promise<number> {
+export async function lockOffset(
+  tx: Tx,
+  topic: string,
+  partition: number,
+): Promise<{ next: number; revision: number }> {
   const row = await tx
     .selectFrom('shard_offsets')
-    .select('next_offset')
+    .select(['next_offset', 'revision'])
     .where('topic', '=', topic)
     .where('partition', '=', partition)
     .forUpdate()
     .executeTakeFirst()
   if (row === undefined) throw new Error(`no offset is stored for partition ${partition} of ${topic}`)
-  return row.next_offset
+  return { next: row.next_offset, revision: row.revision }
 }
 
 /** Stores where the next batch begins, and the batch's revision where it changed anything. */

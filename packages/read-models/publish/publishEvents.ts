@@ -36,7 +36,7 @@ export async function publishEvents(
           keys.event(head.eventId),
           head.revision,
           base,
-          ...fieldsOf(head, base, documents, part.get(head.eventId)),
+          fieldsOf(head, base, documents, part.get(head.eventId)),
         ),
       ),
     )

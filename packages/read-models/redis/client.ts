@@ -7,9 +7,11 @@ type Script<Arguments extends unknown[], Reply> = (key: string, ...args: Argumen
 /** The scripts of redis/scripts, one a file; the number in a file's name is that of its keys. */
 export type Scripts = {
   /** See scripts/publish.1.lua. */
-  publish: Script<(string | number)[], 'stored' | 'older' | 'gap'>
+  publish: Script<(string | number | string[])[], 'stored' | 'older' | 'gap'>
   /** See scripts/raise.1.lua. */
   raise: Script<(string | number)[], number>
+  /** See scripts/advance.1.lua. */
+  advance: Script<(string | number)[], number>
   /** See scripts/takeRequests.2.lua. */
   takeRequests: (
     window: string,
@@ -19,7 +21,7 @@ export type Scripts = {
 }
 export type RedisClient = (Redis | Cluster) & Scripts
 
-const scripts = { publish: 1, raise: 1, takeRequests: 2 }
+const scripts = { publish: 1, raise: 1, advance: 1, takeRequests: 2 }
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 

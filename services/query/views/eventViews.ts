@@ -17,6 +17,7 @@ import type { Plan, Question } from './question.ts'
 
 /** Events that a process remembers at their last revision, and how many characters of answers of them. */
 const rememberedEvents = 2_000
+const rememberedEntries = 100_000
 const rememberedText = 48 * 1024 * 1024
 
 export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
@@ -55,7 +56,12 @@ export function openEventViews(parts: EventViewsParts): EventViews {
   const { db, breaker, topics, onSource, onFailure, listedEvents } = parts
   const fromRedis = openRedisSource(parts)
   const fromPostgres = openPostgresSource({ db, topics })
-  const heads = new LRUCache<EventId, Head>({ max: rememberedEvents })
+  const heads = new LRUCache<EventId, Head>({
+    max: rememberedEvents,
+    maxSize: rememberedEntries,
+    sizeCalculation: ({ event }) =>
+      1 + (event === undefined ? 0 : event.menuItems.length + event.days.length + event.areas.length),
+  })
   const answers = new LRUCache<string, Composed>({
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,
@@ -130,7 +136,10 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       }
 
       const hot = await readHot(eventId, needs)
-      if (hot !== undefined && hot !== 'missing') return answer(hot)
+      // Redis may have lost the moment with the rest; Postgres still knows it.
+      const isWhole =
+        hot !== undefined && hot !== 'missing' && (hot.asOfMs !== null || hot.head.event === undefined)
+      if (isWhole) return answer(hot)
       try {
         const cold = await readCold(eventId, needs)
         if (cold === undefined) return undefined
@@ -138,6 +147,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(cold)
       } catch (error) {
         onFailure(error)
+        if (hot !== undefined && hot !== 'missing') return answer(hot)
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = hot === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined

@@ -68,7 +68,7 @@ export function openRedisSource({
       'event',
     )
     if (typeof revision !== 'string') return 'missing'
-    if (typeof event === 'string') return JSON.parse(event) as StoredEvent
+    if (typeof event === 'string') return checked(JSON.parse(event) as StoredEvent, eventId)
     const head = { eventId, revision: Number(revision), event: undefined }
     return complete === '1' ? { head, documents: noDocuments, asOfMs: null } : 'missing'
   }
@@ -95,6 +95,12 @@ export function openRedisSource({
     }
     return (await readDocuments({ eventId, event }, needs, asOfMs)) ?? readAnew(eventId, needs)
   }
+}
+
+/** A reply is checked to be the one that was asked for: no event's bytes ever go out under another's name. */
+function checked(event: StoredEvent, eventId: EventId): StoredEvent {
+  if (event.eventId !== eventId) throw new Error('Redis answered with another event')
+  return event
 }
 
 /** Undefined where a document is not there and the hash does not say that what is not there is empty. */

@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+import { addList } from './list.ts'
+import { addReplay } from './replay.ts'
+import { addShow } from './show.ts'
+
+export function addDeadLetters(program: Command): void {
+  const letters = program
+    .command('dead-letters')
+    .description('records that were rejected: look at them, send them again')
+  for (const add of [addList, addShow, addReplay]) add(letters)
+}

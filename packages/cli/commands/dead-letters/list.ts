@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import { openCommand, withKafka, withSchema } from '../../open.ts'
+
+export function addList(letters: Command): void {
+  letters
+    .command('list')
+    .description('list the dead letters that were not replayed, the oldest first; never a value')
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ json }: { json?: true }) => {
+      const { settings, logger } = await openCommand()
+      await withSchema(settings.databaseUrl, db =>
+        withKafka(settings, logger, kafka => list({ db, kafka }, settings.topicPrefix, json === true)),
+      )
+    })
+}
+
+type Parts = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
+type Printed = ReturnType<typeof import('@tally/dead-letters').printLetter>
+
+async function list(parts: Parts, topicPrefix: string, asJson: boolean): Promise<void> {
+  const { printLetter, readWaiting } = await import('@tally/dead-letters')
+  const { write } = await import('./write.ts')
+  const { warnOfForeign } = await import('./values.ts')
+  let listed = 0
+  let foreign = 0
+  for await (const read of readWaiting(parts, topicPrefix)) {
+    const printed = read.letters.map(printLetter)
+    const lines = printed.map(letter => (asJson ? JSON.stringify(letter) : lineOf(letter)))
+    if (listed === 0 && lines.length > 0 && !asJson) lines.unshift(heading)
+    await write(lines)
+    listed += read.letters.length
+    foreign += read.foreign
+  }
+  warnOfForeign(foreign)
+  if (listed === 0) console.error('there are no dead letters')
+}
+
+/** Widths that fit what Tally itself writes: reasons, and timestamps with milliseconds. Ids and keys may be of any. */
+const columns = (at: string, reason: string, id: string, key: string, message: string) =>
+  `${at.padEnd(24)}  ${reason.padEnd(12)}  ${id.padEnd(28)}  ${key.padEnd(36)}  ${message}`
+const heading = columns('AT', 'REASON', 'ID', 'KEY', 'MESSAGE')
+
+function lineOf({ id, reason, message, key, keyBase64, at }: Printed): string {
+  const shownKey = keyBase64 === undefined ? (key ?? '(none)') : `base64:${keyBase64}`
+  return columns(at, reason, id, visible(shownKey), visible(message))
+}
+
+/** Nothing that came from outside may move the cursor of a terminal, or begin a line. */
+function visible(text: string): string {
+  const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
+}

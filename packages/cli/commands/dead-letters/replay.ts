@@ -1,0 +1,60 @@
+import type { ReplayParts } from '@tally/dead-letters'
+import type { Command } from 'commander'
+import { UsageError } from '../../failure.ts'
+import { openCommand, withKafka, withSchema } from '../../open.ts'
+
+export function addReplay(letters: Command): void {
+  letters
+    .command('replay')
+    .description('send dead letters to their topics again, once, without what was added to them')
+    .argument('[ID...]', 'their ids, as `tally dead-letters list` prints them')
+    .option('--all', 'all that were not replayed yet')
+    .action(async (texts: string[], { all }: { all?: true }) => {
+      const { letterIdOf } = await import('./values.ts')
+      if (all && texts.length > 0) throw new UsageError('replay takes IDs or --all, not both')
+      if (!all && texts.length === 0) throw new UsageError('replay takes the IDs of dead letters, or --all')
+      const ids = texts.map(letterIdOf)
+      await withParts(parts => (all ? replayEvery(parts) : replayThese(parts, ids)))
+    })
+}
+
+async function withParts(work: (parts: ReplayParts) => Promise<void>): Promise<void> {
+  const { settings, logger } = await openCommand()
+  const { topicPrefix } = settings
+  await withSchema(settings.databaseUrl, db =>
+    withKafka(settings, logger, async kafka => {
+      const { openProducer } = await import('@tally/kafka')
+      const producer = await openProducer(kafka)
+      try {
+        await work({ kafka, producer, db, topicPrefix })
+      } finally {
+        await producer.close()
+      }
+    }),
+  )
+}
+
+async function replayEvery(parts: ReplayParts): Promise<void> {
+  const [{ replayAll }, { openProgress }, { warnOfForeign }] = await Promise.all([
+    import('@tally/dead-letters'),
+    import('./progress.ts'),
+    import('./values.ts'),
+  ])
+  const progress = openProgress(process.stderr)
+  const { sent, foreign } = await replayAll(parts, progress.show).finally(progress.close)
+  warnOfForeign(foreign)
+  console.log(sent === 0 ? 'there are no dead letters to replay' : `replayed ${lettersOf(sent)}`)
+}
+
+async function replayThese(parts: ReplayParts, ids: string[]): Promise<void> {
+  const { replayLetters } = await import('@tally/dead-letters')
+  const { sent, before, unknown } = await replayLetters(parts, ids)
+  for (const id of sent) console.log(`replayed ${id}`)
+  for (const id of before) console.error(`tally: ${id} was replayed before: nothing is sent`)
+  if (unknown.length === 0) return
+  throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
+}
+
+function lettersOf(count: number): string {
+  return count === 1 ? '1 dead letter' : `${count} dead letters`
+}

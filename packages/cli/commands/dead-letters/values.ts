@@ -1,0 +1,17 @@
+import { isLetterId } from '@tally/dead-letters'
+import { UsageError } from '../../failure.ts'
+
+/** An id of `tally dead-letters list`; throws a UsageError where it cannot be one. */
+export function letterIdOf(text: string): string {
+  if (isLetterId(text)) return text
+  throw new UsageError(
+    `a dead letter's ID is <topic>-<partition>-<offset>, such as tally.orders-3-1204, got ${JSON.stringify(text)}`,
+  )
+}
+
+/** Says on stderr how many records of the topic are no dead letters of ours, if there are any. */
+export function warnOfForeign(count: number): void {
+  if (count === 0) return
+  const records = count === 1 ? '1 record' : `${count} records`
+  console.error(`tally: left out ${records} of the dead-letter topic that Tally did not put there`)
+}

@@ -1,0 +1,60 @@
+import type { Settings } from '@tally/runtime'
+import type { Command } from 'commander'
+import { openCommand, withKafka, withSchema } from '../open.ts'
+
+export function addRebuild(program: Command): void {
+  program
+    .command('rebuild')
+    .description('make the counters and the documents in Redis anew, beside the running service')
+    .option('--from-kafka', 'read the topics again from the start, and make orders and refunds anew too')
+    .action(async ({ fromKafka }: { fromKafka?: true }) => {
+      const { settings, logger } = await openCommand()
+      if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka))
+      else await rebuildFromOrders(settings)
+    })
+}
+
+const say = (sentence: string) => void process.stderr.write(`rebuild: ${sentence}\n`)
+
+async function rebuildFromOrders(settings: Settings): Promise<void> {
+  const [{ findShadow, openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
+    import('@tally/repair'),
+    import('@tally/kafka'),
+  ])
+  const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
+  const { events, repaired } = await withSchema(settings.databaseUrl, db =>
+    withRedis(settings, async redis =>
+      rebuild(
+        { db, ...redis },
+        {
+          topics: topicNames(settings.topicPrefix),
+          notThisRun: (await findShadow(db))?.id,
+          onContinued: done => say(`going on with a run that was ended: ${done} events are done`),
+          onProgress: progress.show,
+        },
+      ),
+    ),
+  ).finally(progress.close)
+  say(`${events} events made anew, ${repaired} of them were wrong in Postgres; all agree now`)
+}
+
+async function rebuildFromTopics(
+  settings: Settings,
+  kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
+): Promise<void> {
+  const { openProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
+  const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'records' })
+  const { events, records } = await withSchema(settings.databaseUrl, db =>
+    withRedis(settings, redis =>
+      rebuildFromKafka(
+        { db, kafka, ...redis },
+        {
+          settings,
+          onContinued: done => say(`going on with a run that was ended: ${done} records are read`),
+          onProgress: progress.show,
+        },
+      ),
+    ),
+  ).finally(progress.close)
+  say(`${events} events made anew from ${records} records`)
+}

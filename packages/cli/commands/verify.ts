@@ -1,0 +1,33 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../open.ts'
+
+export function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description(
+      'count everything again and compare with the counters and with Redis; one JSON object a difference',
+    )
+    .action(async () => {
+      const { settings } = await openCommand()
+      const { openProgress, verify, withRedis } = await import('@tally/repair')
+      const progress = openProgress(process.stderr, { name: 'verify', unit: 'events' })
+      const { events, differences, missed } = await withSchema(settings.databaseUrl, db =>
+        withRedis(settings, redis =>
+          verify(
+            { db, ...redis },
+            {
+              onDifference: difference => void process.stdout.write(`${JSON.stringify(difference)}\n`),
+              onProgress: progress.show,
+            },
+          ),
+        ),
+      ).finally(progress.close)
+      process.stderr.write(`verify: ${events} events compared, ${differences} differences\n`)
+      if (differences > 0) process.exitCode = 1
+      if (missed > 0) {
+        throw new Error(
+          `${missed} events or organizations changed too fast to compare their documents in Redis: run it again when less comes in`,
+        )
+      }
+    })
+}

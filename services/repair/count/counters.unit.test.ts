@@ -1,0 +1,54 @@
+import { type CounterChanges, noAreaChanges } from '@tally/core'
+import { expect, test } from 'vitest'
+import { correction, counterFindings } from './counters.ts'
+
+const item = (quantity: number) => ({
+  orders: 1,
+  quantity,
+  grossCents: 0,
+  refundedQuantity: 0,
+  refundedCents: 0,
+})
+
+/** Day 41, all areas: some paid orders and some of item 7. */
+function counters({
+  paid = 0,
+  sales = 0,
+  seven,
+}: {
+  paid?: number
+  sales?: number
+  seven?: number
+}): CounterChanges {
+  const area = noAreaChanges()
+  area.daily.statuses.Paid = paid
+  area.daily.salesCents = sales
+  if (seven !== undefined) area.items.set(7, item(seven))
+  return new Map([[41, new Map([[0, area]])]])
+}
+
+test('a counter that differs is named by its table, its place and its column', () => {
+  expect(counterFindings(counters({ paid: 2, sales: 5, seven: 3 }), counters({ paid: 2, sales: 7 }))).toEqual(
+    [
+      { where: 'postgres', what: 'daily_counters day 41 area 0 sales_cents', found: 7, counted: 5 },
+      { where: 'postgres', what: 'item_counters day 41 area 0 item 7 orders', found: 0, counted: 1 },
+      { where: 'postgres', what: 'item_counters day 41 area 0 item 7 quantity', found: 0, counted: 3 },
+    ],
+  )
+})
+
+test('a row of zeros equals no row', () => {
+  expect(counterFindings(new Map(), counters({}))).toEqual([])
+})
+
+test('the correction brings what is stored to what was counted, surplus rows to zero', () => {
+  const changes = correction(counters({ paid: 2, sales: 5 }), counters({ paid: 3, sales: 1, seven: 3 }))
+  const area = changes.get(41)?.get(0)
+  expect(area?.daily).toMatchObject({ statuses: { Paid: -1, Pending: 0 }, salesCents: 4, itemsSold: 0 })
+  expect(area?.items.get(7)).toMatchObject({ orders: -1, quantity: -3 })
+})
+
+test('where nothing differs the correction changes nothing', () => {
+  const same = counters({ paid: 2, sales: 5, seven: 3 })
+  expect(counterFindings(correction(same, same), new Map())).toEqual([])
+})

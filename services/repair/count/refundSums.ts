@@ -1,0 +1,70 @@
+import type { OrderId } from '@tally/contract'
+import { addRefund, noRefunds, type RefundSums } from '@tally/core'
+import type { ScannedOrder, ScannedRefund } from '@tally/read-models'
+import type { Finding } from '../differences.ts'
+
+/** An order as it was kept (undefined where it has no row) with all refunds of it added up again. */
+export type OrderWithRefunds = {
+  orderId: OrderId
+  kept: ScannedOrder | undefined
+  sums: RefundSums
+  refunds: number
+}
+
+/** Walks orders and refunds, both by order id in byte order, side by side. Refunds without an order have their turn too. */
+export async function* joinRefunds(
+  orders: AsyncGenerator<ScannedOrder, undefined>,
+  refunds: AsyncGenerator<ScannedRefund, undefined>,
+): AsyncGenerator<OrderWithRefunds> {
+  let order = (await orders.next()).value
+  let refund = (await refunds.next()).value
+  while (order !== undefined || refund !== undefined) {
+    const orderId = first(order?.orderId, refund?.orderId)
+    const entry: OrderWithRefunds = { orderId, kept: undefined, sums: noRefunds, refunds: 0 }
+    if (order?.orderId === orderId) {
+      entry.kept = order
+      order = (await orders.next()).value
+    }
+    while (refund !== undefined && refund.orderId === orderId) {
+      entry.sums = addRefund(entry.sums, refund)
+      entry.refunds += 1
+      refund = (await refunds.next()).value
+    }
+    yield entry
+  }
+}
+
+function first(one: OrderId | undefined, other: OrderId | undefined): OrderId {
+  if (one === undefined || other === undefined) return (one ?? other) as OrderId
+  return one < other ? one : other
+}
+
+/** What of an order's stored sums is not the sum of its refunds. */
+export function sumFindings({ orderId, kept, sums, refunds }: OrderWithRefunds): Finding[] {
+  const finding = (column: string, found: unknown, counted: unknown): Finding => ({
+    where: 'postgres',
+    what: `orders ${orderId} ${column}`,
+    found,
+    counted,
+  })
+  // The row of an order that only refunds have come of.
+  if (kept === undefined) return [finding('refunded_cents', null, sums.amount)]
+  const lines = JSON.stringify(sums.lines)
+  // Without refunds there may be no sums at all; with refunds there must be, or the next one counts from nothing.
+  const linesAgree = kept.refundedLines === null ? refunds === 0 : sameLines(kept.refundedLines, lines)
+  return [
+    ...(kept.refundedCents === sums.amount
+      ? []
+      : [finding('refunded_cents', kept.refundedCents, sums.amount)]),
+    ...(linesAgree ? [] : [finding('refunded_lines', kept.refundedLines, lines)]),
+  ]
+}
+
+function sameLines(stored: string, counted: string): boolean {
+  if (stored === counted) return true
+  try {
+    return JSON.stringify(JSON.parse(stored)) === counted
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { groupShards } from './components.ts'
+
+const sorted = (groups: number[][]) => groups.map(group => group.sort()).sort()
+
+test('shards that share no event are switched one by one', () => {
+  expect(sorted(groupShards([0, 1, 2], []))).toEqual([[0], [1], [2]])
+})
+
+test('shards that share an event, also by way of another shard, are switched together', () => {
+  expect(
+    sorted(
+      groupShards(
+        [0, 1, 2, 3, 4],
+        [
+          [0, 3],
+          [3, 4],
+        ],
+      ),
+    ),
+  ).toEqual([[0, 3, 4], [1], [2]])
+})
+
+test('a shard that is switched already does not count any more', () => {
+  expect(sorted(groupShards([1, 2], [[0, 1]]))).toEqual([[1], [2]])
+})

@@ -1,0 +1,32 @@
+import { openRedis, type Postgres, type RedisClient, type RedisKeys, redisKeys } from '@tally/read-models'
+import type { Settings } from '@tally/runtime'
+
+/** What a verification or a repair works on. */
+export type RepairParts = { db: Postgres; redis: RedisClient; keys: RedisKeys }
+
+const patienceMs = 5_000
+
+/** Does `work` with a connection to Redis and closes it; throws a sentence where Redis does not answer. */
+export async function withRedis<T>(
+  { redisNodes, redisPrefix }: Pick<Settings, 'redisNodes' | 'redisPrefix'>,
+  work: (parts: { redis: RedisClient; keys: RedisKeys }) => Promise<T>,
+): Promise<T> {
+  const redis = openRedis(redisNodes, { name: 'repair', commandTimeoutMs: 30_000, onError: () => {} })
+  try {
+    await ready(redis).catch(() => {
+      const hosts = redisNodes.map(node => new URL(node).host).join(',')
+      throw new Error(`Redis does not answer at ${hosts}: start it, or set REDIS_URL`)
+    })
+    return await work({ redis, keys: redisKeys(redisPrefix) })
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function ready(redis: RedisClient): Promise<void> {
+  if (redis.status === 'ready') return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error('too late')), patienceMs)
+  redis.once('ready', resolve)
+  await promise.finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,36 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import { publishEvents, publishOrganizations, readEventHeads } from '@tally/read-models'
+import type { RepairParts } from '../parts.ts'
+import { readRevision } from '../verify/hash.ts'
+
+/**
+ * Publishes these events whole: what Redis says at the same revision is replaced. What is no revision at all, or
+ * one that Postgres has not come to, would keep everything out for ever: it goes first, and meanwhile queries
+ * compose their answers from Postgres.
+ */
+export async function publishWhole(parts: RepairParts, eventIds: EventId[]): Promise<void> {
+  const { db, redis, keys } = parts
+  for (const eventId of eventIds) {
+    const published = await readRevision(redis, keys.event(eventId))
+    // Postgres is read after Redis, so that it can only be ahead.
+    const [head] = await readEventHeads(db, [eventId])
+    if (!(published <= (head?.revision ?? -1))) await redis.del(keys.event(eventId))
+  }
+  await publishEvents(parts, new Map(eventIds.map(id => [id, { whole: true }])))
+}
+
+/** The same for organizations, each at its stored revision. */
+export async function publishOrganizationsWhole(
+  parts: RepairParts,
+  stored: { id: OrganizationId; revision: number }[],
+): Promise<void> {
+  const { redis, keys } = parts
+  for (const { id, revision } of stored) {
+    const published = await readRevision(redis, keys.organization(id))
+    if (!(published <= revision)) await redis.del(keys.organization(id))
+  }
+  await publishOrganizations(
+    parts,
+    stored.map(({ id }) => id),
+  )
+}
