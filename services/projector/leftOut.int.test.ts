@@ -1,0 +1,88 @@
+import type { EventId } from '@tally/contract'
+import { ensureOffsets, lockEvents, publishEvents, readOffsets } from '@tally/read-models'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { projectBatch } from './projectBatch.ts'
+import type { Publisher } from './publisher.ts'
+import { anOrder, batchOf, newEventId, openStage, type Stage, shard, topics } from './testing/stage.ts'
+
+let stage: Stage
+let nextOffset = 0
+const orders = { topic: topics.orders, partition: shard }
+
+beforeAll(async () => {
+  stage = await openStage()
+  await ensureOffsets(stage.db, topics.orders, [shard])
+})
+afterAll(() => stage.close())
+
+/** One more order of the event, committed; published only where a publisher hears of it. */
+async function sell(eventId: string, publisher?: Publisher): Promise<void> {
+  const order = anOrder(eventId, { orderId: `A-${nextOffset}` })
+  const { next, effects } = await projectBatch(
+    stage.parts,
+    'orders',
+    batchOf(topics.orders, nextOffset, [order]),
+  )
+  nextOffset = next
+  if (effects !== undefined) publisher?.add(orders, effects)
+}
+
+/** What the watch does: flush, compare with Postgres, flush what was missing. */
+async function watchOnce(publisher: Publisher): Promise<void> {
+  const stored = (await readOffsets(stage.db, [topics.orders])).find(({ partition }) => partition === shard)
+  await publisher.flush()
+  if (await publisher.heal(orders, stored?.revision ?? 0)) await publisher.flush()
+}
+
+async function ordersInRedis(eventId: string): Promise<number> {
+  return JSON.parse((await stage.readEvent(eventId))['kpis:41:0'] ?? '{}').totalOrders
+}
+
+test('what a killed projector did not publish is published, although its successor publishes another event first', async () => {
+  const [fish, wine] = [newEventId(), newEventId()]
+  const first = stage.openPublisher()
+  await sell(fish, first)
+  await sell(wine, first)
+  await watchOnce(first)
+  await sell(fish)
+
+  const second = stage.openPublisher()
+  await sell(wine, second)
+  await watchOnce(second)
+
+  expect([await ordersInRedis(fish), await ordersInRedis(wine)]).toEqual([2, 2])
+})
+
+test('a Redis that is put back to an older snapshot is brought up to date, although a batch comes before it is noticed', async () => {
+  const [fish, wine] = [newEventId(), newEventId()]
+  const publisher = stage.openPublisher()
+  await sell(fish, publisher)
+  await sell(wine, publisher)
+  await watchOnce(publisher)
+  const keys = [stage.keys.event(fish as EventId), stage.keys.event(wine as EventId), stage.keys.shard(shard)]
+  const snapshot = await Promise.all(keys.map(key => stage.redis.dumpBuffer(key)))
+  await sell(fish, publisher)
+  await watchOnce(publisher)
+  for (const [index, key] of keys.entries())
+    await stage.redis.restore(key, 0, snapshot[index] ?? '', 'REPLACE')
+
+  await sell(wine, publisher)
+  await watchOnce(publisher)
+
+  expect([await ordersInRedis(fish), await ordersInRedis(wine)]).toEqual([2, 2])
+})
+
+test('an event with a thousand days and many areas is published like any other', async () => {
+  const eventId = newEventId() as EventId
+  await stage.db.transaction().execute(tx => lockEvents(tx, [eventId], shard))
+  await sql`
+insert into daily_counters
+select ${eventId}::uuid, day, area, 0, 0, 1, 0, 0, 0, 0, 100, 1
+from generate_series(1, 1000) as day, generate_series(0, 70) as area`.execute(stage.db)
+
+  await publishEvents(stage, new Map([[eventId, { whole: true }]]))
+
+  const field = await stage.redis.hget(stage.keys.event(eventId), 'kpis:1000:70')
+  expect(JSON.parse(field ?? '{}')).toMatchObject({ totalOrders: 1, totalSales: 1 })
+})
