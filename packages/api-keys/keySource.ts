@@ -27,6 +27,8 @@ export type KeySource = {
 
 /** A look-up that takes longer counts as failed. */
 const patienceMs = 300
+/** How long where Redis cannot tell either: better a slow answer than a 503. */
+const lastPatienceMs = 2_000
 /** Between two attempts while Postgres is down. */
 const probeEveryMs = 500
 /** Look-ups that Postgres still owes an answer to; no more are asked, so that a pool is not eaten up by them. */
@@ -55,14 +57,14 @@ export function openKeySource({
   let unanswered = 0
   let onRecovery = () => {}
 
-  async function askPostgres(keyIds: string[]): Promise<Found> {
+  async function askPostgres(keyIds: string[], patience = patienceMs): Promise<Found> {
     if (unanswered >= maxUnanswered) throw new Error('Postgres still owes answers')
     const askedMs = performance.now()
     probeAtMs = askedMs + probeEveryMs
     unanswered++
     const answer = findKeys(db, keyIds).finally(() => unanswered--)
     try {
-      const found = await withinPatience(answer)
+      const found = await within(patience, answer)
       recovered()
       copyNews(found)
       return { keys: found, askedMs, from: 'postgres' }
@@ -110,9 +112,9 @@ export function openKeySource({
       }
       try {
         return await askRedis(keyIds)
-      } catch (redisError) {
-        if (!wasDown) throw new AuthenticationUnavailable(redisError)
-        return askPostgres(keyIds).catch(error => {
+      } catch {
+        // Nobody else can tell: Postgres may only be slow.
+        return askPostgres(keyIds, lastPatienceMs).catch(error => {
           throw new AuthenticationUnavailable(error)
         })
       }
@@ -123,9 +125,9 @@ export function openKeySource({
   }
 }
 
-async function withinPatience<T>(answer: Promise<T>): Promise<T> {
+async function within<T>(patience: number, answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+  const timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
   try {
     return await Promise.race([answer, late])
   } finally {

@@ -41,7 +41,8 @@ export async function buildApp(
     // What comes while closing is answered like all else, not with fastify's own 503.
     return503OnClosing: false,
     // Node would answer a request without Host by itself, with no problem and no X-Request-Id.
-    http: { requireHostHeader: false },
+    // Its list of connections is looked through every 30 s by default: a limit of 10 s would be one of 40.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
     bodyLimit: 1_024,
     connectionTimeout: 60_000,
     requestTimeout: 10_000,
@@ -56,12 +57,16 @@ export async function buildApp(
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath.has),
   }) as unknown as FastifyInstance
 
+  // By itself Node answers any other expectation than 100-continue with a bare 417; it may be passed over (RFC 9110).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
   app.addHook('onRoute', ({ url }) => isKnownPath.add(url))
   watchRequests(app, metrics)
   app.addHook('onRequest', cors)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)
+    // Nobody reads a body: a connection that still brings one is not kept.
+    if (hasBody(request)) reply.header('Connection', 'close')
     const target = request.raw.url ?? '/'
     const broken = findBrokenEncoding(target)
     if (broken !== undefined) return done(badEncoding(broken))
@@ -92,6 +97,9 @@ const otherMethod = (isKnown: boolean) =>
     ? new RequestProblem('method-not-allowed', { headers: { Allow: 'GET, HEAD' } })
     : new RequestProblem('not-found')
 
+const hasBody = ({ headers }: FastifyRequest) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
 const hasEmptySegment = (path: string) =>
   path.startsWith('/api/') && (path.includes('//') || path.endsWith('/'))
 
@@ -101,9 +109,15 @@ function badEncoding({ parameter }: BrokenPart): RequestProblem {
   })
 }
 
+/** A path that the reference page's files refuse (`..`, NUL, a backslash): no such file. */
+function ofReference(error: unknown): RequestProblem | undefined {
+  const { statusCode = 500 } = error as { statusCode?: number }
+  return statusCode >= 400 && statusCode < 500 ? new RequestProblem('not-found') : undefined
+}
+
 /** The one place that makes an answer of an error; one that nobody expected tells nothing from inside. */
 function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = error instanceof RequestProblem ? error : undefined
+  const problem = error instanceof RequestProblem ? error : ofReference(error)
   if (problem === undefined) request.log.error({ err: error }, 'a request failed unexpectedly')
   const type = problem?.type ?? 'internal-error'
   const instance = splitTarget(request.raw.url ?? '/').path

@@ -34,7 +34,9 @@ export function parseQuery(query: string): Record<string, string | string[]> {
     const name = formDecode(index < 0 ? pair : pair.slice(0, index))
     const value = formDecode(index < 0 ? '' : pair.slice(index + 1))
     const earlier = parameters[name]
-    parameters[name] = earlier === undefined ? value : [earlier, value].flat()
+    // No copy of the list for each value: thousands of them fit into one query.
+    if (Array.isArray(earlier)) earlier.push(value)
+    else parameters[name] = earlier === undefined ? value : [earlier, value]
   }
   return parameters
 }
