@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` run. It runs on the machine's own Node (20 or later) and needs nothing installed: it
-// brings the dependencies, among them Node 24, and hands over to start.ts or test.ts.
+// What `npm start`, `npm test` and `npm run test:chaos` run. It runs on the machine's own Node (20 or later) and needs nothing installed: it
+// brings the dependencies, among them Node 24, and hands over to start.ts, test.ts or chaos.ts.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,8 +10,8 @@ const root = join(here, '../..')
 const node = join(root, 'node_modules/node/bin/node')
 const [task, ...args] = process.argv.slice(2)
 
-if (task !== 'start' && task !== 'test') {
-  console.error('usage: node infra/local/run.mjs start|test [arguments]')
+if (task !== 'start' && task !== 'test' && task !== 'chaos') {
+  console.error('usage: node infra/local/run.mjs start|test|chaos [arguments]')
   process.exit(2)
 }
 if (!isInstalled()) await install()

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { forgetAll, startServers } from './servers.ts'
+import { startTestCluster } from './test-cluster.ts'
 import { startContainers } from './test-containers.ts'
 
 /** The servers of this run, as `inject('servers')` gives them to a test. */
@@ -9,6 +10,7 @@ export interface TestServers {
   kafkaBrokers: string
   /** The administration URL: a test makes a database of its own beside the one it names. */
   databaseUrl: string
+  /** One Redis, or the comma-separated nodes of a cluster: what the setting REDIS_URL takes. */
   redisUrl: string
 }
 
@@ -23,18 +25,38 @@ const runsFolder = join(import.meta.dirname, '../../.local/test')
 /**
  * Starts real servers once for a run of the tests and returns what stops them. The environment's KAFKA_BROKERS,
  * DATABASE_URL and REDIS_URL are used as they are; the rest comes from containers when TALLY_TEST_SERVERS is
- * `containers`, else from this folder. Data is new in every run and deleted after it.
+ * `containers`, else from this folder. TALLY_TEST_REDIS=cluster gives a Redis Cluster of three nodes in place of one
+ * Redis. Data is new in every run and deleted after it.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL } = process.env
-  const wanted = { kafka: !KAFKA_BROKERS, postgres: !DATABASE_URL, redis: !REDIS_URL }
-  const started = await start(wanted)
+  const isCluster = !REDIS_URL && wantsCluster(process.env.TALLY_TEST_REDIS)
+  const wanted = { kafka: !KAFKA_BROKERS, postgres: !DATABASE_URL, redis: !REDIS_URL && !isCluster }
+  const started = isCluster ? await startWithCluster(wanted) : await start(wanted)
   project.provide('servers', {
     kafkaBrokers: KAFKA_BROKERS || started.kafkaBrokers,
     databaseUrl: DATABASE_URL || started.databaseUrl,
     redisUrl: REDIS_URL || started.redisUrl,
   })
   return started.stop
+}
+
+function wantsCluster(kind: string | undefined): boolean {
+  if (kind === undefined || kind === '' || kind === 'one' || kind === 'cluster') return kind === 'cluster'
+  throw new Error(`TALLY_TEST_REDIS is ${JSON.stringify(kind)}; it takes "one" or "cluster"`)
+}
+
+async function startWithCluster(wanted: Wanted): Promise<TestServers & { stop: () => Promise<void> }> {
+  const servers = await start(wanted)
+  try {
+    const cluster = await startTestCluster(join(runsFolder, String(process.pid)))
+    process.stderr.write(`redis ready at ${cluster.redisUrl} (a cluster)\n`)
+    // The cluster first: its data lies in the folder that the servers' stop deletes.
+    return { ...servers, redisUrl: cluster.redisUrl, stop: () => cluster.stop().then(servers.stop) }
+  } catch (error) {
+    await servers.stop()
+    throw error
+  }
 }
 
 type Wanted = Record<'kafka' | 'postgres' | 'redis', boolean>

@@ -23,6 +23,9 @@ export type RedisTurns = {
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
+/** What scripts/takeRequests.2.lua answers. */
+type Taken = [granted: number, limit: number, remaining: number, resetMs: number]
+
 type Turn = {
   takers: Map<OrganizationId, PromiseWithResolvers<Grant | undefined>[]>
   moments: Map<number, PromiseWithResolvers<number | null>>
@@ -39,36 +42,33 @@ export function openRedisTurns(
 
   const readMoments = ({ moments }: Turn) =>
     [...moments].map(([shard, waiter]) =>
-      settle(
-        waiter,
-        redis.hmget(keys.shard(shard), ...asOfFields).then(texts => earliest(texts.map(asMoment))),
+      settle(waiter, async () =>
+        earliest((await redis.hmget(keys.shard(shard), ...asOfFields)).map(asMoment)),
       ),
     )
 
   const readRevisions = ({ revisions }: Turn) =>
     [...revisions].map(([id, waiter]) =>
-      settle(
-        waiter,
-        redis.hget(keys.event(id), 'revision').then(text => (text === null ? undefined : Number(text))),
-      ),
+      settle(waiter, async () => {
+        const text = await redis.hget(keys.event(id), 'revision')
+        return text === null ? undefined : Number(text)
+      }),
     )
 
-  const takeRequests = ({ takers }: Turn) =>
-    [...takers].forEach(([id, waiting]) => {
-      const taken = redis.takeRequests(
-        keys.window(id),
-        keys.organization(id),
-        windowMs,
-        waiting.length,
-        ...limitPairs,
+  const takeRequests = ({ takers }: Turn) => {
+    for (const [id, waiting] of takers) {
+      const taken = Promise.withResolvers<Taken | null>()
+      void settle(taken, async () =>
+        redis.takeRequests(keys.window(id), keys.organization(id), windowMs, waiting.length, ...limitPairs),
       )
       for (const [index, waiter] of waiting.entries()) {
-        settle(
-          waiter,
-          taken.then(reply => (reply === null ? undefined : grantOf(reply, index))),
-        )
+        void settle(waiter, async () => {
+          const reply = await taken.promise
+          return reply === null ? undefined : grantOf(reply, index)
+        })
       }
-    })
+    }
+  }
 
   const ask = async (turn: Turn): Promise<void> => {
     takeRequests(turn)
@@ -110,20 +110,17 @@ function once<Key, Reply>(asked: Map<Key, PromiseWithResolvers<Reply>>, key: Key
   return waiter.promise
 }
 
-/** Hands a reply, or why there is none, to who waits for it. */
+/** Hands a reply, or why there is none, to who waits for it; also where the call itself throws. */
 function settle<Reply>(
   { resolve, reject }: PromiseWithResolvers<Reply>,
-  reply: Promise<Reply>,
+  call: () => Promise<Reply>,
 ): Promise<void> {
-  return reply.then(resolve, reject)
+  return call().then(resolve, reject)
 }
 
 const asMoment = (text: string | null): number | null => (text === null ? null : Number(text))
 
 /** The share of the request at `index` among those that asked together: the first ones are granted. */
-function grantOf(
-  [granted, limit, remaining, resetMs]: [number, number, number, number],
-  index: number,
-): Grant {
+function grantOf([granted, limit, remaining, resetMs]: Taken, index: number): Grant {
   return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { Cluster } from 'ioredis'
 import { expect, test } from 'vitest'
 import { newFestival } from '../support/festival.ts'
 import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
@@ -79,10 +80,12 @@ select quote_ident(table_name) as name from information_schema.tables where tabl
 async function everythingInRedis(): Promise<string> {
   const { redis, settings } = tally
   const texts: string[] = []
-  for await (const keys of redis.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1000 })) {
-    for (const key of keys as string[]) {
-      const isHash = (await redis.type(key)) === 'hash'
-      texts.push(key, JSON.stringify(isHash ? await redis.hgetall(key) : await redis.get(key)))
+  for (const node of redis instanceof Cluster ? redis.nodes('master') : [redis]) {
+    for await (const keys of node.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1000 })) {
+      for (const key of keys as string[]) {
+        const isHash = (await redis.type(key)) === 'hash'
+        texts.push(key, JSON.stringify(isHash ? await redis.hgetall(key) : await redis.get(key)))
+      }
     }
   }
   return texts.join('\n')

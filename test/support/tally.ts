@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { copyKey, createKey, type NewKey } from '@tally/api-keys'
 import { connectKafka, createTopics, openProducer, type RecordHeaders, topicNames } from '@tally/kafka'
-import { openRedis, redisKeys } from '@tally/read-models'
+import { openRedis, type RedisClient, redisKeys, whenReady } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freshDatabase, type TestDatabase } from './database.ts'
 import { type Ask, ask, type Reply } from './http.ts'
@@ -26,7 +25,8 @@ export type Options = { projectors?: number; queries?: number; partitions?: numb
 export type Tally = {
   settings: Environment
   database: TestDatabase
-  redis: Redis
+  /** The run's Redis, or its Redis Cluster (TALLY_TEST_REDIS=cluster). */
+  redis: RedisClient
   projectors: TallyProcess[]
   queries: { process: TallyProcess; address: string }[]
   /** Sends records in their order; resolves when Kafka has them all. A value that is no Buffer becomes JSON. */
@@ -56,8 +56,12 @@ export function useTally(options: Options = {}): Tally {
 
 const unlimited = 'Trial=1000000,ActiveDayPass=1000000,Inactive=1000000'
 
+/** TALLY_TEST_PROJECTORS runs the tests that do not say otherwise with so many. */
+const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
+
 /** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
-export async function startTally({ projectors = 1, queries = 1, partitions = 2, settings = {} }: Options) {
+export async function startTally(options: Options) {
+  const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {} } = options
   const servers = inject('servers')
   const name = `test-${randomBytes(6).toString('hex')}`
   const releases: (() => Promise<unknown> | unknown)[] = []
@@ -90,16 +94,13 @@ export async function startTally({ projectors = 1, queries = 1, partitions = 2, 
     const names = topicNames(name)
     const producer = await openProducer(kafka)
     releases.push(() => producer.close())
-    const redis = new Redis(servers.redisUrl)
-    releases.push(() => redis.disconnect())
-
-    // As the command does it: the copy lets a key work at once while Postgres is slow.
-    const keyRedis = openRedis([servers.redisUrl], {
+    const redis = openRedis(servers.redisUrl.split(','), {
       name: 'test',
       commandTimeoutMs: 5_000,
       onError: () => {},
     })
-    releases.push(() => keyRedis.disconnect())
+    releases.push(() => redis.disconnect())
+    await whenReady(redis, 5_000)
 
     const start = async (command: string, message: string, more: Environment = {}) => {
       const process = startProcess([command], { ...own, ...more })
@@ -134,7 +135,7 @@ export async function startTally({ projectors = 1, queries = 1, partitions = 2, 
         const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
         const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
         const { stored, token } = await createKey(database.db, wanted as NewKey)
-        await copyKey(keyRedis, redisKeys(name), stored)
+        await copyKey(redis, redisKeys(name), stored)
         return token
       },
       get: (path, { query = 0, ...rest } = {}) => ask(tally.queries[query]?.address ?? '', path, rest),
@@ -160,7 +161,7 @@ export async function startTally({ projectors = 1, queries = 1, partitions = 2, 
 
 /** The moment up to which each partition is counted and published, as `meta.asOf` says it for an event. */
 async function settled(
-  redis: Redis,
+  redis: RedisClient,
   own: Environment,
   { partitions }: { partitions: number },
 ): Promise<void> {

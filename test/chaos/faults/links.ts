@@ -1,0 +1,40 @@
+import type { PartName } from '../../../infra/local/servers.ts'
+import { type Fault, last } from '../fault.ts'
+import type { Allowed } from '../polling.ts'
+
+const parts: { part: PartName; name: string; allows: Allowed }[] = [
+  { part: 'kafka', name: 'Kafka', allows: 'everything' },
+  { part: 'postgres', name: 'Postgres', allows: 'no-orders' },
+  { part: 'redis', name: 'Redis', allows: 'everything' },
+]
+
+/** Each way of each link: no connection, one that hangs, one that is slow. */
+export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault[] => [
+  {
+    name: `connections to ${name} cut`,
+    allows,
+    async run({ links }, random) {
+      links[part].cut()
+      await last(random, 500, 4_000)
+      await links[part].mend()
+    },
+  },
+  {
+    name: `connections to ${name} hang`,
+    allows,
+    async run({ links }, random) {
+      links[part].stall()
+      await last(random, 1_000, 5_000)
+      await links[part].mend()
+    },
+  },
+  {
+    name: `connections to ${name} slow`,
+    allows: 'everything',
+    async run({ links }, random) {
+      links[part].slow(random.whole(10, 80))
+      await last(random, 1_000, 4_000)
+      await links[part].mend()
+    },
+  },
+])

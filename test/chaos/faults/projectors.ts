@@ -1,0 +1,50 @@
+import { type Fault, last } from '../fault.ts'
+import type { Random } from '../random.ts'
+import type { Service } from '../service.ts'
+import type { System } from '../system.ts'
+
+/** Longer than the session time-out of 10 s: its partitions are given to others while it stands still. */
+const zombieMs = [11_000, 14_000] as const
+
+async function killOne(system: System, random: Random): Promise<void> {
+  await random.of(system.projectors).end('SIGKILL')
+  await last(random, 0, 2_000)
+  await system.startProjector()
+}
+
+export const projectorFaults: Fault[] = [
+  {
+    name: 'projector killed, the only one',
+    allows: 'everything',
+    prepare: system => system.scaleTo(1),
+    run: killOne,
+  },
+  {
+    name: 'projector killed, one of three',
+    allows: 'everything',
+    prepare: system => system.scaleTo(3),
+    run: killOne,
+  },
+  {
+    name: 'projector stopped past its session, goes on',
+    allows: 'everything',
+    prepare: system => system.scaleTo(Math.max(2, system.projectors.length)),
+    async run(system, random) {
+      const zombie = random.of(system.projectors)
+      zombie.signal('SIGSTOP')
+      await last(random, ...zombieMs).finally(() => zombie.signal('SIGCONT'))
+    },
+  },
+  {
+    name: 'projectors join and leave (2, 5, some)',
+    allows: 'everything',
+    async run(system, random) {
+      await system.scaleTo(2)
+      await last(random, 0, 1_000)
+      await system.scaleTo(5)
+      await last(random, 500, 2_000)
+      const leaving = random.shuffled<Service>(system.projectors).slice(0, random.whole(2, 4))
+      await Promise.all(leaving.map(projector => projector.end('SIGTERM')))
+    },
+  },
+]

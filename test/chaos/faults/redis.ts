@@ -1,0 +1,66 @@
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { type Fault, last } from '../fault.ts'
+import type { Random } from '../random.ts'
+import type { System } from '../system.ts'
+
+/** Where Redis appends what it is told, in its data folder. */
+const file = 'appendonlydir'
+
+const folderOf = ({ dataFolder }: System) => join(dataFolder, 'redis', file)
+const snapshotOf = ({ dataFolder }: System) => join(dataFolder, 'redis-snapshot')
+
+/** Keeps what Redis has now for a later fault, which may be many faults away, in half of all cases. */
+function keepSnapshot(system: System, random: Random): void {
+  if (existsSync(snapshotOf(system)) && random.chance(0.5)) return
+  rmSync(snapshotOf(system), { recursive: true, force: true })
+  cpSync(folderOf(system), snapshotOf(system), { recursive: true })
+}
+
+export const redisFaults: Fault[] = [
+  {
+    name: 'Redis killed, keeps its data',
+    allows: 'everything',
+    async run(system, random) {
+      keepSnapshot(system, random)
+      const redis = system.servers.part('redis')
+      await redis.kill('SIGKILL')
+      await last(random, 200, 3_000)
+      await redis.start()
+    },
+  },
+  {
+    name: 'Redis killed, loses its data',
+    allows: 'everything',
+    async run(system, random) {
+      const redis = system.servers.part('redis')
+      await redis.kill('SIGKILL')
+      rmSync(folderOf(system), { recursive: true, force: true })
+      await last(random, 200, 3_000)
+      await redis.start()
+    },
+  },
+  {
+    name: 'Redis put back to an older snapshot',
+    allows: 'everything',
+    async run(system, random) {
+      keepSnapshot(system, random)
+      await last(random, 1_000, 4_000)
+      const redis = system.servers.part('redis')
+      await redis.kill('SIGKILL')
+      rmSync(folderOf(system), { recursive: true, force: true })
+      cpSync(snapshotOf(system), folderOf(system), { recursive: true })
+      await redis.start()
+    },
+  },
+  {
+    name: 'Redis FLUSHALL',
+    allows: 'everything',
+    async run(system, random) {
+      keepSnapshot(system, random)
+      const redis = new Redis(system.servers.redisUrl)
+      await redis.flushall().finally(() => redis.disconnect())
+    },
+  },
+]

@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { openProducer, topicNames } from '@tally/kafka'
+import type { TestRecord } from '../support/tally.ts'
+import { type Book, openBook } from './book.ts'
+import type { Load } from './load.ts'
+import { prefix, type System } from './system.ts'
+
+const tickMs = 50
+
+/** The load on its way to Kafka. */
+export type Feeding = {
+  book: Book
+  /** Numbers (badHeader) of the bad records that Kafka has. */
+  bad: Set<string>
+  /** How many records Kafka has. */
+  sent: () => number
+  /** Goes on sending. */
+  resume: () => void
+  /** Stops sending; resolves when Kafka has all of it, with the moment of the last one (epoch milliseconds). */
+  pause: () => Promise<number>
+  send: (records: { record: TestRecord; isBad: boolean }[]) => Promise<void>
+  close: () => Promise<void>
+}
+
+/**
+ * Sends the load at `rate` records a second, in its order, straight to Kafka. What Kafka did not acknowledge is sent
+ * again until it does, so that it may be there twice, and is never missing.
+ */
+export async function openFeeding(system: System, load: Load, rate: number): Promise<Feeding> {
+  const names = topicNames(prefix)
+  const producer = await openProducer(system.kafka)
+  const book = openBook()
+  const bad = new Set<string>()
+  let sent = 0
+  let lastAt = Date.now()
+  let running: Promise<void> | undefined
+  let wanted = false
+  let closed = false
+
+  const send: Feeding['send'] = async records => {
+    const outgoing = records.map(({ record: { type, value, key, headers = {} } }) => ({
+      topic: names[type],
+      key: key === undefined ? keyOf(type, value) : key,
+      headers,
+      value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
+    }))
+    for (const { record, isBad } of records) {
+      if (isBad) bad.add(String(record.headers?.['chaos-bad']))
+      else book.add(record)
+    }
+    for (;;) {
+      try {
+        await producer.send(outgoing)
+        break
+      } catch (error) {
+        if (closed) throw error
+        await pause(200)
+      }
+    }
+    sent += records.length
+    lastAt = Date.now()
+  }
+
+  const run = async () => {
+    let due = performance.now()
+    while (wanted) {
+      await send(load.take(Math.max(1, Math.round((rate * tickMs) / 1000))))
+      due = Math.max(due + tickMs, performance.now() - 5 * tickMs)
+      await pause(Math.max(1, due - performance.now()))
+    }
+  }
+  return {
+    book,
+    bad,
+    sent: () => sent,
+    resume() {
+      wanted = true
+      running ??= run()
+    },
+    async pause() {
+      wanted = false
+      await running
+      running = undefined
+      return lastAt
+    },
+    send,
+    async close() {
+      wanted = false
+      closed = true
+      await running?.catch(() => {})
+      await producer.close()
+    },
+  }
+}
+
+function keyOf(type: TestRecord['type'], value: { organizationId?: string; eventId?: string }): string {
+  return String(type === 'organizations' ? value.organizationId : value.eventId).toLowerCase()
+}

@@ -1,0 +1,118 @@
+import { connectKafka, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { Cluster, type Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inside } from '../../packages/kafka/connection.ts'
+import { newFestival } from '../support/festival.ts'
+import { season } from '../support/season.ts'
+import { expectSeason } from '../support/seasonAnswers.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+const tally = useTally({ partitions: 2, projectors: 2 })
+const now = 5
+
+let kafka: KafkaConnection
+beforeAll(() => {
+  kafka = connect()
+})
+afterAll(() => kafka.close())
+
+function connect(): KafkaConnection {
+  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
+  return connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
+}
+
+const topics = () => {
+  const { events, orders, refunds } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+  return [events, orders, refunds]
+}
+
+/** Everything that Kafka has by now is counted, in all the partitions that there are now. */
+async function settle(): Promise<void> {
+  const since = Date.now()
+  const shards = Array.from({ length: now }, (_, shard) => `${tally.settings.REDIS_PREFIX}:shard:{${shard}}`)
+  await until('everything produced is counted', async () => {
+    const moments = await Promise.all(
+      shards.flatMap(shard => topics().map(topic => tally.redis.hget(shard, `as-of:${topic}`))),
+    )
+    return moments.every(moment => Number(moment ?? 0) >= since)
+  })
+}
+
+/** What a FLUSHALL would do, without the keys of the tests beside this one. */
+async function loseRedis(): Promise<void> {
+  const { settings } = tally
+  const redis = tally.redis as Redis | Cluster
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  for (const node of nodes) {
+    for await (const keys of node.scanStream({ match: `${settings.REDIS_PREFIX}:*`, count: 1_000 }))
+      await Promise.all((keys as string[]).map(key => node.del(key)))
+  }
+}
+
+const addPartitions = () =>
+  inside(kafka).admin.use(admin =>
+    admin.createPartitions({ topicPartitions: topics().map(topic => ({ topic, count: now })) }),
+  )
+
+/** The documented step (README.md): one after the other, each is back before the next one goes. */
+async function restartProjectors(): Promise<void> {
+  for (const projector of tally.projectors.splice(0)) {
+    expect(await projector.end('SIGTERM')).toBe(0)
+    await tally.startProjector()
+  }
+}
+
+test('partitions that are added beside running projectors leave the figures right, and asOf true', async () => {
+  const { festivals, records } = season(11, { events: 8, orders: 200 })
+  const middle = Math.floor(records.length / 2)
+  const watched = Array.from({ length: 8 }, () => newFestival())
+  await tally.count([
+    ...watched.flatMap(festival => [festival.organization(), festival.event(), festival.order()]),
+    ...records.slice(0, middle),
+  ])
+  const tokens = await Promise.all(watched.map(({ organizationId }) => tally.key(organizationId)))
+
+  await addPartitions()
+  // This producer knows the new partitions at once; the one of the rest sends to the old ones for up to 30 s.
+  const quick = connect()
+  const producer = await openProducer(quick)
+  const [, orders = ''] = topics()
+  await producer.send(
+    watched.map(festival => ({
+      topic: orders,
+      key: festival.eventId,
+      value: JSON.stringify(festival.order().value),
+    })),
+  )
+  const sentAt = Date.now()
+  const sending = tally.produce(records.slice(middle, -100))
+  const restarting = restartProjectors()
+  const untrue: string[] = []
+  const waiting = new Set(watched.keys())
+  await until('the orders in the new partitions are counted', async () => {
+    for (const index of waiting) {
+      const { body } = await tally.get(`${watched[index]?.path}/analytics/kpis`, { token: tokens[index] })
+      if (body.data.totalOrders === 2) waiting.delete(index)
+      else if (Date.parse(body.meta.asOf) > sentAt) untrue.push(`${index}: ${body.meta.asOf}`)
+    }
+    return waiting.size === 0
+  })
+  expect(untrue).toEqual([])
+  await Promise.all([sending, restarting, producer.close().then(() => quick.close())])
+  await settle()
+  await tally.produce(records.slice(-100))
+  await settle()
+  await expectSeason(tally, festivals, records)
+}, 120_000)
+
+test('after it a projector that is killed and a Redis without its data heal all events, also those that moved', async () => {
+  const { festivals, records } = season(12, { events: 10, orders: 100 })
+  await tally.produce(records)
+  const [victim] = tally.projectors.splice(0, 1)
+  await victim?.end('SIGKILL')
+  await loseRedis()
+  await settle()
+  await expectSeason(tally, festivals, records)
+}, 120_000)

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { type Ask, ask, type Reply } from '../support/http.ts'
+import type { TestRecord } from '../support/tally.ts'
+import { type Checking, checkAnswers, untilFresh } from './checking.ts'
+import { type Feeding, openFeeding } from './feeding.ts'
+import { openLoad } from './load.ts'
+import { randomFrom } from './random.ts'
+import { startSystem, type System, type SystemWanted } from './system.ts'
+import { collectWrongs } from './wrong.ts'
+
+/** A system of a test file's own, whose servers may be killed, and what its tests ask of it. */
+export type Stage = {
+  system: System
+  feeding: Feeding
+  /** Sends good records. */
+  send: (...records: TestRecord[]) => Promise<void>
+  /** Sends them and waits until every event's `asOf` is later. */
+  count: (...records: TestRecord[]) => Promise<void>
+  token: (organizationId: string) => Promise<string>
+  get: (path: string, more?: Ask & { query?: number }) => Promise<Reply>
+  /** Compares every answer about every event with the brute-force count; the paths for which `counts` holds. */
+  expectAnswers: (counts?: (path: string) => boolean) => Promise<void>
+}
+
+export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
+  const stage = {} as Stage
+  let stop = async () => {}
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tally-chaos-'))
+    const system = await startSystem({ ...wanted, folder })
+    stop = async () => {
+      await system.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+    const feeding = await openFeeding(system, openLoad(1), 1)
+    const stopSystem = stop
+    stop = () => feeding.close().then(stopSystem)
+    const tokens = new Map<string, string>()
+    const random = randomFrom(1, 'questions')
+    const tokenOf = (eventId: string) => tokens.get(feeding.book.organizationOf(eventId)) ?? ''
+    const checking = (wrongs = collectWrongs(() => {})): Checking => ({
+      system,
+      feeding,
+      wrongs,
+      random,
+      tokenOf,
+    })
+    Object.assign(stage, {
+      system,
+      feeding,
+      send: (...records) => feeding.send(records.map(record => ({ record, isBad: false }))),
+      async count(...records) {
+        await stage.send(...records)
+        for (const { type, value } of records)
+          if (type === 'organizations')
+            tokens.set(value.organizationId, await system.key(value.organizationId))
+        const sinceMs = Date.now()
+        const tookMs = await untilFresh(checking(), {
+          eventIds: feeding.book.eventIds,
+          sinceMs,
+          withinMs: 50_000,
+        })
+        if (tookMs === undefined) throw new Error('what was sent is not counted after 50 s')
+      },
+      token: async organizationId => tokens.get(organizationId) ?? '',
+      get: (path, { query = 0, ...more } = {}) => ask(system.queries[query]?.address ?? '', path, more),
+      async expectAnswers(counts = () => true) {
+        const wrongs = collectWrongs(() => {})
+        const book = {
+          ...feeding.book,
+          answers: (id: string) => feeding.book.answers(id).filter(({ path }) => counts(path)),
+        }
+        const parts = { ...checking(wrongs), feeding: { ...feeding, book } }
+        const compared = await checkAnswers(parts, feeding.book.eventIds())
+        expect(wrongs.list).toEqual([])
+        expect(compared).toBeGreaterThan(0)
+      },
+    } satisfies Stage)
+  }, 120_000)
+  afterAll(() => stop(), 60_000)
+  return stage
+}

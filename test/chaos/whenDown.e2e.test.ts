@@ -1,0 +1,174 @@
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { until } from '../support/until.ts'
+import { useStage } from './stage.ts'
+
+/** Each row of decisions.md, When a part is down. */
+const stage = useStage({
+  projectors: 1,
+  queries: 2,
+  rateLimits: 'ActiveDayPass=1000000,Trial=5',
+})
+const sagra = newFestival()
+const order = sagra.order()
+const hot = (path: string) => !path.startsWith('/orders')
+const problem = 'application/problem+json'
+const mendAll = () => Promise.all(Object.values(stage.system.links).map(link => link.mend()))
+
+let token: string
+beforeAll(async () => {
+  const orders = Array.from({ length: 30 }, () => sagra.order())
+  await stage.count(
+    sagra.organization(),
+    sagra.event(),
+    order,
+    sagra.refund({ orderId: order.value.orderId }),
+    ...orders,
+  )
+  token = await stage.token(sagra.organizationId)
+})
+// Whatever a test has broken is whole again for the next.
+afterEach(async () => {
+  await mendAll()
+  if (stage.system.projectors.length === 0) await stage.system.startProjector()
+  await stage.count()
+})
+
+const asOf = async () =>
+  Date.parse((await stage.get(`${sagra.path}/analytics/kpis`, { token })).body.meta.asOf)
+const totalOrders = async (query: number) =>
+  (await stage.get(`${sagra.path}/analytics/kpis`, { token, query })).body?.data?.totalOrders
+
+/** The nine endpoints. */
+const paths = [
+  '/api/v1/events',
+  ...[
+    '',
+    '/analytics/kpis',
+    '/analytics/sales-trend',
+    '/analytics/orders/by-hour',
+    '/analytics/orders/top-items',
+    '/live/item-counts',
+  ].map(path => sagra.path + path),
+]
+const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.orderId}`]
+
+test('Kafka down: all that reads goes on as at the last applied record, and asOf stands still', async () => {
+  stage.system.links.kafka.cut()
+  const before = await asOf()
+  await stage.expectAnswers()
+  await stage.send(sagra.order())
+  await until('asOf would have moved', () => Date.now() > before + 3_000)
+  expect((await asOf()) - before).toBeLessThan(2_000)
+  await mendAll()
+  await stage.count()
+  await stage.expectAnswers()
+})
+
+test('no projector: all that reads goes on as at the last applied record, and asOf stands still', async () => {
+  await stage.system.projectors[0]?.end('SIGKILL')
+  await stage.expectAnswers()
+  const before = await asOf()
+  await stage.send(sagra.order())
+  await until('asOf would have moved', () => Date.now() > before + 3_000)
+  expect(await asOf()).toBe(before)
+  await stage.system.startProjector()
+  await stage.count()
+  await stage.expectAnswers()
+})
+
+test('Redis down: every endpoint answers from Postgres, also what is counted meanwhile', async () => {
+  stage.system.links.redis.cut()
+  await stage.expectAnswers()
+  await stage.count(sagra.order(), sagra.refund({ orderId: order.value.orderId, amount: 1, lines: [] }))
+  await stage.expectAnswers()
+  for (const path of [...paths, ...orderPaths]) expect((await stage.get(path, { token })).status).toBe(200)
+  await mendAll()
+  await stage.count()
+  await stage.expectAnswers()
+})
+
+test('Redis down: each process counts the rate limit for itself', async () => {
+  const verbena = newFestival()
+  await stage.count(verbena.organization({ status: 'Trial' }))
+  const own = await stage.token(verbena.organizationId)
+  stage.system.links.redis.cut()
+  for (const query of [0, 1]) {
+    const statuses: number[] = []
+    for (let request = 0; request < 7; request++)
+      statuses.push((await stage.get('/api/v1/events', { token: own, query })).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
+  }
+})
+
+test('Postgres down: events, analytics and item counts go on from Redis', async () => {
+  stage.system.links.postgres.cut()
+  await stage.expectAnswers(hot)
+  for (const path of paths)
+    expect({ path, status: (await stage.get(path, { token })).status }).toEqual({ path, status: 200 })
+})
+
+test('Postgres down: a wrong token is refused, and the event of another organization is not there', async () => {
+  const verbena = newFestival()
+  await stage.count(verbena.organization(), verbena.event())
+  const other = await stage.token(verbena.organizationId)
+  stage.system.links.postgres.cut()
+  expect((await stage.get(`${sagra.path}/analytics/kpis`, { token: `${token.slice(0, -1)}x` })).status).toBe(
+    401,
+  )
+  expect((await stage.get(`${sagra.path}/analytics/kpis`, { token: other })).status).toBe(404)
+  expect((await stage.get(`${sagra.path}/orders`, { token: other })).status).toBe(404)
+  expect((await stage.get(`/api/v1/events/${newFestival().eventId}`, { token })).status).toBe(404)
+})
+
+test('Postgres down: orders answer 503 with Retry-After, which costs one, over all processes', async () => {
+  const verbena = newFestival()
+  await stage.count(verbena.organization(), verbena.event())
+  const own = await stage.token(verbena.organizationId)
+  const paths = [`${verbena.path}/orders`, `${verbena.path}/orders/till-1`, `${verbena.path}/analytics/kpis`]
+  stage.system.links.postgres.cut()
+  const remaining: number[] = []
+  for (const query of [0, 1, 0, 1]) {
+    for (const path of paths) {
+      const { status, headers, body } = await stage.get(path, { token: own, query })
+      remaining.push(Number(headers['x-ratelimit-remaining']))
+      expect({ path, status }).toEqual({ path, status: path.endsWith('/kpis') ? 200 : 503 })
+      if (status !== 503) continue
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
+      expect(headers['content-type']).toContain(problem)
+      expect(body.status).toBe(503)
+    }
+  }
+  const first = remaining[0] ?? 0
+  expect(remaining).toEqual(remaining.map((_, index) => first - index))
+})
+
+test('Postgres that hangs: hot endpoints go on, orders answer 503 instead of hanging with it', async () => {
+  stage.system.links.postgres.stall()
+  await stage.expectAnswers(hot)
+  expect((await stage.get(`${sagra.path}/orders`, { token })).status).toBe(503)
+})
+
+test('Redis and Postgres down: 503 problem from every endpoint', async () => {
+  stage.system.links.redis.cut()
+  stage.system.links.postgres.cut()
+  for (const path of [...paths, ...orderPaths]) {
+    const { status, headers } = await stage.get(path, { token })
+    expect({ path, status }).toEqual({ path, status: 503 })
+    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    expect(headers['content-type']).toContain(problem)
+  }
+})
+
+test('everything down and back again: the answers are right with no restart, and go on', async () => {
+  const processes = [...stage.system.queries, ...stage.system.projectors].map(({ pid }) => pid)
+  const known = await totalOrders(0)
+  for (const link of Object.values(stage.system.links)) link.cut()
+  await stage.send(sagra.order())
+  await mendAll()
+  await stage.count()
+  await stage.expectAnswers()
+  expect(await totalOrders(1)).toBe(known + 1)
+  expect([...stage.system.queries, ...stage.system.projectors].map(({ pid }) => pid)).toEqual(processes)
+  expect(stage.system.deaths).toEqual([])
+})

@@ -1,0 +1,16 @@
+/** What was seen and must not be. */
+export type Wrong = { rule: string; what: string; at: string }
+export type Wrongs = { list: Wrong[]; add: (rule: string, what: unknown) => void }
+
+/** Collects what is wrong, and tells of each at once. */
+export function collectWrongs(tell: (line: string) => void): Wrongs {
+  const list: Wrong[] = []
+  return {
+    list,
+    add(rule, what) {
+      const text = typeof what === 'string' ? what : JSON.stringify(what)
+      list.push({ rule, what: text.slice(0, 2_000), at: new Date().toISOString() })
+      if (list.length <= 50) tell(`WRONG: ${rule}: ${text.slice(0, 600)}`)
+    },
+  }
+}
