@@ -8,8 +8,11 @@ import { type ParameterError, RequestProblem, unavailable } from './http/problem
 import type { RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
 import type { Grant } from './redisTurns.ts'
+import { openWrongTokens } from './wrongTokens.ts'
 
 export type RequestParts = { authenticator: Authenticator; takeRequest: RateLimiter; readers: Readers }
+
+const wrongToken = openWrongTokens()
 
 /**
  * Answers one request of an endpoint. The checks speak in the order of decisions.md (token, rate limit, scope,
@@ -25,8 +28,10 @@ export async function answerRequest(
   const endpoint: Endpoint = endpoints[name]
   const authenticated = authenticate(authenticator, request)
   const key = authenticated instanceof Promise ? await authenticated : authenticated
-  if (key === undefined)
+  if (key === undefined) {
+    await wrongToken()
     throw new RequestProblem('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } })
+  }
   authenticator.used(key.keyId)
 
   const granting = takeRequest(key.organizationId)
