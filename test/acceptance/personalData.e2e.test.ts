@@ -20,7 +20,7 @@ test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answe
     festival.refund({ orderId, ...of }),
     festival.refund({ orderId, ...of, lines: [{ menuItemId: 7, quantity: 1, amount: 1, by: marker }] }),
     // Bad records name the field that is wrong, never what stands in it.
-    festival.order({ orderId: marker + '/', status: marker, displayOrderNumber: marker.repeat(20), ...of }),
+    festival.order({ orderId: `${marker}/`, status: marker, displayOrderNumber: marker.repeat(20), ...of }),
     festival.refund({ orderId, refundedAt: marker, lines: marker, amount: marker }),
     { ...festival.order(of), value: Buffer.from(`{"${marker}`), key: festival.eventId },
     { ...festival.order({ orderId: 'B', ...of }), key: `${festival.eventId}${marker}` },

@@ -3,7 +3,7 @@ import { type Festival, newFestival } from '../support/festival.ts'
 import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
-const eventIds = ['a', 'b', 'c'].map(letter => letter.repeat(8) + '-0000-4000-8000-000000000001')
+const eventIds = ['a', 'b', 'c'].map(letter => `${letter.repeat(8)}-0000-4000-8000-000000000001`)
 const mine = newFestival({ eventId: eventIds[0] as string })
 const alsoMine = newFestival({ organizationId: mine.organizationId, eventId: eventIds[1] as string })
 const theirs = newFestival({ eventId: eventIds[2] as string })
