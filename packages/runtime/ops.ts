@@ -14,7 +14,12 @@ export async function openOps(
   { host, port }: { host: string; port: number },
   { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
 ): Promise<string> {
-  const app = fastify()
+  const app = fastify({
+    requestTimeout: 10_000,
+    connectionTimeout: 60_000,
+    bodyLimit: 1_024,
+    http: { connectionsCheckingInterval: 1_000 },
+  })
   app.get('/livez', async () => ({ status: 'live' }))
   app.get('/readyz', async (_, reply) => {
     const missing = await Promise.resolve()

@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+import { type Heard, requestBytes, statusesOf, talk } from './raw.ts'
+import { requestCases } from './requestCases.ts'
+
+const tally = useTally()
+const festival = newFestival()
+const path = `${festival.path}/analytics/kpis`
+const seed = Number(process.env.TALLY_SEED ?? Date.now() % 2 ** 31)
+let token: string
+let address: string
+
+beforeAll(async () => {
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  token = await tally.key(festival.organizationId)
+  address = tally.queries[0]?.address as string
+})
+
+/** What is wrong with what a hostile client heard; nothing where all is well. */
+function faultsOf(heard: Heard): string[] {
+  const replies = heard.text
+    .split(/(?=HTTP\/1\.[01] \d{3} )/)
+    .filter(reply => !reply.startsWith('HTTP/1.1 100'))
+  return [
+    ...(heard.closed ? [] : ['the connection hangs']),
+    ...statusesOf(heard)
+      .filter(status => status >= 500)
+      .map(status => `a ${status}`),
+    ...replies
+      .filter(reply => reply !== '' && !/\r\nx-request-id: /i.test(reply.split('\r\n\r\n')[0] ?? ''))
+      .map(reply => `no X-Request-Id: ${reply.slice(0, 60)}`),
+  ]
+}
+
+async function expectGoodAnswer(): Promise<void> {
+  const { status, body } = await tally.get(path, { token })
+  expect({ status, orders: body.data.totalOrders }).toEqual({ status: 200, orders: 1 })
+}
+
+test('whatever is sent: no 5xx, no hang, an X-Request-Id on each answer, and the next one is answered', async () => {
+  const cases = requestCases(path, token)
+  const wrong: string[] = []
+  for (let from = 0; from < cases.length; from += 16) {
+    const some = cases.slice(from, from + 16)
+    const heard = await Promise.all(some.map(({ bytes }) => talk(address, bytes)))
+    heard.forEach((one, index) => {
+      for (const fault of faultsOf(one)) wrong.push(`${some[index]?.what}: ${fault}`)
+    })
+    await expectGoodAnswer()
+  }
+  expect(wrong).toEqual([])
+})
+
+const piece = fc.oneof(
+  fc.constantFrom(...'GET|HEAD|POST|OPTIONS|PURGE|QUERY'.split('|')),
+  fc.constantFrom(
+    ' ',
+    '/',
+    '?',
+    '&',
+    '=',
+    '%',
+    ':',
+    '\r\n',
+    '\r\n\r\n',
+    '\n',
+    '\0',
+    '\xff',
+    'HTTP/1.1',
+    'HTTP/1.0',
+  ),
+  fc.constantFrom(
+    'Host: a',
+    'Content-Length: 9',
+    'Transfer-Encoding: chunked',
+    'Expect: 100-continue',
+    '0\r\n\r\n',
+  ),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+)
+
+test('random bytes after a random beginning of a good request: no 5xx, no hang', async () => {
+  const good = requestBytes('GET', path, { headers: [`X-Api-Key: ${token}`] })
+  const cut = fc.integer({ min: 0, max: good.length })
+  const garbage = fc
+    .tuple(cut, fc.array(piece, { maxLength: 12 }))
+    .map(([at, rest]) => good.slice(0, at) + rest.join(''))
+  await fc.assert(
+    fc.asyncProperty(fc.array(garbage, { minLength: 8, maxLength: 8 }), async some => {
+      const heard = await Promise.all(some.map(bytes => talk(address, bytes, { halfClose: true })))
+      expect(heard.flatMap(faultsOf)).toEqual([])
+      await expectGoodAnswer()
+    }),
+    { seed, numRuns: 40 },
+  )
+})
+
+test('requests that come together are answered in their order', async () => {
+  const one = `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${token}\r\n\r\n`
+  const none = `GET ${path}?dayId=x HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${token}\r\n\r\n`
+  const heard = await talk(address, (one + none).repeat(50) + requestBytes('GET', '/no'))
+
+  expect(statusesOf(heard)).toEqual([...Array.from({ length: 50 }, () => [200, 400]).flat(), 404])
+  expect(heard.closed).toBe(true)
+})
+
+test('a client that closes its half at once, or goes away, leaves nothing open and hurts nobody', async () => {
+  const good = requestBytes('GET', path, { headers: [`X-Api-Key: ${token}`] })
+  const halves = [
+    '',
+    good.slice(0, 30),
+    good,
+    good.repeat(20),
+    requestBytes('POST', path, { headers: ['Content-Length: 9'] }),
+  ]
+  const heard = await Promise.all(halves.map(bytes => talk(address, bytes, { halfClose: true })))
+  expect(heard.flatMap(faultsOf)).toEqual([])
+  await Promise.all(halves.map(bytes => talk(address, bytes, { withinMs: 1 })))
+
+  await expectGoodAnswer()
+  expect(tally.queries[0]?.process.log()).not.toContain('"level":50')
+})

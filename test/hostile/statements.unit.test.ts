@@ -1,0 +1,62 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const sources = globSync('{packages,services}/*/**/*.ts', { cwd: root })
+  .filter(path => !/node_modules|\.test\.ts$|\/testing(\/|\.ts$)/.test(path))
+  .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** `path: what stands there` for each place of the source that matches. */
+const placesOf = (pattern: RegExp): string[] =>
+  sources
+    .flatMap(({ path, text }) => [...text.matchAll(pattern)].map(([found]) => `${path}: ${found}`))
+    .toSorted()
+
+test('SQL that is text and no parameter is made of constants only', () => {
+  expect(sources.length).toBeGreaterThan(100)
+  expect(
+    placesOf(/\bsql\s*\.\s*(raw|lit)\b(<[^>]*>)?\([^)]*\)|\b(CompiledQuery|RawBuilder)\.raw\b/g),
+  ).toEqual([
+    // A cursor's select takes no parameter; the id went through the contract's UUID, and `lit` escapes it.
+    'packages/read-models/refunds/scan.ts: sql.lit(eventId)',
+    'packages/read-models/refunds/scan.ts: sql.lit(refundsAPage)',
+  ])
+})
+
+test('names in SQL are constants of the source: tables, columns, the shadow schema', () => {
+  const names = new Set(
+    placesOf(/\bsql\s*\.\s*(id|ref|table)\([^)]*\)/g).map(place => place.replace(/^.*: /, '')),
+  )
+  expect(
+    [...names].filter(name => !/\((('[a-z_]+'|live|shadowSchema|table|column)(, )?)+\)$/.test(name)),
+  ).toEqual([])
+})
+
+test('no statement goes to Postgres past kysely', () => {
+  expect(placesOf(/\bnew (pg\.)?(Client|Query)\(|\b(client|pool|db)\.query\(/g)).toEqual([])
+})
+
+test('Lua comes from .lua files only, and runs by name with keys and arguments apart', () => {
+  expect(
+    placesOf(
+      /\.\s*(eval|evalsha|evalRo|fcall)\s*\(|\bredis\.call\b|'EVAL(SHA)?'|\.call\(\s*['"`]|sendCommand\(/gi,
+    ),
+  ).toEqual([])
+  expect(placesOf(/\bdefineCommand\([^)]*\)/g)).toEqual([
+    "packages/api-keys/redisCopy.ts: defineCommand('putApiKey', script)",
+    'packages/read-models/redis/client.ts: defineCommand(script, { numberOfKeys, lua })',
+  ])
+  expect(placesOf(/\blua\b(:|\s*=)[^,\n]*/g).filter(place => !place.includes('readFileSync('))).toEqual([])
+})
+
+test('a Lua script makes no code, and no key, of what it is given', () => {
+  const scripts = globSync('{packages,services}/*/**/*.lua', { cwd: root })
+  expect(scripts.length).toBeGreaterThan(3)
+  for (const path of scripts) {
+    const lua = readFileSync(join(root, path), 'utf8').replaceAll(/--.*$/gm, '')
+    expect(lua, path).not.toMatch(/\b(loadstring|load|dofile|setfenv)\b/)
+    for (const [, key] of lua.matchAll(/redis\.p?call\('[A-Z]+',\s*([^,)]+)/g))
+      expect(key, path).toMatch(/^KEYS\[\d\]$/)
+  }
+})
