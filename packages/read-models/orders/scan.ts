@@ -1,7 +1,8 @@
-import { type EventId, type OrderId, type OrderLine, toCents } from '@tally/contract'
+import type { EventId, OrderId } from '@tally/contract'
 import type { CountedOrder } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
+import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
 /**
  * A kept order as it stands in the table. `order` is undefined while only refunds have come; `refundedLines` is
@@ -24,7 +25,8 @@ export async function* scanOrders(
 ): AsyncGenerator<ScannedOrder, undefined> {
   for (let last = ''; ; ) {
     const { rows } = await sql<OrderRow>`
-select ${columns} from orders
+select ${countedColumns}, xmin::text as written
+from orders
 where event_id = ${eventId} and order_id > ${last}
 order by order_id
 limit ${ordersAPage}`.execute(snapshot)
@@ -48,46 +50,14 @@ where event_id = ${eventId} and order_id = any(${orderIds}::text[])`.execute(db)
   return new Map(rows.map(({ order_id, written }) => [order_id, written]))
 }
 
-const columns = sql`
-order_id, version, status, day_id, area_id, ordered_at, total_cents, lines, refunded_cents, refunded_lines, xmin::text as written`
-
-type OrderRow = {
-  order_id: OrderId
-  version: number
-  status: CountedOrder['status']
-  day_id: CountedOrder['dayId']
-  area_id: CountedOrder['areaId']
-  ordered_at: CountedOrder['orderDateTime']
-  total_cents: CountedOrder['totalAmount']
-  lines: string
-  refunded_cents: number
-  refunded_lines: string | null
-  written: string
-}
+type OrderRow = CountedRow & { written: string }
 
 function fromRow(row: OrderRow): ScannedOrder {
   return {
     orderId: row.order_id,
-    order: row.version === 0 ? undefined : orderOf(row),
+    order: countedOrder(row),
     refundedCents: row.refunded_cents,
     refundedLines: row.refunded_lines,
     written: row.written,
-  }
-}
-
-function orderOf(row: OrderRow): CountedOrder {
-  const lines = JSON.parse(row.lines) as OrderLine[]
-  return {
-    version: row.version,
-    status: row.status,
-    dayId: row.day_id,
-    areaId: row.area_id,
-    orderDateTime: row.ordered_at,
-    totalAmount: row.total_cents,
-    items: lines.map(({ menuItemId, quantity, unitPrice }) => ({
-      menuItemId,
-      quantity,
-      unitPrice: toCents(unitPrice),
-    })),
   }
 }
