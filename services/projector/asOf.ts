@@ -1,4 +1,4 @@
-import type { EndMark, Postgres, RedisClient, RedisKeys } from '@tally/read-models'
+import type { EndMark, PartitionAsOf, Postgres, RedisClient, RedisKeys } from '@tally/read-models'
 import { asOfField, raiseAsOf } from '@tally/read-models'
 import type { Partition } from './publisher.ts'
 
@@ -10,7 +10,17 @@ const remembered = 64
  * everything up to there is applied, that moment is what answers may say. A projector that is behind or gone
  * raises nothing.
  */
-export function openAsOf({ db, redis, keys }: { db: Postgres; redis: RedisClient; keys: RedisKeys }) {
+export function openAsOf({
+  db,
+  redis,
+  keys,
+  topics,
+}: {
+  db: Postgres
+  redis: RedisClient
+  keys: RedisKeys
+  topics: string[]
+}) {
   const marks = new Map<string, EndMark[]>()
   const applied = new Map<string, number>()
   const key = ({ topic, partition }: Partition) => `${topic}:${partition}`
@@ -49,14 +59,15 @@ export function openAsOf({ db, redis, keys }: { db: Postgres; redis: RedisClient
       })
     },
 
-    storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, reached),
+    /** Returns what may be said of those partitions. */
+    storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, topics, reached),
 
-    /** Only after everything applied up to the marks is published. */
-    async storeInRedis(reached: EndMark[]) {
+    /** Only after everything applied up to those moments is published. */
+    async storeInRedis(said: PartitionAsOf[]) {
       await Promise.all(
-        reached.map(({ topic, partition, atMs }) =>
-          redis.raise(keys.shard(partition), asOfField(topic), atMs),
-        ),
+        said.map(async ({ topic, partition, asOfMs }) => {
+          if (asOfMs !== null) await redis.raise(keys.shard(partition), asOfField(topic), asOfMs)
+        }),
       )
     },
   }

@@ -1,5 +1,5 @@
 import { describeTopics, endOffsets, type KafkaConnection } from '@tally/kafka'
-import { type Postgres, readOffsets } from '@tally/read-models'
+import { type PartitionAsOf, type Postgres, readOffsets, type StoredOffset } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import type { ProjectorMetrics } from './metrics.ts'
@@ -71,17 +71,17 @@ async function tick({
   const partitions = assigned()
   if (partitions.length === 0) return
 
-  const stored = new Map<string, number>()
+  const stored = new Map<string, StoredOffset>()
   const isPostgresUp = await attempt(async () => {
-    for (const { topic, partition, revision } of await readOffsets(db, topics))
-      stored.set(`${topic}:${partition}`, revision)
+    for (const row of await readOffsets(db, topics)) stored.set(`${row.topic}:${row.partition}`, row)
   })
   if (!isPostgresUp) return
+  const known = partitions.flatMap(({ topic, partition }) => stored.get(`${topic}:${partition}`) ?? [])
 
   // With Kafka down there are no new marks, but Redis is still healed.
   await attempt(async () => {
-    const counts = await describeTopics(kafka, topics)
     const atMs = Date.now()
+    const counts = await describeTopics(kafka, topics)
     const ends = await endOffsets(kafka, topics)
     // A partition that was added and that nobody reads yet may hold records of any event: asOf stands still.
     const isAllRead = [...counts].every(([topic, count]) => stored.has(`${topic}:${count - 1}`))
@@ -97,16 +97,17 @@ async function tick({
   })
 
   const reached = asOf.reached()
-  await attempt(() => asOf.storeInPostgres(reached))
+  const said: PartitionAsOf[] = [...known]
+  await attempt(async () => {
+    said.push(...(await asOf.storeInPostgres(reached)))
+  })
   for (const { topic, partition, atMs } of reached) {
     metrics.freshness.set({ topic, partition: String(partition) }, (Date.now() - atMs) / 1000)
   }
 
   await attempt(async () => {
     await publisher.flush()
-    const healed = await Promise.all(
-      partitions.map(of => publisher.heal(of, stored.get(`${of.topic}:${of.partition}`) ?? 0)),
-    )
+    const healed = await Promise.all(known.map(of => publisher.heal(of, of.revision)))
     if (healed.includes(true)) {
       logger.info(
         { partitions: healed.filter(Boolean).length },
@@ -114,6 +115,6 @@ async function tick({
       )
       await publisher.flush()
     }
-    await asOf.storeInRedis(reached)
+    await asOf.storeInRedis(said)
   })
 }

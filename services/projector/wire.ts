@@ -63,7 +63,7 @@ export async function startProjector(
     keys,
     onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
   })
-  const asOf = openAsOf({ db, redis, keys })
+  const asOf = openAsOf({ db, redis, keys, topics })
 
   const producer = await openProducer(kafka)
   lifecycle.onRelease('producer', () => producer.close())

@@ -86,6 +86,7 @@ test('partitions that are added beside running projectors leave the figures righ
       value: JSON.stringify(festival.order().value),
     })),
   )
+  const sentAt = Date.now()
   const sending = tally.produce(records.slice(middle, -100))
   const restarting = restartProjectors()
   const waiting = new Set(watched.keys())
@@ -93,6 +94,7 @@ test('partitions that are added beside running projectors leave the figures righ
     for (const index of waiting) {
       const { body } = await tally.get(`${watched[index]?.path}/analytics/kpis`, { token: tokens[index] })
       if (body.data.totalOrders === 2) waiting.delete(index)
+      else expect(Date.parse(body.meta.asOf)).toBeLessThan(sentAt)
     }
     return waiting.size === 0
   })

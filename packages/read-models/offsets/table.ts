@@ -8,6 +8,10 @@ export type OffsetTable = {
   next_offset: number
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
-  /** Everything that Kafka had up to this moment is applied. */
+  /** What answers say: everything that Kafka had of this partition's events up to this moment is applied. */
   as_of: ColumnType<number | null, string | null, string | null>
+  /** Everything that Kafka had in this partition up to this moment is applied. */
+  caught_up_to: ColumnType<number | null, string | null, string | null>
+  /** Whether the partition was added to a topic that was counted before. */
+  is_added: ColumnType<boolean, boolean | undefined, boolean>
 }

@@ -2,11 +2,22 @@ import { sql } from 'kysely'
 import type { Tx } from '../postgres/database.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
-/** Makes the rows of newly assigned partitions; those that are there stay. */
+/**
+ * Makes the rows of newly assigned partitions; those that are there stay. A partition of a topic that was counted
+ * before was added to it: it may say what all of the topic's partitions have said.
+ */
 export async function ensureOffsets(db: Postgres, topic: string, partitions: number[]): Promise<void> {
   await sql`
-insert into shard_offsets (topic, partition)
-select ${topic}, partition from unnest(${partitions}::int[]) as partition
+insert into shard_offsets (topic, partition, is_added, as_of)
+select ${topic}, partition, before.is_counted, before.as_of
+from unnest(${partitions}::int[]) as partition,
+  (
+    select
+      coalesce(bool_or(as_of is not null), false) as is_counted,
+      case when bool_and(as_of is not null) then min(as_of) end as as_of
+    from shard_offsets
+    where topic = ${topic}
+  ) as before
 order by partition
 on conflict do nothing`.execute(db)
 }
@@ -59,26 +70,46 @@ export async function nextRevision(tx: Tx): Promise<number> {
 export type EndMark = { topic: string; partition: number; end: number; atMs: number }
 
 /**
- * Raises `as_of` to the mark's moment wherever everything up to the mark's end is applied. It never goes back
- * (decisions.md, Answers). A lost write of this kind is made good by the next one, so it need not reach the disk.
+ * Raises `as_of` to the mark's moment wherever everything up to the mark's end is applied, and returns what may be
+ * said of those partitions. Once partitions were added, an event's records may lie in any two of them, and nobody
+ * may say more than the partition that is furthest behind. It never goes back (decisions.md, Answers). A lost
+ * write of this kind is made good by the next one, so it need not reach the disk.
  */
-export async function raiseAsOf(db: Postgres, marks: EndMark[]): Promise<void> {
+export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]): Promise<PartitionAsOf[]> {
   const sorted = marks.toSorted((one, other) =>
     one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
   )
-  await db.transaction().execute(async tx => {
-    await sql`set local synchronous_commit = off`.execute(tx)
-    await sql`
-update shard_offsets as stored
-set as_of = greatest(stored.as_of, mark.at)
-from unnest(
+  const mark = sql`unnest(
   ${sorted.map(({ topic }) => topic)}::text[],
   ${sorted.map(({ partition }) => partition)}::int[],
   ${sorted.map(({ end }) => end)}::bigint[],
   ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
-) as mark (topic, partition, end_offset, at)
+) as mark (topic, partition, end_offset, at)`
+  return db.transaction().execute(async tx => {
+    await sql`set local synchronous_commit = off`.execute(tx)
+    await sql`
+update shard_offsets as stored
+set caught_up_to = greatest(stored.caught_up_to, mark.at)
+from ${mark}
 where stored.topic = mark.topic and stored.partition = mark.partition and stored.next_offset >= mark.end_offset`.execute(
       tx,
     )
+    const { rows } = await sql<PartitionAsOf>`
+with every as (
+  select
+    bool_or(is_added) as has_added,
+    case when bool_and(caught_up_to is not null) then min(caught_up_to) end as caught_up_to
+  from shard_offsets
+  where topic = any(${topics}::text[])
+)
+update shard_offsets as stored
+set as_of = greatest(stored.as_of, case when every.has_added then every.caught_up_to else stored.caught_up_to end)
+from every, ${mark}
+where stored.topic = mark.topic and stored.partition = mark.partition
+returning stored.topic, stored.partition, case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs"`.execute(tx)
+    return rows
   })
 }
+
+/** Everything that Kafka had of a partition up to `asOfMs` is counted; null: nothing can be said yet. */
+export type PartitionAsOf = { topic: string; partition: number; asOfMs: number | null }

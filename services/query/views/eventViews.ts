@@ -66,20 +66,19 @@ export function openEventViews(parts: EventViewsParts): EventViews {
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,
   })
-  const latestAsOf = new Map<number, number>()
+  const said = new LRUCache<EventId, number>({ max: rememberedEvents })
   const repairing = new Set<EventId>()
 
   const answerKey = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`
 
   const isBehind = ({ head, asOfMs }: Read): boolean =>
     head.revision < (heads.peek(head.eventId)?.revision ?? 0) ||
-    (head.event !== undefined && (asOfMs ?? 0) < (latestAsOf.get(head.event.shard) ?? 0))
+    (head.event !== undefined && (asOfMs ?? 0) < (said.peek(head.eventId) ?? 0))
 
   const remember = ({ head, asOfMs }: Read) => {
     if (head.revision >= (heads.peek(head.eventId)?.revision ?? 0)) heads.set(head.eventId, head)
     if (head.event === undefined || asOfMs === null) return
-    const { shard } = head.event
-    if (asOfMs > (latestAsOf.get(shard) ?? 0)) latestAsOf.set(shard, asOfMs)
+    if (asOfMs > (said.peek(head.eventId) ?? 0)) said.set(head.eventId, asOfMs)
   }
 
   /** Redis, asked once more where another request has seen something newer meanwhile; undefined: ask Postgres. */
@@ -132,7 +131,8 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         const key = answerKey(eventId, revision, plan)
         const composed = found.get(key) ?? plan.compose(documents)
         answers.set(key, composed)
-        return { event, plan, composed, asOfMs }
+        // What was said of an event stays true, also where it has moved to a partition that is further behind.
+        return { event, plan, composed, asOfMs: said.get(eventId) ?? asOfMs }
       }
 
       const hot = await readHot(eventId, needs)

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { readAsOf } from './reader.ts'
+import { ensureOffsets, lockOffset, raiseAsOf, storeOffset } from './writer.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+  await ensureOffsets(database.db, 'orders', [0, 1])
+})
+afterAll(() => database.drop())
+
+const mark = (partition: number, end: number, atMs: number) => ({ topic: 'orders', partition, end, atMs })
+const raise = (...marks: ReturnType<typeof mark>[]) => raiseAsOf(database.db, ['orders'], marks)
+const said = () => Promise.all([0, 1, 2].map(shard => readAsOf(database.db, ['orders'], shard)))
+
+/** Everything before `next` is applied. */
+const apply = (partition: number, next: number) =>
+  database.db.transaction().execute(async tx => {
+    await lockOffset(tx, 'orders', partition)
+    await storeOffset(tx, { topic: 'orders', partition, next, revision: undefined })
+  })
+
+test('a mark that is not reached says nothing, one that is reached its moment', async () => {
+  await apply(0, 5)
+  const raised = await raise(mark(0, 5, 1_000), mark(1, 1, 1_000))
+  expect(raised.map(({ partition, asOfMs }) => [partition, asOfMs]).sort()).toEqual([
+    [0, 1_000],
+    [1, null],
+  ])
+  await apply(1, 1)
+  await raise(mark(1, 1, 500))
+  expect(await said()).toEqual([1_000, 500, null])
+})
+
+test('an added partition begins with what all have said, and holds the others until it has caught up', async () => {
+  await ensureOffsets(database.db, 'orders', [2])
+  expect(await said()).toEqual([1_000, 500, 500])
+  await raise(mark(0, 5, 2_000), mark(1, 1, 2_000))
+  expect(await said()).toEqual([1_000, 500, 500])
+  await raise(mark(2, 1, 2_000))
+  expect(await said()).toEqual([1_000, 500, 500])
+})
+
+test('once partitions were added, none says more than the one that is furthest behind', async () => {
+  await apply(2, 1)
+  await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 1, 2_500))
+  await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 2, 3_000))
+  expect(await said()).toEqual([2_500, 2_500, 2_500])
+})

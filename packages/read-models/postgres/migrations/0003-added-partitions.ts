@@ -1,0 +1,11 @@
+import { type Kysely, sql } from 'kysely'
+
+/** What the moments of answers need to stay true while partitions are added to the topics. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+alter table shard_offsets
+  add column caught_up_to timestamptz,
+  add column is_added boolean not null default false;
+update shard_offsets set caught_up_to = as_of;
+`.execute(db)
+}
