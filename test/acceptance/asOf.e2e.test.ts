@@ -42,7 +42,7 @@ test('asOf follows the clock while nothing is sold, stands still without a proje
   }
   expect((await tally.get('/api/v1/events', { token })).headers['tally-as-of']).toBeUndefined()
 
-  await tally.projectors[0]?.end('SIGKILL')
+  await Promise.all(tally.projectors.map(projector => projector.end('SIGKILL')))
   await tally.produce([festival.order({ orderId: 'two' })])
   const soldAt = Date.now()
   await until('it is behind', async () => (await look(0)) > 3_000)

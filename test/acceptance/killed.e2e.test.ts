@@ -22,7 +22,7 @@ test('a projector that is killed in mid-batch, again and again, leaves exact ans
     // Somewhere within the next batches, which take some tens of milliseconds each.
     const wait = roll(60)
     await until('a moment later', elapsed(wait))
-    const [victim] = tally.projectors.splice(0)
+    const [victim] = tally.projectors.splice(0, 1)
     const [code] = await Promise.all([victim?.end('SIGKILL'), tally.startProjector()])
     expect(code).toBeNull()
     kills++

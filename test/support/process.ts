@@ -27,9 +27,13 @@ export function startProcess(command: string[], settings: Environment): TallyPro
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
-  const ended = once(child, 'close').then(([code]) => {
+  let isToEnd = false
+  const ended = once(child, 'close').then(([code, signal]) => {
     running.delete(child)
     for (const waiting of watchers) waiting()
+    // The test that is hurt by it sees a refused connection only; this says why.
+    if (!isToEnd)
+      console.error(`tally ${command.join(' ')} ended by itself (${code ?? signal}):\n${log.slice(-5_000)}`)
     return code as number | null
   })
   let log = ''
@@ -55,6 +59,7 @@ export function startProcess(command: string[], settings: Environment): TallyPro
         look()
       }),
     end(signal = 'SIGTERM') {
+      isToEnd = true
       child.kill(signal)
       return ended
     },
