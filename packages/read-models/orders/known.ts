@@ -1,6 +1,7 @@
 import type { EventId, OrderId } from '@tally/contract'
 import { type KnownOrder, noRefunds, type RefundSums } from '@tally/core'
 import { sql } from 'kysely'
+import { texts, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
 import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
@@ -16,8 +17,8 @@ export async function readKnownOrders(tx: Tx, keys: OrderKey[]): Promise<Map<str
   const { rows } = await sql<KnownRow>`
 select event_id, ${countedColumns}
 from unnest(
-  ${keys.map(({ eventId }) => eventId)}::uuid[],
-  ${keys.map(({ orderId }) => orderId)}::text[]
+  ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
+  ${texts(keys.map(({ orderId }) => orderId))}::text[]
 ) as asked (event_id, order_id)
 join orders using (event_id, order_id)`.execute(tx)
   return new Map(rows.map(row => [orderKey({ eventId: row.event_id, orderId: row.order_id }), fromRow(row)]))

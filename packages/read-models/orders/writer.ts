@@ -1,32 +1,23 @@
 import { type EventId, type Order, type OrderId, type OrderLine, toEuros } from '@tally/contract'
 import type { RefundSums } from '@tally/core'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import { bigints, booleans, ints, jsons, texts, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
 
 /** Stores orders at their winning version; at most one of each. The sums of their refunds stay as they are. */
 export async function storeOrders(tx: Tx, orders: Order[]): Promise<void> {
-  const column = <Value>(pick: (order: Order) => Value) => orders.map(pick)
-  await sql`
-insert into orders (
-  event_id, order_id, version, status, day_id, area_id, ordered_at,
-  display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
-)
-select * from unnest(
-  ${column(({ eventId }) => eventId)}::uuid[],
-  ${column(({ orderId }) => orderId)}::text[],
-  ${column(({ version }) => version)}::bigint[],
-  ${column(({ status }) => status)}::order_status[],
-  ${column(({ dayId }) => dayId)}::int[],
-  ${column(({ areaId }) => areaId)}::int[],
-  ${column(({ orderDateTime }) => orderDateTime)}::bigint[],
-  ${column(({ displayOrderNumber }) => displayOrderNumber)}::text[],
-  ${column(({ paymentMethod }) => paymentMethod)}::text[],
-  ${column(({ amountPaid }) => amountPaid)}::bigint[],
-  ${column(({ totalAmount }) => totalAmount)}::bigint[],
-  ${column(({ isTakeaway }) => isTakeaway)}::boolean[],
-  ${column(({ tableNumber }) => tableNumber)}::text[],
-  ${column(({ items }) => linesAsAnswered(items))}::json[]
-)
+  if (orders.length > 0) await insertOrders(tx, orders, replaceStored)
+}
+
+/**
+ * The same for orders of which nothing is stored, of events that are locked: without looking for a conflict Postgres
+ * takes two thirds of the time.
+ */
+export async function storeNewOrders(tx: Tx, orders: Order[]): Promise<void> {
+  if (orders.length > 0) await insertOrders(tx, orders, sql``)
+}
+
+const replaceStored = sql`
 on conflict (event_id, order_id) do update set
   version = excluded.version,
   status = excluded.status,
@@ -39,7 +30,37 @@ on conflict (event_id, order_id) do update set
   total_cents = excluded.total_cents,
   takeaway = excluded.takeaway,
   table_number = excluded.table_number,
-  lines = excluded.lines`.execute(tx)
+  lines = excluded.lines`
+
+async function insertOrders(tx: Tx, orders: Order[], onConflict: RawBuilder<unknown>): Promise<void> {
+  const column = <Value>(pick: (order: Order) => Value) => orders.map(pick)
+  await sql`
+insert into orders (
+  event_id, order_id, version, status, day_id, area_id, ordered_at,
+  display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
+)
+select
+  event_id, order_id, version, status::order_status, day_id, area_id, ordered_at,
+  display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
+from unnest(
+  ${uuids(column(({ eventId }) => eventId))}::uuid[],
+  ${texts(column(({ orderId }) => orderId))}::text[],
+  ${bigints(column(({ version }) => version))}::bigint[],
+  ${texts(column(({ status }) => status))}::text[],
+  ${ints(column(({ dayId }) => dayId))}::int[],
+  ${ints(column(({ areaId }) => areaId))}::int[],
+  ${bigints(column(({ orderDateTime }) => orderDateTime))}::bigint[],
+  ${texts(column(({ displayOrderNumber }) => displayOrderNumber))}::text[],
+  ${texts(column(({ paymentMethod }) => paymentMethod))}::text[],
+  ${bigints(column(({ amountPaid }) => amountPaid))}::bigint[],
+  ${bigints(column(({ totalAmount }) => totalAmount))}::bigint[],
+  ${booleans(column(({ isTakeaway }) => isTakeaway))}::boolean[],
+  ${texts(column(({ tableNumber }) => tableNumber))}::text[],
+  ${jsons(column(({ items }) => linesAsAnswered(items)))}::json[]
+) as orders (
+  event_id, order_id, version, status, day_id, area_id, ordered_at,
+  display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
+)${onConflict}`.execute(tx)
 }
 
 /** The lines as the API answers them (public-api-v1.md 2.8), in the message's order. */

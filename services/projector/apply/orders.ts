@@ -1,6 +1,13 @@
 import type { EventId, Order } from '@tally/contract'
 import { addChanges, applyOrder, type CounterChanges, hourIn, type KnownOrder, noRefunds } from '@tally/core'
-import { lockEvents, orderKey, readKnownOrders, storeOrders, type Tx } from '@tally/read-models'
+import {
+  lockEvents,
+  orderKey,
+  readKnownOrders,
+  storeNewOrders,
+  storeOrders,
+  type Tx,
+} from '@tally/read-models'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 import { storeChanges } from './storeChanges.ts'
 
@@ -14,6 +21,7 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
     tx,
     [...keyed.values()].map(([first]) => (first as Placed<Order>).value),
   )
+  const stored = new Set(known.keys())
   const winners = new Map<string, Order>()
   const changes = new Map<EventId, CounterChanges>()
 
@@ -32,6 +40,10 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   }
 
   if (winners.size === 0) return effects
-  await storeOrders(tx, [...winners.values()])
+  const { fresh = [], changed = [] } = Object.groupBy(winners.values(), order =>
+    stored.has(orderKey(order)) ? 'changed' : 'fresh',
+  )
+  await storeNewOrders(tx, fresh)
+  await storeOrders(tx, changed)
   return storeChanges(tx, shard, { effects, locked, changes })
 }
