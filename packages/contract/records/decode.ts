@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import { event } from './event.ts'
 import { order } from './order.ts'
+import { readOrder } from './readOrder.ts'
 import { organization } from './organization.ts'
 import { refund } from './refund.ts'
 
@@ -32,12 +33,12 @@ export function decodeRecord<Type extends RecordType>(
   key: Buffer | null,
   value: Buffer | null,
 ): Decoded<RecordOf<Type>> {
-  const { schema, keyField } = recordTypes[type]
+  const { keyField } = recordTypes[type]
   const { stackTraceLimit } = Error
   // A bad record makes errors that nobody sees the stack of: without it they cost a third less.
   Error.stackTraceLimit = 0
   const json = parseJson(value)
-  const parsed = json === undefined ? undefined : schema.safeParse(json)
+  const parsed = json === undefined ? undefined : parse(type, json)
   Error.stackTraceLimit = stackTraceLimit
   if (parsed === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
   if (!parsed.success) return rejected('schema', describe(parsed.error))
@@ -47,6 +48,11 @@ export function decodeRecord<Type extends RecordType>(
     return rejected('key-mismatch', `the record key is not the ${keyField} of its value, in lower case`)
   }
   return { outcome: 'decoded', value: record }
+}
+
+function parse(type: RecordType, json: unknown) {
+  const data = type === 'orders' ? readOrder(json) : undefined
+  return data === undefined ? recordTypes[type].schema.safeParse(json) : { success: true as const, data }
 }
 
 /** A JSON value, or undefined: no JSON text stands for undefined. A byte order mark is no JSON either. */

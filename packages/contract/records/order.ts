@@ -16,18 +16,22 @@ export const orderStatuses = [
 export const orderStatus = z.enum(orderStatuses)
 export type OrderStatus = z.infer<typeof orderStatus>
 
+export const maxQuantity = 100_000
+
 /** How many of one menu item a line sells or gives back. */
 export const quantity = z
   .number()
   .refine(Number.isInteger, 'must be an integer')
   .min(1, 'must be at least 1')
-  .max(100_000, 'must be at most 100000')
+  .max(maxQuantity, `must be at most ${maxQuantity}`)
   .meta({ type: 'integer' })
 
 const orNull = (length: number) =>
   text(0, length)
     .nullish()
     .transform(value => value ?? null)
+
+export const maxLines = 500
 
 const orderLine = z.object({ menuItemId, itemName: name, quantity, unitPrice: money, note: orNull(1000) })
 export type OrderLine = z.output<typeof orderLine>
@@ -50,12 +54,13 @@ export const order = z
     tableNumber: orNull(50),
     items: z
       .array(orderLine)
-      .max(500, 'must have at most 500 lines')
+      .max(maxLines, `must have at most ${maxLines} lines`)
       .refine(lines => grossOf(lines) <= maxCents, 'must add up to at most 99999999.99'),
   })
   .meta({ id: 'OrderRecord' })
 export type Order = z.output<typeof order>
 
-function grossOf(lines: OrderLine[]): number {
+/** What lines add up to, in cents. */
+export function grossOf(lines: OrderLine[]): number {
   return lines.reduce((sum, { quantity, unitPrice }) => sum + quantity * unitPrice, 0)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
-const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
+/** A UUID in any case. */
+export const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 
 /** A UUID of any version in any case; comes out in lower case (messages.md section 1, decisions.md Parameters). */
 const uuid = z
@@ -17,10 +18,13 @@ export type OrganizationId = z.infer<typeof organizationId>
 /** The id of the list of events, which is about no single event (decisions.md, Answers). */
 export const noEventId = '00000000-0000-0000-0000-000000000000' as EventId
 
+/** An id that the upstream gives; `.` and `..` are none besides. */
+export const outerIdPattern = /^[\x21-\x2e\x30-\x7e]{1,64}$/
+
 const outerId = () =>
   z
     .string()
-    .regex(/^[\x21-\x2e\x30-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters without "/"')
+    .regex(outerIdPattern, 'must be 1 to 64 visible ASCII characters without "/"')
     .refine(id => id !== '.' && id !== '..', 'must not be "." or ".."')
 
 /** The upstream's id of an order, unique within its event (messages.md, Order). */

@@ -5,7 +5,7 @@ declare const centsBrand: unique symbol
 export type Cents = number & { [centsBrand]: true }
 
 export const maxCents = 9_999_999_999 as Cents
-const maxEuros = 99_999_999.99
+export const maxEuros = 99_999_999.99
 
 /**
  * An amount in euros on the wire, whole cents inside. Good is only the number nearest to one with two

@@ -7,11 +7,11 @@ export function text(min: number, max: number) {
     .string()
     .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
     .refine(value => value.length <= max, `must have at most ${max} characters`)
-    .refine(
-      value => !value.includes('\0') && value.isWellFormed(),
-      'must hold no U+0000 and no lone surrogate',
-    )
+    .refine(isStorable, 'must hold no U+0000 and no lone surrogate')
     .meta({ minLength: min, maxLength: max })
 }
+
+/** Whether UTF-8 and Postgres can hold a text. */
+export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed()
 
 export const name = text(1, 200)

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { goodRecords } from '../testing/records.ts'
+import { order } from './order.ts'
+import { readOrder } from './readOrder.ts'
+
+const good = goodRecords.orders
+const [line] = good.items
+
+test('a good order is read without the schema, to what the schema makes of it', () => {
+  for (const over of [{}, { tableNumber: null }, { tableNumber: undefined }, { items: [] }, { note: 1 }]) {
+    const json = { ...good, ...over }
+    expect(readOrder(json)).toEqual(order.parse(json))
+  }
+  const upper = { ...good, eventId: good.eventId.toUpperCase(), amountPaid: -0 }
+  expect(readOrder(upper)).toStrictEqual(order.parse(upper))
+})
+
+/** Values at and beyond the edge of one rule or another. */
+const edges: unknown[] = [
+  ...[undefined, null, true, 'x', '', {}, [], Number.NaN, '\0', '\ud800', '🍕', 'é'.repeat(201)],
+  ...[0, -0, 1, -1, 1.5, 2_147_483_647, 2_147_483_648, 100_000, 100_001, 2 ** 53 - 1, 2 ** 53],
+  ...[0.01, 12.505, 99_999_999.99, 100_000_000, 33_333_333.33, 1e-7],
+  ...[1, 50, 51, 64, 65, 200, 201, 1000, 1001].map(length => 'a'.repeat(length)),
+  ...['.', '..', '...', 'a/b', 'a b', 'ü', '~'],
+  ...['7C1E0000-0000-4000-8000-0000000000FF', '7c1e0000-0000-4000-8000-00000000000g'],
+  ...['2026-09-04T19:31:07+02:00', '2026-02-30T00:00:00Z', '1969-12-31T23:59:59Z', '2026-09-04t19:31:07Z'],
+  ...['Paid', 'paid', 'Cancelled'],
+  ...[[line], Array(500).fill(line), Array(501).fill(line), [[line]], [null]],
+  Array(2).fill({ ...line, quantity: 1, unitPrice: 99_999_999.99 }),
+]
+
+/** The other way round too: a rule that is stricter without the schema would be slow, and nobody would notice. */
+function expectAlike(json: object): boolean {
+  const read = readOrder(json)
+  const parsed = order.safeParse(json)
+  expect({ json, isGood: read !== undefined }).toEqual({ json, isGood: parsed.success })
+  if (read !== undefined) expect(read).toStrictEqual(parsed.data)
+  return read !== undefined
+}
+
+test('at every edge of every field it is judged as by the schema', () => {
+  for (const edge of edges) {
+    for (const name of Object.keys(good)) expectAlike({ ...good, [name]: edge })
+    for (const name of Object.keys(line as object))
+      expectAlike({ ...good, items: [{ ...(line as object), [name]: edge }] })
+  }
+})
+
+const value = fc.oneof(fc.constantFrom(...edges), fc.jsonValue(), fc.double(), fc.string({ unit: 'binary' }))
+const withoutOrWith = (fields: object) =>
+  fc.tuple(fc.constantFrom(...Object.keys(fields)), fc.option(value, { nil: Symbol.for('absent') }))
+
+function replaced(fields: object, [name, by]: [string, unknown]): object {
+  const { [name as never]: _, ...others } = fields as Record<string, unknown>
+  return by === Symbol.for('absent') ? others : { ...others, [name]: by }
+}
+
+test('what is read without the schema, the schema takes too, and makes the same of it', () => {
+  let read = 0
+  fc.assert(
+    fc.property(
+      fc.array(withoutOrWith(good), { maxLength: 2 }),
+      fc.array(withoutOrWith(line as object), { maxLength: 2 }),
+      (ofOrder, ofLine) => {
+        const changedLine = ofLine.reduce(replaced, line as object)
+        const json = ofOrder.reduce(replaced, { ...good, items: [line, changedLine] } as object)
+        if (expectAlike(json)) read++
+      },
+    ),
+    { numRuns: 5_000 },
+  )
+  expect(read).toBeGreaterThan(500)
+})
+
+test.each([null, undefined, [], 'x', 7, true])('%j is no order', json => {
+  expect(readOrder(json)).toBeUndefined()
+})
