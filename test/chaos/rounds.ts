@@ -11,7 +11,7 @@ import {
 import { type Feeding, openFeeding } from './feeding.ts'
 import { openGenerations } from './generations.ts'
 import { type Load, openLoad } from './load.ts'
-import { startPolling } from './polling.ts'
+import { revisionIn, startPolling } from './polling.ts'
 import { randomFrom } from './random.ts'
 import { startSystem, type System } from './system.ts'
 import { collectWrongs, type Wrong, type Wrongs } from './wrong.ts'
@@ -86,6 +86,7 @@ export async function runFaults(wanted: RunWanted): Promise<Outcome> {
       queries: () => system.queries,
       targets: () =>
         polled.map(eventId => ({ eventId, token: tokenOf(eventId), grows: generations.grows(eventId) })),
+      revisionOf: eventId => revisionIn(system.db, eventId),
       random: randomFrom(seed, 'polling'),
       wrongs,
     })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { useTally } from '../support/tally.ts'
 import { until } from '../support/until.ts'
 import { openLoad } from './load.ts'
-import { type Polled, startPolling } from './polling.ts'
+import { type Polled, revisionIn, startPolling } from './polling.ts'
 import { randomFrom } from './random.ts'
 import { collectWrongs } from './wrong.ts'
 
@@ -31,6 +31,7 @@ test('who polls all views while records are applied sees whole batches only, and
   const polling = startPolling({
     queries: () => queries,
     targets: () => targets,
+    revisionOf: eventId => revisionIn(tally.database.db, eventId),
     random: randomFrom(1, 'polling'),
     wrongs,
     readers: 6,
