@@ -10,44 +10,52 @@ const lookEveryMs = 20
 export type Asked = { addressOf: (eventId: string) => string; tokenOf: (eventId: string) => string }
 
 /**
- * Waits until the last day of every event is answered right and returns the moment (epoch milliseconds). Meanwhile it
- * asks for one event, one question in 20 ms, which costs next to nothing; what is right makes it ask on at once.
+ * Waits until the last day of every event is answered right and returns the moment (epoch milliseconds). While one is
+ * not, that one alone is asked again every 20 ms, which costs next to nothing.
  */
 export async function untilRight(count: Count, asked: Asked, throwIfGone: () => void): Promise<number> {
-  for (const eventId of count.eventIds()) {
-    for (const expected of count.lastAnswers(eventId)) {
-      while ((await wrongness(asked, eventId, expected)) !== undefined) {
-        throwIfGone()
-        await pause(lookEveryMs)
-      }
+  for (;;) {
+    const wrong = await firstWrong(questionsOf(count, 'lastAnswers'), asked)
+    if (wrong === undefined) return Date.now()
+    while ((await wrongness(asked, wrong.question)) !== undefined) {
+      throwIfGone()
+      await pause(lookEveryMs)
     }
   }
-  return Date.now()
 }
 
 /** Asks every question about every event and compares with the count; throws with the first that is wrong. */
 export async function checkAnswers(count: Count, asked: Asked): Promise<void> {
-  const questions = questionsOf(count)
+  const wrong = await firstWrong(questionsOf(count, 'answers'), asked)
+  if (wrong !== undefined) throw new Error(`a wrong answer, so there is no figure: ${wrong.sentence}`)
+}
+
+type Question = { eventId: string; expected: Expected }
+
+function* questionsOf(count: Count, which: 'answers' | 'lastAnswers'): Generator<Question> {
+  for (const eventId of count.eventIds()) {
+    for (const expected of count[which](eventId)) yield { eventId, expected }
+  }
+}
+
+/** Asks several at once until one is wrong. */
+async function firstWrong(questions: Generator<Question>, asked: Asked) {
+  let wrong: { question: Question; sentence: string } | undefined
   const worker = async () => {
-    for (const { eventId, expected } of questions) {
-      const wrong = await wrongness(asked, eventId, expected)
-      if (wrong !== undefined) throw new Error(`a wrong answer, so there is no figure: ${wrong}`)
+    for (const question of questions) {
+      const sentence = await wrongness(asked, question)
+      if (sentence !== undefined) wrong ??= { question, sentence }
+      if (wrong !== undefined) return
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-}
-
-function* questionsOf(count: Count): Generator<{ eventId: string; expected: Expected }> {
-  for (const eventId of count.eventIds()) {
-    for (const expected of count.answers(eventId)) yield { eventId, expected }
-  }
+  return wrong
 }
 
 /** What is wrong with one answer, or undefined. */
 async function wrongness(
   { addressOf, tokenOf }: Asked,
-  eventId: string,
-  { path, data }: Expected,
+  { eventId, expected: { path, data } }: Question,
 ): Promise<string | undefined> {
   const { hostname, port, pathname } = new URL(addressOf(eventId))
   const reply = await ask(`http://${hostname}:${port}`, pathname + path, { token: tokenOf(eventId) })

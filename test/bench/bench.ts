@@ -18,6 +18,8 @@ export type Bench = {
   redis: RedisClient
   /** The data set in topics of its own; made once for a run and a name. */
   data: (name: string, shape: () => Shape) => Promise<Preloaded>
+  /** Gives back the memory of a data set's count: a large one would make the bench itself stop to collect. */
+  forget: (...names: string[]) => void
   /** A new empty database; `drop` closes and deletes it. */
   newDatabase: () => Promise<Database>
   /** Has Postgres write out what it owes, so that nobody pays for the one measured before. */
@@ -75,6 +77,7 @@ export async function openBench(wanted: BenchWanted): Promise<Bench> {
       known.set(name, loading)
       return loading
     },
+    forget: (...names) => names.forEach(name => void known.delete(name)),
     async newDatabase() {
       const name = `bench_${nextNumber()}`
       await sql.raw(`create database ${name}`).execute(admin)

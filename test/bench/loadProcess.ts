@@ -2,6 +2,10 @@ import autocannon from 'autocannon'
 import { percentile } from './figures.ts'
 import type { Load } from './load.ts'
 
+/** What a load begins with and does not count: this process is new each time and slow until it is compiled. */
+const warmUpSeconds = 1
+const warmUpRequests = 50
+
 /**
  * One load by autocannon, as the process that load.ts starts; prints the figures as JSON. autocannon keeps times in
  * whole milliseconds, too coarse for a ratio of two p99 of a few: here they are kept as they came.
@@ -11,17 +15,22 @@ const took: number[] = []
 const options = {
   url,
   connections,
-  ...(amount === undefined ? { duration: seconds } : { amount }),
+  ...(amount === undefined ? { duration: warmUpSeconds + seconds } : { amount: warmUpRequests + amount }),
   headers: token === undefined ? {} : { 'X-Api-Key': token },
 }
 const finished = Promise.withResolvers<autocannon.Result>()
 const running = autocannon(options, (error, result) =>
   error ? finished.reject(error) : finished.resolve(result),
 )
+const began = performance.now()
+let answers = 0
 let firstAt = 0
 let lastAt = 0
 running.on('response', (_client, _status, _bytes, responseMs) => {
+  answers += 1
   lastAt = performance.now()
+  const isWarm = amount === undefined ? lastAt - began > warmUpSeconds * 1000 : answers > warmUpRequests
+  if (!isWarm) return
   firstAt ||= lastAt
   took.push(responseMs)
 })

@@ -45,6 +45,7 @@ export const freshness: Row = {
         ],
       }
     } finally {
+      bench.forget('live')
       await producer.close()
       await tally.stop()
     }

@@ -50,6 +50,7 @@ export const memory: Row = {
         ],
       }
     } finally {
+      bench.forget('many')
       await tally.stop()
     }
   },
