@@ -9,18 +9,37 @@ const lookEveryMs = 20
 /** Where to ask for an event's answers, and with which token. */
 export type Asked = { addressOf: (eventId: string) => string; tokenOf: (eventId: string) => string }
 
+/** What a wait for right answers looks at beside them. */
+export type Surroundings = {
+  /** The moment up to which everything is counted and published (epoch milliseconds). */
+  countedUpTo: () => Promise<number>
+  throwIfGone: () => void
+}
+
 /**
  * Waits until the last day of every event is answered right and returns the moment (epoch milliseconds). While one is
- * not, that one alone is asked again every 20 ms, which costs next to nothing.
+ * not, that one alone is asked again every 20 ms, which costs next to nothing. Throws where everything is counted and
+ * an answer is wrong all the same.
  */
-export async function untilRight(count: Count, asked: Asked, throwIfGone: () => void): Promise<number> {
+export async function untilRight(count: Count, asked: Asked, around: Surroundings): Promise<number> {
   for (;;) {
     const wrong = await firstWrong(questionsOf(count, 'lastAnswers'), asked)
     if (wrong === undefined) return Date.now()
-    while ((await wrongness(asked, wrong.question)) !== undefined) {
-      throwIfGone()
-      await pause(lookEveryMs)
-    }
+    await untilOneIsRight(wrong.question, asked, around)
+  }
+}
+
+async function untilOneIsRight(question: Question, asked: Asked, around: Surroundings): Promise<void> {
+  const sinceMs = Date.now()
+  let nextLookMs = sinceMs + 1_000
+  for (let isCounted = false; ; await pause(lookEveryMs)) {
+    const sentence = await wrongness(asked, question)
+    if (sentence === undefined) return
+    if (isCounted) throw new Error(`a wrong answer, so there is no figure: ${sentence}`)
+    around.throwIfGone()
+    if (Date.now() < nextLookMs) continue
+    nextLookMs = Date.now() + 1_000
+    isCounted = (await around.countedUpTo()) >= sinceMs
   }
 }
 

@@ -40,7 +40,7 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
   mkdirSync(run, { recursive: true })
   let bench: Bench | undefined
   const results: Result[] = []
-  let failures = 0
+  const failed: string[] = []
   try {
     bench = await openBench({ options, folder: run, log, signal })
     for (const row of wanted) {
@@ -48,7 +48,7 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
         results.push(await unlessAborted(bench.signal, row.run(bench)))
       } catch (error) {
         bench.signal.throwIfAborted()
-        failures += 1
+        failed.push(row.name)
         log(`${row.name} failed: ${error instanceof Error ? error.stack : error}`)
       }
       if (!isNeeded(wanted, row)) await sized.release()
@@ -58,13 +58,13 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
     return exitCode() || 1
   } finally {
     await bench?.stop()
-    if (failures === 0) rmSync(run, { recursive: true, force: true })
+    if (failed.length === 0) rmSync(run, { recursive: true, force: true })
   }
-  const report = reportOf(options, results)
+  const report = reportOf(options, results, failed)
   process.stdout.write(`${textOf(report)}\n`)
   for (const file of writeReport(folder, report)) log(`written: ${file}`)
-  if (failures > 0) log(`${failures} rows failed; the logs are in ${run}`)
-  return failures === 0 ? 0 : 1
+  if (failed.length > 0) log(`failed: ${failed.join(', ')}; the logs are in ${run}`)
+  return failed.length === 0 ? 0 : 1
 }
 
 /** Whether a row after this one shares its running Tally. */

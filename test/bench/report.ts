@@ -10,13 +10,22 @@ import { isReached, ratioOf, tableOf } from './table.ts'
 const enoughRounds = 5
 
 /** What a run found, and how it was made. */
-export type Report = { at: Date; options: Options; lines: Line[]; points: Point[]; notes: string[] }
+export type Report = {
+  at: Date
+  options: Options
+  lines: Line[]
+  points: Point[]
+  notes: string[]
+  /** Names of rows that have no figures because something went wrong. */
+  failed: string[]
+}
 
 /** Puts the results of all rows together. */
-export function reportOf(options: Options, results: Result[]): Report {
+export function reportOf(options: Options, results: Result[], failed: string[]): Report {
   return {
     at: new Date(),
     options,
+    failed,
     lines: results.flatMap(({ lines }) => lines),
     points: results.flatMap(({ points = [] }) => points),
     notes: results.flatMap(({ notes = [] }) => notes),
@@ -24,7 +33,7 @@ export function reportOf(options: Options, results: Result[]): Report {
 }
 
 /** The text for stdout: the table, and how to read it. */
-export function textOf({ options, lines, notes }: Report): string {
+export function textOf({ options, lines, notes, failed }: Report): string {
   const { rounds, orders, seconds, seed } = options
   const few =
     rounds < enoughRounds
@@ -36,16 +45,17 @@ export function textOf({ options, lines, notes }: Report): string {
     '',
     `${machine()}. Median of ${rounds} rounds (A B A B) after a warm-up; a ratio is the median of each round's.`,
     `Data: ${orders.toLocaleString('en')} orders (seed ${seed}), uncompressed in Kafka. Loads: ${seconds} s by autocannon over 64 connections.`,
-    'The load, the servers and what is measured share the cores, for A and B alike. All answers were compared with a count.',
+    'The load, the servers and what is measured share the cores, for A and B alike. Figures are of right answers only.',
     'Rates begin when a process has its partitions; what it takes to warm a new process up is in them, for A and B alike.',
     ...notes,
+    ...failed.map(row => `FAILED: ${row} has no figures; the log on stderr says why.`),
     ...few.slice(0, 1),
     '',
   ].join('\n')
 }
 
 /** The same for programs, with the value of every round. */
-export function jsonOf({ at, options, lines, points, notes }: Report): string {
+export function jsonOf({ at, options, lines, points, notes, failed }: Report): string {
   const figures = lines.map(line => ({
     ...line,
     median: median(line.ours.rounds),
@@ -61,6 +71,7 @@ export function jsonOf({ at, options, lines, points, notes }: Report): string {
     figures,
     points,
     notes,
+    failed,
   }
   return `${JSON.stringify(whole, undefined, 2)}\n`
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { topicNames } from '@tally/kafka'
-import { asOfField, migrate, type Postgres, redisKeys } from '@tally/read-models'
+import { asOfField, migrate, type Postgres, type RedisClient, redisKeys } from '@tally/read-models'
 import { type Service, startService } from '../chaos/service.ts'
 import { checkAnswers, untilRight } from './answers.ts'
 import type { Bench } from './bench.ts'
@@ -84,6 +84,7 @@ async function start(
     if (gone !== undefined) throw new Error(`${gone.name} ended by itself; see ${gone.logFile}`)
   }
 
+  const countedUpTo = () => earliestAsOf(redis, name, data.topicPrefix)
   let tokens = new Map<string, string>()
   const addressOf = (eventId: string) => `${query.address}/api/v1/events/${eventId}`
   const tokenOf = (eventId: string) => tokens.get(data.count.organizationIdOf(eventId)) ?? ''
@@ -98,10 +99,11 @@ async function start(
     async untilAnswered() {
       const organizationIds = data.count.eventIds().map(data.count.organizationIdOf)
       tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
-      return untilRight(data.count, { addressOf, tokenOf }, throwIfGone)
+      return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
     },
     async check() {
-      await untilCounted(bench, name, data)
+      const sinceMs = Date.now()
+      while ((await countedUpTo()) < sinceMs) await pause(20).then(throwIfGone)
       await checkAnswers(data.count, { addressOf, tokenOf })
     },
     stop,
@@ -119,21 +121,17 @@ async function assignedAt({ logFile }: Service, throwIfGone: () => void): Promis
   }
 }
 
-/** Waits until `meta.asOf` of every partition has passed this moment: nothing is left to be counted or published. */
-async function untilCounted({ redis, signal }: Bench, redisPrefix: string, data: Preloaded): Promise<void> {
-  const sinceMs = Date.now()
-  const { organizations, events, orders, refunds } = topicNames(data.topicPrefix)
+/** The moment up to which every partition is counted and published, as `meta.asOf` says it; 0 while it is not said. */
+async function earliestAsOf(redis: RedisClient, redisPrefix: string, topicPrefix: string): Promise<number> {
+  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
   const shards = Array.from({ length: partitions }, (_, shard) => shard)
   const wanted = [
     { shard: 0, topic: organizations },
     ...[events, orders, refunds].flatMap(topic => shards.map(shard => ({ shard, topic }))),
   ]
   const keys = redisKeys(redisPrefix)
-  for (let isCounted = false; !isCounted; await pause(20)) {
-    signal.throwIfAborted()
-    const moments = await Promise.all(
-      wanted.map(({ shard, topic }) => redis.hget(keys.shard(shard), asOfField(topic))),
-    )
-    isCounted = moments.every(moment => Number(moment ?? 0) >= sinceMs)
-  }
+  const moments = await Promise.all(
+    wanted.map(({ shard, topic }) => redis.hget(keys.shard(shard), asOfField(topic))),
+  )
+  return Math.min(...moments.map(moment => Number(moment ?? 0)))
 }
