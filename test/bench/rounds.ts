@@ -26,6 +26,8 @@ export async function alternate<Names extends Contenders>(
     for (const [name, measure] of Object.entries(contenders)) {
       signal.throwIfAborted()
       const sample = await measure()
+      if (!Object.values(sample).every(Number.isFinite))
+        throw new Error(`${name} measured what is no number: ${JSON.stringify(sample)}`)
       const figures = Object.entries(sample).map(([what, value]) => `${what} ${value.toPrecision(4)}`)
       log(`${row}, ${round === 0 ? 'warm-up' : `round ${round}`}: ${name}: ${figures.join(', ')}`)
       if (round > 0) samples[name as keyof Names].push(sample)
