@@ -1,0 +1,72 @@
+import { createTopics, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
+import { kafkajs } from '@tally/kafka/kafkajs.ts'
+import type { TestRecord } from '../../support/tally.ts'
+import { type Count, openCount } from './count.ts'
+import type { Shape } from './shape.ts'
+import { streamOf } from './stream.ts'
+
+export const partitions = 6
+/** Records that are sorted by partition before they are sent, so that Kafka gets batches of hundreds, not of tens. */
+const atOnce = 12_000
+
+/** A data set that lies in topics of its own. */
+export type Preloaded = {
+  topicPrefix: string
+  shape: Shape
+  /** Records by topic type. */
+  records: Record<TestRecord['type'], number>
+  total: number
+  count: Count
+}
+
+/**
+ * Puts a data set into new topics, uncompressed, in batches as large as a broker takes them by default, keys on the
+ * partitions where Kafka's Java client would put them; counts it meanwhile.
+ */
+export async function preload(kafka: KafkaConnection, topicPrefix: string, shape: Shape): Promise<Preloaded> {
+  await createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
+  const producer = await openProducer(kafka)
+  const names = topicNames(topicPrefix)
+  const count = openCount()
+  const records = { organizations: 0, events: 0, orders: 0, refunds: 0 }
+  let waiting: { place: number; type: TestRecord['type']; key: string; value: string }[] = []
+
+  const send = async () => {
+    const sorted = waiting.sort((one, other) => one.place - other.place)
+    waiting = []
+    await producer.send(sorted.map(({ type, key, value }) => ({ topic: names[type], key, value })))
+  }
+  const placeOf = openPlaces()
+  for (const record of streamOf(shape)) {
+    const { type, value } = record
+    const key: string = type === 'organizations' ? value.organizationId : value.eventId
+    count.add(record)
+    records[type] += 1
+    waiting.push({ place: placeOf(type, key), type, key, value: JSON.stringify(value) })
+    if (waiting.length >= atOnce) await send()
+  }
+  await send()
+  await producer.close()
+  const total = Object.values(records).reduce((sum, number) => sum + number, 0)
+  return { topicPrefix, shape, records, total, count }
+}
+
+/** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */
+function openPlaces(): (type: TestRecord['type'], key: string) => number {
+  const types = ['organizations', 'events', 'orders', 'refunds']
+  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
+    partitionId,
+    leader: 1,
+  }))
+  const partitioner = kafkajs.Partitioners.DefaultPartitioner()
+  const known = new Map<string, number>()
+  return (type, key) => {
+    let partition = known.get(key)
+    if (partition === undefined) {
+      const message = { key, value: null }
+      partition = partitioner({ topic: '', partitionMetadata: partitionMetadata as never, message })
+      known.set(key, partition)
+    }
+    return types.indexOf(type) * partitions + partition
+  }
+}

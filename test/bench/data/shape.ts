@@ -1,0 +1,29 @@
+/** What a data set looks like; with its seed it is the same records every time. */
+export type Shape = {
+  seed: number
+  /** How many orders each event has; the list's length is the number of events. */
+  ordersByEvent: number[]
+}
+
+export const days = [1, 2, 3, 4, 5]
+export const areas = [1, 2, 3, 4, 5]
+export const menuItemIds = Array.from({ length: 80 }, (_, index) => index + 1)
+const eventsOfAnOrganization = 10
+
+/** The usual data set: so many orders over 40 events (issue: 200,000), each event as many as the others. */
+export function evenShape(seed: number, orders: number, events = 40): Shape {
+  const share = (index: number) => Math.floor((orders * (index + 1)) / events)
+  return {
+    seed,
+    ordersByEvent: Array.from({ length: events }, (_, index) => share(index) - share(index - 1)),
+  }
+}
+
+/** Which organization an event belongs to, as its number. */
+export const organizationOf = (event: number): number => Math.floor(event / eventsOfAnOrganization)
+
+/** Whether an order comes a second time, changed: every other one, so that 200,000 orders are 300,000 records. */
+export const isChanged = (event: number, order: number): boolean => (event + order) % 2 === 0
+
+/** Whether an order has a refund: 9 of 200, spread over the event. 77 and 200 have no common factor. */
+export const isRefunded = (event: number, order: number): boolean => (order * 77 + event * 13) % 200 < 9

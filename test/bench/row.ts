@@ -1,0 +1,32 @@
+import type { Bench } from './bench.ts'
+
+/** One row of design.md, "What it must reach"; it may print several lines. */
+export type Row = {
+  name: string
+  /** What is measured, for `--list`. */
+  about: string
+  /** Uses the running Tally of `sized.ts`, which is stopped after the last row that does. */
+  sharesSized?: boolean
+  run: (bench: Bench) => Promise<Result>
+}
+
+export type Unit = 'records/s' | 'requests/s' | 'ms' | 'MiB'
+
+/** What one contender measured, a value a counted round. */
+export type Measured = { what: string; unit: Unit; rounds: number[] }
+
+/** `of`: is the value itself, or its ratio to `against`, to reach the bound? */
+export type Goal = { of: 'value' | 'ratio'; bound: 'at least' | 'at most'; value: number }
+
+/** One line of the table. Without a goal it is there to compare with. */
+export type Line = { row: string; ours: Measured; against?: Measured; goal?: Goal }
+
+/** A point of the chart. */
+export type Point = { panel: 'rate' | 'latency'; series: string; orders: number; value: number }
+
+export type Result = {
+  lines: Line[]
+  points?: Point[]
+  /** Sentences that belong under the table. */
+  notes?: string[]
+}

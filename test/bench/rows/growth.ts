@@ -1,0 +1,73 @@
+import type { Bench } from '../bench.ts'
+import type { Preloaded } from '../data/preload.ts'
+import { evenShape } from '../data/shape.ts'
+import { median } from '../figures.ts'
+import { momentOf, watchProgress } from '../progress.ts'
+import type { Row } from '../row.ts'
+import { alternate, measured, type Sample } from '../rounds.ts'
+import { startTally } from '../tally.ts'
+
+/**
+ * The same rate at 2,000,000 orders as at 100,000. Both sizes are measured over their last records, and as many of them:
+ * over all of them the long run would hide in its average what it costs that the tables are full, and that the short
+ * one spends half of its time warming up.
+ */
+export const growth: Row = {
+  name: 'growth',
+  about: 'the projector at 2,000,000 orders (--large; else 400,000) against itself at 100,000',
+  async run(bench) {
+    const { orders, seed, large } = bench.options
+    const small = Math.ceil(orders / 2)
+    const big = large ? orders * 10 : orders * 2
+    const smallData = await bench.data('small', () => evenShape(seed, small))
+    const bigData = await bench.data('big', () => evenShape(seed, big))
+    const last = Math.floor((smallData.total * 2) / 3)
+    const samples = await alternate(bench, 'growth', {
+      [small]: () => lastRecords(bench, smallData, last),
+      [big]: () => lastRecords(bench, bigData, last),
+    })
+    bench.forget('small', 'big')
+    const figure = (size: number, name: 'rate' | 'whole' = 'rate') => {
+      const which = name === 'rate' ? `last ${last.toLocaleString('en')} records` : 'all records'
+      return measured(samples[size] ?? [], name, `${size.toLocaleString('en')} orders, ${which}`, 'records/s')
+    }
+    return {
+      lines: [
+        {
+          row: 'growth',
+          ours: figure(big),
+          against: figure(small),
+          goal: { of: 'ratio', bound: 'at least', value: 0.9 },
+        },
+        { row: 'growth', ours: figure(big, 'whole'), against: figure(small, 'whole') },
+      ],
+      points: [small, big].map(size => ({
+        panel: 'rate',
+        series: 'projector (records/s)',
+        orders: size,
+        value: median(figure(size).rounds),
+      })),
+      notes: large
+        ? []
+        : [`growth: the goal is for 2,000,000 orders (--large), this was ${big.toLocaleString('en')}`],
+    }
+  },
+}
+
+/** One projector over everything: `rate` of the last records, `whole` of all of them. */
+async function lastRecords(bench: Bench, data: Preloaded, last: number): Promise<Sample> {
+  const tally = await startTally(bench, data)
+  const progress = watchProgress(tally.db, data)
+  try {
+    const answeredAtMs = await tally.untilAnswered()
+    const notes = await progress.stop()
+    await tally.check()
+    return {
+      rate: (last * 1000) / (answeredAtMs - momentOf(notes, data.total - last)),
+      whole: (data.total * 1000) / (answeredAtMs - tally.assignedAtMs),
+    }
+  } finally {
+    await progress.stop()
+    await tally.stop()
+  }
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { ask } from '../../support/http.ts'
+import type { Bench } from '../bench.ts'
+import { startCeiling } from '../ceiling.ts'
+import { fillFromTally, plainTables } from '../ceilings/plainTables.ts'
+import { evenShape } from '../data/shape.ts'
+import { connections, putLoad } from '../load.ts'
+import type { Line, Row } from '../row.ts'
+import { alternate, measured, type Sample } from '../rounds.ts'
+import { type RunningTally, startTally } from '../tally.ts'
+import { sameAnswer } from './sameAnswer.ts'
+
+/** Item counts of a day, polled over 64 connections: key, rate limit, and the newest figures each time. */
+export const hot: Row = {
+  name: 'hot',
+  about: 'item counts over 64 connections, against bare fastify with one Redis GET of the same bytes',
+  async run(bench) {
+    const { orders, seed } = bench.options
+    const data = await bench.data('usual', () => evenShape(seed, orders))
+    const tally = await startTally(bench, data)
+    try {
+      await tally.untilAnswered()
+      await tally.check()
+      const [eventId = ''] = data.count.eventIds()
+      const [, expected] = data.count.lastAnswers(eventId)
+      const path = `/api/v1/events/${eventId}${expected?.path}`
+      const asked = { path, token: tally.tokenOf(eventId), data: expected?.data }
+      return { lines: linesOf(await besideCeilings(bench, tally, asked)) }
+    } finally {
+      await tally.stop()
+    }
+  },
+}
+
+type Question = { path: string; token: string; data: unknown }
+type Contender = 'tally' | 'redis' | 'plain'
+type Compared = { samples: Record<Contender, Sample[]>; bytes: number }
+
+/** Puts the same load on Tally and on both ceilings, once each of them has answered as it should. */
+async function besideCeilings(
+  bench: Bench,
+  tally: RunningTally,
+  { path, token, data }: Question,
+): Promise<Compared> {
+  const { seconds } = bench.options
+  const { text } = await ask(tally.query.address, path, { token })
+  await bench.redis.set('ceiling', text)
+  await sql.raw(plainTables + fillFromTally).execute(tally.db)
+  const redis = startCeiling(bench, 'fastifyRedis', {
+    REDIS_URL: bench.servers.redisUrl,
+    REDIS_KEY: 'ceiling',
+  })
+  const plain = startCeiling(bench, 'plainSql', { DATABASE_URL: tally.databaseUrl })
+  try {
+    const urls = {
+      tally: tally.query.address + path,
+      redis: (await redis.told('listening')).address + path,
+      plain: (await plain.told('listening')).address + path,
+    }
+    for (const url of Object.values(urls)) await sameAnswer(url, token, data)
+    const load = (name: Contender) => () => putLoad({ url: urls[name], token, connections, seconds })
+    const samples = await alternate(bench, 'hot', {
+      tally: load('tally'),
+      redis: load('redis'),
+      plain: load('plain'),
+    })
+    return { samples, bytes: Buffer.byteLength(text) }
+  } finally {
+    await Promise.all([redis.stop(), plain.stop()])
+  }
+}
+
+function linesOf({ samples, bytes }: Compared): Line[] {
+  const names = {
+    tally: `item counts, ${bytes.toLocaleString('en')} bytes`,
+    redis: 'fastify, one Redis GET',
+    plain: 'plain SQL over order lines',
+  }
+  const figure = (name: Contender, what: 'rate' | 'p99') =>
+    measured(samples[name], what, names[name], what === 'rate' ? 'requests/s' : 'ms')
+  const line = (what: 'rate' | 'p99', against: Contender): Line => ({
+    row: what === 'rate' ? 'hot' : 'hot p99',
+    ours: figure('tally', what),
+    against: figure(against, what),
+  })
+  return [
+    { ...line('rate', 'redis'), goal: { of: 'ratio', bound: 'at least', value: 1 } },
+    { ...line('p99', 'redis'), goal: { of: 'ratio', bound: 'at most', value: 1.5 } },
+    line('rate', 'plain'),
+    line('p99', 'plain'),
+  ]
+}

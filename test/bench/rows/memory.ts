@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { evenShape } from '../data/shape.ts'
+import { connections, putLoad } from '../load.ts'
+import type { Line, Row } from '../row.ts'
+import { startTally } from '../tally.ts'
+
+const events = 500
+/** Long enough for the collector to have given back what it will. */
+const restMs = 5_000
+
+/** Resident memory after all orders are counted, every question was asked, and a load has gone over the query process. */
+export const memory: Row = {
+  name: 'memory',
+  about:
+    'resident memory of a projector and a query process at 2,000,000 orders (--large; else 400,000), 500 events',
+  async run(bench) {
+    if (!existsSync('/proc/self/status'))
+      return { lines: [], notes: ['memory: this machine has no /proc to read it from'] }
+    const { orders, seed, large, seconds } = bench.options
+    const size = large ? orders * 10 : orders * 2
+    const data = await bench.data('many', () => evenShape(seed + 3, size, events))
+    const tally = await startTally(bench, data)
+    try {
+      await tally.untilAnswered()
+      await tally.check()
+      const [eventId = ''] = data.count.eventIds()
+      const url = `${tally.addressOf(eventId)}/live/item-counts`
+      await putLoad({ url, token: tally.tokenOf(eventId), connections, seconds })
+      await pause(restMs)
+      const of = (pid: number, name: string, value: number): Line[] => {
+        const { peak, now } = memoryOf(pid)
+        const what = `${name}, ${size.toLocaleString('en')} orders, ${events} events`
+        return [
+          {
+            row: 'memory, peak',
+            ours: { what, unit: 'MiB', rounds: [peak] },
+            goal: { of: 'value', bound: 'at most', value },
+          },
+          { row: 'memory, at rest', ours: { what, unit: 'MiB', rounds: [now] } },
+        ]
+      }
+      return {
+        lines: [...of(tally.projector.pid, 'projector', 300), ...of(tally.query.pid, 'query', 200)],
+        notes: [
+          'memory: one reading, not one a round; the peak is what the process ever held (VmHWM)',
+          ...(large
+            ? []
+            : [`memory: the goal is for 2,000,000 orders (--large), this was ${size.toLocaleString('en')}`]),
+        ],
+      }
+    } finally {
+      bench.forget('many')
+      await tally.stop()
+    }
+  },
+}
+
+/** Resident memory of a process in MiB. */
+function memoryOf(pid: number): { peak: number; now: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
+  return { peak: mebibytes('VmHWM'), now: mebibytes('VmRSS') }
+}

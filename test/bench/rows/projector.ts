@@ -1,0 +1,106 @@
+import { topicNames } from '@tally/kafka'
+import { sql } from 'kysely'
+import type { Bench } from '../bench.ts'
+import { startCeiling } from '../ceiling.ts'
+import type { Preloaded } from '../data/preload.ts'
+import { evenShape } from '../data/shape.ts'
+import type { Row } from '../row.ts'
+import { alternate, measured, type Sample } from '../rounds.ts'
+import { startTally } from '../tally.ts'
+
+/** Records per second from the moment a process has its partitions until all is answered, or stored. */
+export const projector: Row = {
+  name: 'projector',
+  about:
+    'records/s from a preloaded topic until everything is answered, against the same client and a bulk insert',
+  async run(bench) {
+    const { orders, seed } = bench.options
+    const data = await bench.data('usual', () => evenShape(seed, orders))
+    const samples = await alternate(bench, 'projector', {
+      tally: () => projectAll(bench, data),
+      insert: () => consumeAll(bench, data, 'insert'),
+      parse: () => consumeAll(bench, data, 'parse'),
+      'one by one': () => oneByOne(bench, data),
+    })
+    const figure = (name: keyof typeof samples, what: string) =>
+      measured(samples[name], 'rate', what, 'records/s')
+    const ours = figure('tally', `tally projector, ${data.total.toLocaleString('en')} records`)
+    const row = 'projector'
+    return {
+      lines: [
+        {
+          row,
+          ours,
+          against: figure('insert', 'kafkajs, parse, bulk insert'),
+          goal: { of: 'ratio', bound: 'at least', value: 0.6 },
+        },
+        { row, ours, against: figure('parse', 'kafkajs, parse') },
+        { row, ours, against: figure('one by one', 'one message, one transaction') },
+      ],
+    }
+  },
+}
+
+/** One tally projector over a fresh group and database; checks all answers before it returns the rate. */
+async function projectAll(bench: Bench, data: Preloaded): Promise<Sample> {
+  const tally = await startTally(bench, data)
+  try {
+    const answeredAtMs = await tally.untilAnswered()
+    await tally.check()
+    return { rate: (data.total * 1000) / (answeredAtMs - tally.assignedAtMs) }
+  } finally {
+    await tally.stop()
+  }
+}
+
+async function consumeAll(bench: Bench, data: Preloaded, mode: 'parse' | 'insert'): Promise<Sample> {
+  const database = await bench.newDatabase()
+  const ceiling = startCeiling(bench, 'consume', {
+    ...ceilingSettings(bench, data, database.url),
+    MODE: mode,
+    EXPECTED: String(data.total),
+  })
+  try {
+    await bench.settleServers()
+    const assigned = await ceiling.told('assigned')
+    const done = await ceiling.told('done')
+    if (mode === 'insert') {
+      const { rows } = await sql<{ count: number }>`select count(*) from orders`.execute(database.db)
+      if (rows[0]?.count !== data.count.orders())
+        throw new Error(`the bulk insert stored ${rows[0]?.count} orders, not ${data.count.orders()}`)
+    }
+    return { rate: (data.total * 1000) / (done.ms - assigned.ms) }
+  } finally {
+    await ceiling.stop()
+    await database.drop()
+  }
+}
+
+/** Far too slow to wait for its end: so many records as it does in the time of a load. */
+async function oneByOne(bench: Bench, data: Preloaded): Promise<Sample> {
+  const database = await bench.newDatabase()
+  const ceiling = startCeiling(bench, 'eachMessage', {
+    ...ceilingSettings(bench, data, database.url),
+    SECONDS: String(bench.options.seconds),
+  })
+  try {
+    const assigned = await ceiling.told('assigned')
+    const done = await ceiling.told('done')
+    return { rate: (done.records * 1000) / (done.ms - assigned.ms) }
+  } finally {
+    await ceiling.stop()
+    await database.drop()
+  }
+}
+
+function ceilingSettings(bench: Bench, { topicPrefix }: Preloaded, databaseUrl: string) {
+  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
+  return {
+    KAFKA_BROKERS: bench.servers.kafkaBrokers,
+    KAFKA_GROUP_ID: `ceiling-${bench.nextNumber()}`,
+    DATABASE_URL: databaseUrl,
+    TOPICS: [organizations, events, orders, refunds].join(','),
+    ORDERS_TOPIC: orders,
+    REFUNDS_TOPIC: refunds,
+  }
+}
