@@ -1,6 +1,8 @@
 import type { EpochMs } from '@tally/contract'
 
 const hourMs = 3_600_000
+/** Hours that are remembered of a zone: a year of a season's festivals. */
+const rememberedHours = 10_000
 
 /**
  * The hour of day (0 to 23) of an instant in one time zone. Where the zone's offset is the same at both ends of
@@ -22,17 +24,20 @@ export function hourIn(timeZone: string): HourOf {
 
 function makeHourOf(timeZone: string): HourOf {
   const offsetAt = makeOffsetAt(timeZone)
-  let spanStart = Number.NaN
-  let spanOffset: number | undefined
+  const offsets = new Map<number, number | undefined>()
+
+  /** The offset during the whole hour that begins at `start`; undefined where it changes. */
+  const offsetDuring = (start: number): number | undefined => {
+    if (offsets.has(start)) return offsets.get(start)
+    const atStart = offsetAt(start)
+    const offset = atStart === offsetAt(start + hourMs) ? atStart : undefined
+    if (offsets.size >= rememberedHours) offsets.clear()
+    offsets.set(start, offset)
+    return offset
+  }
 
   return at => {
-    const start = at - (at % hourMs)
-    if (start !== spanStart) {
-      const offset = offsetAt(start)
-      spanOffset = offset === offsetAt(start + hourMs) ? offset : undefined
-      spanStart = start
-    }
-    const local = at + (spanOffset ?? offsetAt(at))
+    const local = at + (offsetDuring(at - (at % hourMs)) ?? offsetAt(at))
     return ((Math.floor(local / hourMs) % 24) + 24) % 24
   }
 }

@@ -11,7 +11,7 @@ import { slices } from './slices.ts'
 
 /** Records of one transaction: a second of work at most, so that a heartbeat, a stop and the other batches wait no longer. */
 const recordsATransaction = 10_000
-/** Records between a batch and the partition's end from which on documents are left to the watch. */
+/** Records between a batch and the partition's end from which on documents wait for more batches. */
 const behind = 1_000
 
 export type OnBatchParts = {
@@ -35,9 +35,10 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     const { next, effects } = await projectBatch(project, types.get(slice.topic) as RecordType, slice)
     asOf.applied(slice, next)
     if (effects === undefined) return next
-    publisher.add(slice, effects)
+    const isBehind = slice.highWatermark - next >= behind
+    publisher.add(slice, effects, { isBehind })
     // A flush that fails is counted and tried again by the watch.
-    if (slice.highWatermark - next < behind) void publisher.flush().catch(() => undefined)
+    if (!isBehind) void publisher.flush().catch(() => undefined)
     report(slice, effects, performance.now() - began)
     return next
   }

@@ -1,6 +1,7 @@
 import { ensureOffsets, openRedis, readOffsets } from '@tally/read-models'
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { openRelay } from '../../test/support/relay.ts'
+import { until } from '../../test/support/until.ts'
 import { projectBatch } from './projectBatch.ts'
 import { openPublisher, type Publisher } from './publisher.ts'
 import {
@@ -32,13 +33,17 @@ beforeEach(async () => {
 afterAll(() => stage.close())
 
 /** Applies one more order of 17 euros; with a publisher, what it changed is noted there. */
-async function sell(publisher?: Publisher, fields: Record<string, unknown> = {}): Promise<void> {
+async function sell(
+  publisher?: Publisher,
+  fields: Record<string, unknown> = {},
+  lag?: { isBehind: boolean },
+): Promise<void> {
   const batch = batchOf(topics.orders, nextOrder, [
     anOrder(eventId, { orderId: `A-${nextOrder}`, ...fields }),
   ])
   nextOrder += 1
   const { effects } = await projectBatch(stage.parts, 'orders', batch)
-  if (effects !== undefined) publisher?.add(ofOrders, effects)
+  if (effects !== undefined) publisher?.add(ofOrders, effects, lag)
 }
 
 async function openFestival(publisher?: Publisher): Promise<void> {
@@ -197,4 +202,36 @@ test('what could not be published is kept and published by the next flush', asyn
   expect(await published()).toMatchObject({ orders: 1, revision: await revisionInPostgres() })
   redis.disconnect()
   await relay.close()
+})
+
+test('what a partition that is behind has changed waits for the batch that catches up', async () => {
+  const publisher = stage.openPublisher()
+  await openFestival(publisher)
+  await publisher.flush()
+  await sell(publisher, {}, { isBehind: true })
+  await sell(publisher, {}, { isBehind: true })
+  await publisher.flush()
+  const { revision = 0 } = (await storedOf(topics.orders)) ?? {}
+  expect((await published()).orders).toBeUndefined()
+  expect(publisher.holdsBack(ofOrders, revision)).toBe(true)
+  expect(publisher.holdsBack(ofEvents, revision)).toBe(false)
+
+  await sell(publisher)
+  await publisher.flush()
+  expect(publisher.holdsBack(ofOrders, Number.POSITIVE_INFINITY)).toBe(false)
+  expect(await published()).toMatchObject({ revision: await revisionInPostgres(), orders: 3 })
+  expect(await heal(publisher)).toBe(false)
+})
+
+test('it waits two seconds at most', async () => {
+  const publisher = stage.openPublisher()
+  await openFestival(publisher)
+  await publisher.flush()
+  const began = performance.now()
+  await sell(publisher, {}, { isBehind: true })
+  await until('it is published', async () => {
+    await publisher.flush()
+    return (await published()).orders === 1
+  })
+  expect(performance.now() - began).toBeGreaterThanOrEqual(2_000)
 })

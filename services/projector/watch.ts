@@ -97,9 +97,9 @@ async function tick({
   })
 
   const reached = asOf.reached()
-  const said: PartitionAsOf[] = [...known]
+  let raised: PartitionAsOf[] = []
   await attempt(async () => {
-    said.push(...(await asOf.storeInPostgres(reached)))
+    raised = await asOf.storeInPostgres(reached)
   })
   for (const { topic, partition, atMs } of reached) {
     metrics.freshness.set({ topic, partition: String(partition) }, (Date.now() - atMs) / 1000)
@@ -107,7 +107,8 @@ async function tick({
 
   await attempt(async () => {
     await publisher.flush()
-    const healed = await Promise.all(known.map(of => publisher.heal(of, of.revision)))
+    const settled = known.filter(of => !publisher.holdsBack(of, of.revision))
+    const healed = await Promise.all(settled.map(of => publisher.heal(of, of.revision)))
     if (healed.includes(true)) {
       logger.info(
         { partitions: healed.filter(Boolean).length },
@@ -115,6 +116,7 @@ async function tick({
       )
       await publisher.flush()
     }
-    await asOf.storeInRedis(said)
+    const whole = raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
+    await asOf.storeInRedis([...settled, ...whole])
   })
 }

@@ -2,6 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { CounterChanges, DailyChange } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
+import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
 
 /** Adds changes to the daily counters. */
@@ -14,18 +15,18 @@ insert into daily_counters as stored (
   event_id, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold
 )
 select * from unnest(
-  ${column(({ eventId }) => eventId)}::uuid[],
-  ${column(({ dayId }) => dayId)}::int[],
-  ${column(({ areaId }) => areaId)}::int[],
-  ${column(({ statuses }) => statuses.PreOrder)}::bigint[],
-  ${column(({ statuses }) => statuses.Pending)}::bigint[],
-  ${column(({ statuses }) => statuses.Paid)}::bigint[],
-  ${column(({ statuses }) => statuses.Preparing)}::bigint[],
-  ${column(({ statuses }) => statuses.ReadyForPickup)}::bigint[],
-  ${column(({ statuses }) => statuses.Completed)}::bigint[],
-  ${column(({ statuses }) => statuses.Cancelled)}::bigint[],
-  ${column(({ salesCents }) => salesCents)}::bigint[],
-  ${column(({ itemsSold }) => itemsSold)}::bigint[]
+  ${uuids(column(({ eventId }) => eventId))}::uuid[],
+  ${ints(column(({ dayId }) => dayId))}::int[],
+  ${ints(column(({ areaId }) => areaId))}::int[],
+  ${bigints(column(({ statuses }) => statuses.PreOrder))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.Pending))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.Paid))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.Preparing))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.ReadyForPickup))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.Completed))}::bigint[],
+  ${bigints(column(({ statuses }) => statuses.Cancelled))}::bigint[],
+  ${bigints(column(({ salesCents }) => salesCents))}::bigint[],
+  ${bigints(column(({ itemsSold }) => itemsSold))}::bigint[]
 )
 on conflict (event_id, day_id, area_id) do update set
   pre_order = stored.pre_order + excluded.pre_order,

@@ -2,6 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
+import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
 
 /** Adds changes to the hourly counters. */
@@ -16,12 +17,12 @@ export async function addHourly(tx: Tx, changes: Map<EventId, CounterChanges>): 
   await sql`
 insert into hourly_counters as stored (event_id, day_id, area_id, hour, orders, sales_cents)
 select * from unnest(
-  ${rows.map(({ eventId }) => eventId)}::uuid[],
-  ${rows.map(({ dayId }) => dayId)}::int[],
-  ${rows.map(({ areaId }) => areaId)}::int[],
-  ${rows.map(({ hour }) => hour)}::int[],
-  ${rows.map(({ orders }) => orders)}::bigint[],
-  ${rows.map(({ salesCents }) => salesCents)}::bigint[]
+  ${uuids(rows.map(({ eventId }) => eventId))}::uuid[],
+  ${ints(rows.map(({ dayId }) => dayId))}::int[],
+  ${ints(rows.map(({ areaId }) => areaId))}::int[],
+  ${ints(rows.map(({ hour }) => hour))}::int[],
+  ${bigints(rows.map(({ orders }) => orders))}::bigint[],
+  ${bigints(rows.map(({ salesCents }) => salesCents))}::bigint[]
 )
 on conflict (event_id, day_id, area_id, hour) do update
 set orders = stored.orders + excluded.orders, sales_cents = stored.sales_cents + excluded.sales_cents`.execute(

@@ -2,6 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { CounterChanges, ItemChange } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
+import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
 
 /** Adds changes to the item counters. */
@@ -18,15 +19,15 @@ insert into item_counters as stored (
   event_id, day_id, area_id, menu_item_id, orders, quantity, gross_cents, refunded_quantity, refunded_cents
 )
 select * from unnest(
-  ${rows.map(({ eventId }) => eventId)}::uuid[],
-  ${rows.map(({ dayId }) => dayId)}::int[],
-  ${rows.map(({ areaId }) => areaId)}::int[],
-  ${rows.map(({ menuItemId }) => menuItemId)}::int[],
-  ${rows.map(({ orders }) => orders)}::bigint[],
-  ${rows.map(({ quantity }) => quantity)}::bigint[],
-  ${rows.map(({ grossCents }) => grossCents)}::bigint[],
-  ${rows.map(({ refundedQuantity }) => refundedQuantity)}::bigint[],
-  ${rows.map(({ refundedCents }) => refundedCents)}::bigint[]
+  ${uuids(rows.map(({ eventId }) => eventId))}::uuid[],
+  ${ints(rows.map(({ dayId }) => dayId))}::int[],
+  ${ints(rows.map(({ areaId }) => areaId))}::int[],
+  ${ints(rows.map(({ menuItemId }) => menuItemId))}::int[],
+  ${bigints(rows.map(({ orders }) => orders))}::bigint[],
+  ${bigints(rows.map(({ quantity }) => quantity))}::bigint[],
+  ${bigints(rows.map(({ grossCents }) => grossCents))}::bigint[],
+  ${bigints(rows.map(({ refundedQuantity }) => refundedQuantity))}::bigint[],
+  ${bigints(rows.map(({ refundedCents }) => refundedCents))}::bigint[]
 )
 on conflict (event_id, day_id, area_id, menu_item_id) do update set
   orders = stored.orders + excluded.orders,

@@ -12,15 +12,24 @@ export const orderKey = ({ eventId, orderId }: OrderKey): string => `${eventId}$
 
 type KnownRow = CountedRow & { event_id: EventId }
 
-/** What is known of these orders, by `orderKey`; those of which nothing is known are absent. */
+/**
+ * What is known of these orders, by `orderKey`; those of which nothing is known are absent. The `offset 0` keeps the look-up
+ * by the primary key for each: left to itself Postgres reads the whole table wherever it takes that for cheaper, 14 µs an
+ * order instead of 3.
+ */
 export async function readKnownOrders(tx: Tx, keys: OrderKey[]): Promise<Map<string, KnownOrder>> {
   const { rows } = await sql<KnownRow>`
-select event_id, ${countedColumns}
+select asked.event_id, stored.*
 from unnest(
   ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
   ${texts(keys.map(({ orderId }) => orderId))}::text[]
 ) as asked (event_id, order_id)
-join orders using (event_id, order_id)`.execute(tx)
+cross join lateral (
+  select ${countedColumns}
+  from orders
+  where event_id = asked.event_id and order_id = asked.order_id
+  offset 0
+) as stored`.execute(tx)
   return new Map(rows.map(row => [orderKey({ eventId: row.event_id, orderId: row.order_id }), fromRow(row)]))
 }
 

@@ -14,36 +14,50 @@ import { storeChanges } from './storeChanges.ts'
 /** Applies the orders of one batch: one look-up for all of them, one write a table. */
 export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]): Promise<Effects> {
   const effects = noEffects()
-  const keyed = Map.groupBy(orders, ({ value }) => orderKey(value))
+  const entries = new Map<string, Entry>()
+  const placed = orders.map(({ value: order }) => ({ order, entry: entryOf(entries, order) }))
   const eventIds = [...new Set(orders.map(({ value }) => value.eventId))]
   const locked = await lockEvents(tx, eventIds, shard)
-  const known: Map<string, KnownOrder> = await readKnownOrders(
+  const stored = await readKnownOrders(
     tx,
-    [...keyed.values()].map(([first]) => (first as Placed<Order>).value),
+    Array.from(entries.values(), ({ first }) => first),
   )
-  const stored = new Set(known.keys())
-  const winners = new Map<string, Order>()
+  for (const [key, known] of stored) (entries.get(key) as Entry).known = known
   const changes = new Map<EventId, CounterChanges>()
 
-  for (const { value: order } of orders) {
-    const key = orderKey(order)
-    const before = known.get(key) ?? { order: undefined, refunds: noRefunds }
+  for (const { order, entry } of placed) {
     const hourOf = hourIn(locked.get(order.eventId)?.timeZone ?? 'UTC')
-    const outcome = applyOrder(before, order, hourOf)
+    const outcome = applyOrder(entry.known, order, hourOf)
     effects.counts[outcome.outcome] += 1
     if (outcome.outcome !== 'applied') continue
-    known.set(key, outcome.next)
-    winners.set(key, order)
+    entry.known = outcome.next
+    entry.winner = order
     const ofEvent = changes.get(order.eventId) ?? new Map()
     changes.set(order.eventId, ofEvent)
     addChanges(ofEvent, outcome.changes)
   }
 
-  if (winners.size === 0) return effects
-  const { fresh = [], changed = [] } = Object.groupBy(winners.values(), order =>
-    stored.has(orderKey(order)) ? 'changed' : 'fresh',
-  )
+  if (changes.size === 0) return effects
+  const fresh: Order[] = []
+  const changed: Order[] = []
+  for (const [key, { winner }] of entries) {
+    if (winner !== undefined) (stored.has(key) ? changed : fresh).push(winner)
+  }
   await storeNewOrders(tx, fresh)
   await storeOrders(tx, changed)
   return storeChanges(tx, shard, { effects, locked, changes })
+}
+
+/** One order of a batch: what is known of it by now, and the record of the batch that won so far. */
+type Entry = { first: Order; known: KnownOrder; winner: Order | undefined }
+
+const unknown: KnownOrder = { order: undefined, refunds: noRefunds }
+
+function entryOf(entries: Map<string, Entry>, order: Order): Entry {
+  const key = orderKey(order)
+  const found = entries.get(key)
+  if (found !== undefined) return found
+  const entry = { first: order, known: unknown, winner: undefined }
+  entries.set(key, entry)
+  return entry
 }
