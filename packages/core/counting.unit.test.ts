@@ -1,3 +1,4 @@
+import { orderStatuses } from '@tally/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hourIn } from './hours.ts'
@@ -39,7 +40,7 @@ test('records counted once, twice, shuffled and in any batches are what a brute-
   )
 })
 
-test('hours add up to the day, areas to all areas, and items to what the day sold', () => {
+test('hours and slots add up to the day, areas to all areas, and items to what the day sold', () => {
   fc.assert(
     fc.property(recordSet, fc.constantFrom(...zones), (records, zone) => {
       const totals = counted([records], hourIn(zone))
@@ -48,11 +49,13 @@ test('hours add up to the day, areas to all areas, and items to what the day sol
           const at = `${day}/${area}/`
           expect(sumOf(totals, at, /hour\d+\/sales$/)).toBe(totals[`${at}sales`] ?? 0)
           expect(sumOf(totals, at, /hour\d+\/orders$/)).toBe(
-            sumOf(totals, at, /\/(Paid|Preparing|ReadyForPickup|Completed)$/),
+            sumOf(totals, at, /^\d+\/\d+\/(Paid|Preparing|ReadyForPickup|Completed)$/),
           )
           expect(sumOf(totals, at, /\/quantity$/) - sumOf(totals, at, /refundedQuantity$/)).toBe(
             totals[`${at}sold`] ?? 0,
           )
+          for (const status of area === 0 ? [] : orderStatuses)
+            expect(sumOf(totals, at, new RegExp(`/slot\\d+/${status}$`))).toBe(totals[`${at}${status}`] ?? 0)
         }
         expect(sumOf(totals, `${day}/1/`, /sales$/) + sumOf(totals, `${day}/2/`, /sales$/)).toBe(
           sumOf(totals, `${day}/0/`, /sales$/),

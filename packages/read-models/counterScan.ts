@@ -1,12 +1,19 @@
-import type { EventId, OrderStatus } from '@tally/contract'
-import { type AreaChanges, type CounterChanges, type ItemChange, noAreaChanges } from '@tally/core'
+import type { EventId } from '@tally/contract'
+import {
+  type AreaChanges,
+  type CounterChanges,
+  type ItemChange,
+  noAreaChanges,
+  type StatusCounts,
+} from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './postgres/database.ts'
 
 type Place = { day_id: number; area_id: number }
-type DailyRow = Place & Record<OrderStatus | 'salesCents' | 'itemsSold', number>
+type DailyRow = Place & StatusCounts & { salesCents: number; itemsSold: number }
 type HourlyRow = Place & { hour: number; orders: number; salesCents: number }
 type ItemRow = Place & ItemChange & { menu_item_id: number }
+type SlotRow = Place & StatusCounts & { slot: number }
 
 /** All stored counters of an event, in the shape of the changes that lead to them from nothing. */
 export async function readCounters(db: Kysely<Database>, eventId: EventId): Promise<CounterChanges> {
@@ -20,6 +27,9 @@ export async function readCounters(db: Kysely<Database>, eventId: EventId): Prom
   for (const { menu_item_id, day_id, area_id, ...item } of await readItems(db, eventId)) {
     areaOf(counters, { day_id, area_id }).items.set(menu_item_id, item)
   }
+  for (const { slot, day_id, area_id, ...statuses } of await readSlots(db, eventId)) {
+    areaOf(counters, { day_id, area_id }).slots.set(slot, statuses)
+  }
   return counters
 }
 
@@ -30,11 +40,13 @@ function areaOf(counters: CounterChanges, { day_id, area_id }: Place): AreaChang
   return area
 }
 
+const statusCounts = sql`
+pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
+ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"`
+
 async function readDaily(db: Kysely<Database>, eventId: EventId): Promise<DailyRow[]> {
   const { rows } = await sql<DailyRow>`
-select day_id, area_id, pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
-  ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled",
-  sales_cents as "salesCents", items_sold as "itemsSold"
+select day_id, area_id, ${statusCounts}, sales_cents as "salesCents", items_sold as "itemsSold"
 from daily_counters where event_id = ${eventId}`.execute(db)
   return rows
 }
@@ -51,5 +63,11 @@ async function readItems(db: Kysely<Database>, eventId: EventId): Promise<ItemRo
 select day_id, area_id, menu_item_id, orders, quantity, gross_cents as "grossCents",
   refunded_quantity as "refundedQuantity", refunded_cents as "refundedCents"
 from item_counters where event_id = ${eventId}`.execute(db)
+  return rows
+}
+
+async function readSlots(db: Kysely<Database>, eventId: EventId): Promise<SlotRow[]> {
+  const { rows } = await sql<SlotRow>`
+select slot, day_id, area_id, ${statusCounts} from order_slots where event_id = ${eventId}`.execute(db)
   return rows
 }

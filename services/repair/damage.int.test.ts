@@ -37,6 +37,7 @@ afterAll(async () => {
 type Case = { rule: string; harm: () => Promise<unknown>; finds: Record<string, unknown>[] }
 const ahead = 9_000_000_000_000_000
 const postgres = (statement: string) => damage(tally, statement)
+const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
 const cases: Case[] = [
   {
@@ -67,9 +68,27 @@ const cases: Case[] = [
     ],
   },
   {
+    rule: 'slots of the list of orders that were changed, lost and invented',
+    harm: async () => {
+      await postgres(`update order_slots set paid = paid + 3 where ${where} and slot = ${slotAt('16:07')}`)
+      await postgres(`delete from order_slots where ${where} and slot = ${slotAt('16:00')}`)
+      await postgres(`insert into order_slots values ('${eventId}', 7, 77, 3, 0, 0, 0, 0, 0, 2, 0)`)
+    },
+    finds: [
+      {
+        where: 'postgres',
+        what: `order_slots slot ${slotAt('16:07')} day 42 area 2 paid`,
+        found: 4,
+        counted: 1,
+      },
+      { what: `order_slots slot ${slotAt('16:00')} day 41 area 1 pending`, found: 0, counted: 1 },
+      { what: 'order_slots slot 7 day 77 area 3 completed', found: 2, counted: 0 },
+    ],
+  },
+  {
     rule: 'all counters of an event that are missing',
     harm: async () => {
-      for (const table of ['daily_counters', 'hourly_counters', 'item_counters'])
+      for (const table of ['daily_counters', 'hourly_counters', 'item_counters', 'order_slots'])
         await postgres(`delete from ${table} where ${where}`)
     },
     finds: [{ what: 'item_counters day 42 area 2 item 7 refunded_quantity', found: 0 }],

@@ -68,6 +68,41 @@ test.for(filters)('all pages together are the whole list, once each: %o', async 
   }
 })
 
+test('a page deep in a long list is its part of it, also after orders have moved, changed and been cancelled', async () => {
+  const long = newFestival()
+  const at = (i: number) => new Date(Date.parse('2026-09-05T16:00:00Z') + i * 5_000).toISOString()
+  const first = Array.from({ length: 2_400 }, (_, i) =>
+    long.order({ orderId: `n-${i}`, orderDateTime: at(i), areaId: i % 3 === 0 ? bar : kitchen }),
+  )
+  const then = Array.from({ length: 400 }, (_, i) =>
+    long.order({
+      orderId: `n-${i * 5}`,
+      version: 2,
+      status: i % 2 === 0 ? 'Cancelled' : 'Completed',
+      areaId: i % 4 === 0 ? bar : kitchen,
+      dayId: i % 8 === 1 ? friday : saturday,
+      orderDateTime: at(i % 3 === 0 ? i : i * 5),
+    }),
+  )
+  const refunds = Array.from({ length: 50 }, (_, i) => long.refund({ orderId: `n-${i * 31}` }))
+  const records = [long.event(), ...first, ...refunds, ...then]
+  const { token } = await tell(tally, long, records)
+  const all = oracle([long.organization(), ...records]).event(long.eventId)
+  for (const filter of [{}, { dayId: saturday }, { areaId: kitchen }, { status: 'Completed' }]) {
+    const expected = all.orders(filter)
+    for (const pageSize of [20, 99]) {
+      const totalPages = Math.ceil(expected.length / pageSize)
+      for (const page of [1, 11, Math.ceil(1_000 / pageSize), 51, 52, 83, totalPages, totalPages + 1]) {
+        const { body } = await tally.get(`${long.path}/orders${queryOf({ ...filter, page, pageSize })}`, {
+          token,
+        })
+        expect(body.data).toEqual(expected.slice((page - 1) * pageSize, page * pageSize))
+        expect(body.meta.pagination).toEqual({ page, pageSize, totalCount: expected.length, totalPages })
+      }
+    }
+  }
+})
+
 test('without parameters it is the first 20, without the cancelled ones', async () => {
   const { body } = await tally.get(`${festival.path}/orders`, told)
   expect(body.data).toEqual(expected.orders({}).slice(0, 20))

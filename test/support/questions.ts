@@ -78,16 +78,16 @@ export function questionsOf(eventId: string, told: EventOracle): Question[] {
     ...told.areaIds.map(areaId => ({ areaId })),
     ...statuses.map(status => ({ status })),
   ]
-  const orders = lists.map((filter): Question => {
+  const orders = lists.flatMap(filter => {
     const found = told.orders(filter)
-    const pagination = {
-      page: 1,
-      pageSize: 100,
-      totalCount: found.length,
-      totalPages: Math.ceil(found.length / 100),
+    const pageOf = (page: number, pageSize: number): Question => {
+      const totalPages = Math.ceil(found.length / pageSize)
+      const path = `${base}/orders${queryOf({ ...filter, page, pageSize })}`
+      const data = found.slice((page - 1) * pageSize, page * pageSize)
+      const pagination = { page, pageSize, totalCount: found.length, totalPages }
+      return { endpoint: 'listOrders', path, data, meta: { pagination } }
     }
-    const path = `${base}/orders${queryOf({ ...filter, pageSize: 100 })}`
-    return { endpoint: 'listOrders', path, data: found.slice(0, 100), meta: { pagination } }
+    return [pageOf(1, 100), pageOf(2, 7), pageOf(Math.max(1, Math.ceil(found.length / 7)), 7)]
   })
   const details = told.allOrders.slice(0, 20).map(
     (order): Question => ({

@@ -4,8 +4,11 @@ import type { OrderFacts } from './facts.ts'
 /** The area under which all areas of a day are counted together; real ids begin at 1. */
 export const allAreas = 0
 
+/** Orders by status. */
+export type StatusCounts = Record<OrderStatus, number>
+
 /** Signed amounts for one (day, area): what to add to its stored counters. Money in cents. */
-export type DailyChange = { statuses: Record<OrderStatus, number>; salesCents: number; itemsSold: number }
+export type DailyChange = { statuses: StatusCounts; salesCents: number; itemsSold: number }
 export type HourlyChange = { orders: number; salesCents: number }
 export type ItemChange = {
   orders: number
@@ -15,11 +18,12 @@ export type ItemChange = {
   refundedCents: number
 }
 
-/** The changes of one (day, area), by hour and by menu item. */
+/** The changes of one (day, area), by hour, by menu item and by slot; slots are counted for an order's own area alone. */
 export type AreaChanges = {
   daily: DailyChange
   hourly: Map<number, HourlyChange>
   items: Map<number, ItemChange>
+  slots: Map<number, StatusCounts>
 }
 
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
@@ -42,7 +46,9 @@ export function difference(before: OrderFacts | undefined, after: OrderFacts | u
  */
 export function addChanges(into: CounterChanges, changes: FactChange[]): void {
   for (const { sign, facts } of changes) {
-    addFacts(areaChanges(into, facts.dayId, facts.areaId), sign, facts)
+    const ownArea = areaChanges(into, facts.dayId, facts.areaId)
+    addFacts(ownArea, sign, facts)
+    entry(ownArea.slots, facts.slot, noStatuses)[facts.status] += sign
     addFacts(areaChanges(into, facts.dayId, allAreas), sign, facts)
   }
 }
@@ -74,23 +80,16 @@ function areaChanges(changes: CounterChanges, dayId: number, areaId: number): Ar
 
 /** The empty element: changes nothing. */
 export function noAreaChanges(): AreaChanges {
-  return { daily: noDailyChange(), hourly: new Map(), items: new Map() }
+  return { daily: noDailyChange(), hourly: new Map(), items: new Map(), slots: new Map() }
 }
 
 function noDailyChange(): DailyChange {
-  return {
-    statuses: {
-      PreOrder: 0,
-      Pending: 0,
-      Paid: 0,
-      Preparing: 0,
-      ReadyForPickup: 0,
-      Completed: 0,
-      Cancelled: 0,
-    },
-    salesCents: 0,
-    itemsSold: 0,
-  }
+  return { statuses: noStatuses(), salesCents: 0, itemsSold: 0 }
+}
+
+/** No order of any status. */
+export function noStatuses(): StatusCounts {
+  return { PreOrder: 0, Pending: 0, Paid: 0, Preparing: 0, ReadyForPickup: 0, Completed: 0, Cancelled: 0 }
 }
 
 function noItemChange(): ItemChange {

@@ -1,5 +1,6 @@
 import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
 import type { HourOf } from '../hours.ts'
+import { slotOf } from '../slots.ts'
 
 /** What counting needs to know of an order at its winning version; a contract `Order` is one. */
 export type CountedOrder = {
@@ -37,11 +38,12 @@ export type ItemFacts = {
   refundedCents: number
 }
 
-/** What one order adds to the counters of its own day, area and hour (messages.md section 4). */
+/** What one order adds to the counters of its own day, area, hour (messages.md section 4) and slot. */
 export type OrderFacts = {
   dayId: DayId
   areaId: AreaId
   hour: number
+  slot: number
   status: OrderStatus
   confirmed: boolean
   salesCents: number
@@ -71,6 +73,7 @@ export function factsOf({ order, refunds }: KnownOrder, hourOf: HourOf): OrderFa
     dayId: order.dayId,
     areaId: order.areaId,
     hour: confirmed ? hourOf(order.orderDateTime) : 0,
+    slot: slotOf(order.orderDateTime),
     status: order.status,
     confirmed,
     salesCents: confirmed ? effectiveCents(order.totalAmount, refunds.amount) : 0,

@@ -38,7 +38,7 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
 
 function* flatten(changes: CounterChanges): Generator<[string, number]> {
   for (const [day, areas] of changes) {
-    for (const [area, { daily, hourly, items }] of areas) {
+    for (const [area, { daily, hourly, items, slots }] of areas) {
       const at = `${day}/${area}`
       for (const [status, count] of Object.entries(daily.statuses)) yield [`${at}/${status}`, count]
       yield [`${at}/sales`, daily.salesCents]
@@ -49,6 +49,9 @@ function* flatten(changes: CounterChanges): Generator<[string, number]> {
       }
       for (const [item, change] of items) {
         for (const [what, amount] of Object.entries(change)) yield [`${at}/item${item}/${what}`, amount]
+      }
+      for (const [slot, statuses] of slots) {
+        for (const [status, count] of Object.entries(statuses)) yield [`${at}/slot${slot}/${status}`, count]
       }
     }
   }

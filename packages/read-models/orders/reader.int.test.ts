@@ -2,6 +2,7 @@ import { orderStatuses, type OrderAnswer, type OrderStatus } from '@tally/contra
 import { countOrders, type OrderFilter, readOrder, readOrderPage, storeRefundSums } from '@tally/read-models'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { findPageSlots } from '../orderSlots/reader.ts'
 import { countNewOrders } from '../testing/count.ts'
 import { anOrder, newEventId } from '../testing/stage.ts'
 
@@ -50,20 +51,72 @@ test('every filter keeps its orders, newest first, then by id in byte order, and
     for (const areaId of areas) {
       for (const status of statuses) {
         const filter = { eventId, dayId, areaId, status }
-        const page = await readOrderPage(database.db, filter, { offset: 0, limit: 100 })
-        expect(idsOf(page)).toEqual(expected(filter))
-        expect(await countOrders(database.db, filter)).toBe(page.length)
+        for (const deep of [0, 1_000]) {
+          const page = await readOrderPage(database.db, filter, { offset: 0, limit: 100, deep })
+          expect(idsOf(page)).toEqual(expected(filter))
+        }
+        expect(await countOrders(database.db, filter)).toBe(expected(filter).length)
       }
     }
   }
 })
 
-test('pages follow each other without a gap or a repeat; one beyond the last is empty', async () => {
-  const all: string[] = []
-  for (let offset = 0; offset < 70; offset += 7)
-    all.push(...idsOf(await readOrderPage(database.db, everything, { offset, limit: 7 })))
-  expect(all).toEqual(expected(everything))
-  expect(await readOrderPage(database.db, everything, { offset: 700, limit: 7 })).toEqual([])
+test.each([0, 20, 1_000])(
+  'pages follow each other without a gap or a repeat, those from offset %i on by the slots; one beyond the last is empty',
+  async deep => {
+    for (const status of [undefined, 'Paid', 'Cancelled'] as const) {
+      for (const areaId of areas) {
+        const filter = { ...everything, status, areaId }
+        for (const limit of [1, 7, 30]) {
+          const all: string[] = []
+          for (let offset = 0; offset < 70; offset += limit)
+            all.push(...idsOf(await readOrderPage(database.db, filter, { offset, limit, deep })))
+          expect(all).toEqual(expected(filter))
+        }
+        expect(await readOrderPage(database.db, filter, { offset: 700, limit: 7, deep })).toEqual([])
+      }
+    }
+  },
+)
+
+test('a page is looked for in its own slots only, whatever lies before and behind them', async () => {
+  const until = (minute: number) => base + minute * 60_000
+  const listed = (from: number, to: number) =>
+    expected(everything).filter(id => {
+      const at = orders.find(({ orderId }) => orderId === id)?.orderDateTime ?? 0
+      return at >= until(from) && at < until(to)
+    }).length
+  const [newest, middle] = [listed(10, 15), listed(5, 10)]
+  const find = (offset: number, limit: number) => findPageSlots(database.db, everything, { offset, limit })
+  expect(await find(newest - 1, 1)).toEqual({ sinceMs: until(10), untilMs: until(15), skipped: newest - 1 })
+  expect(await find(newest, 1)).toEqual({ sinceMs: until(5), untilMs: until(10), skipped: 0 })
+  expect(await find(newest + middle - 1, 2)).toEqual({
+    sinceMs: until(0),
+    untilMs: until(10),
+    skipped: middle - 1,
+  })
+  expect(await find(60, 1)).toBeUndefined()
+})
+
+test('slots of which a filter keeps nothing are not looked into, not even by the last page', async () => {
+  const eventId = newEventId()
+  await countNewOrders(database.db, [
+    anOrder({ eventId, orderId: 'older', status: 'Cancelled', orderDateTime: '2026-09-04T18:00:00Z' }),
+    anOrder({ eventId, orderId: 'newer', orderDateTime: '2026-09-04T18:10:00Z' }),
+  ])
+  expect(await findPageSlots(database.db, { ...everything, eventId }, { offset: 0, limit: 20 })).toEqual({
+    sinceMs: base + 10 * 60_000,
+    untilMs: base + 15 * 60_000,
+    skipped: 0,
+  })
+})
+
+test('where no slot is counted, a page is still found', async () => {
+  const eventId = newEventId()
+  await countNewOrders(database.db, [anOrder({ eventId })])
+  await database.db.deleteFrom('order_slots').where('event_id', '=', eventId).execute()
+  const page = await readOrderPage(database.db, { ...everything, eventId }, { offset: 0, limit: 9, deep: 0 })
+  expect(idsOf(page)).toEqual(['A-1'])
 })
 
 test('an order is answered as it came, with what is left of its total', async () => {

@@ -1,15 +1,9 @@
 import { type EventId, formatTimestamp, type OrderAnswer, type OrderStatus, toEuros } from '@tally/contract'
 import { allAreas, effectiveCents } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
+import { findPageSlots } from '../orderSlots/reader.ts'
 import type { Database } from '../postgres/database.ts'
-
-export type OrderFilter = {
-  eventId: EventId
-  dayId: number | undefined
-  areaId: number | undefined
-  /** Absent: everything but Cancelled (decisions.md, Answers). */
-  status: OrderStatus | undefined
-}
+import { keptOrders, type OrderFilter } from './filter.ts'
 
 type OrderRow = {
   order_id: string
@@ -44,47 +38,53 @@ select ${columns} from orders where event_id = ${eventId} and order_id = ${order
   return rows[0] && toAnswer(rows[0])
 }
 
-/** Orders as the JSON of the API: newest first, then by id in byte order, both descending. */
+/**
+ * Below it, and without a filter, a page is read from the newest order on: 0.3 ms at 1,000,000 orders. The slots cost 2 ms
+ * on any page; reading from the top costs as much at 8,000, and where Postgres has no statistics yet it sorts the
+ * whole event from 2,000 on. A filter may keep none of the newest orders: day one of five took 430 ms from the top.
+ */
+const deepOffset = 1_000
+
+/**
+ * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on the
+ * work grows with the slots and the orders of those that the page lies in, not with the pages before it. Read inside
+ * one snapshot.
+ */
 export async function readOrderPage(
   db: Kysely<Database>,
-  { eventId, dayId, areaId, status }: OrderFilter,
-  { offset, limit }: { offset: number; limit: number },
+  filter: OrderFilter,
+  {
+    offset,
+    limit,
+    deep = isFiltered(filter) ? 0 : deepOffset,
+  }: { offset: number; limit: number; deep?: number },
 ): Promise<string[]> {
+  const slots = offset < deep ? undefined : await findPageSlots(db, filter, { offset, limit })
+  const { eventId, dayId, areaId, status } = filter
   const { rows } = await sql<OrderRow>`
 select ${columns}
 from orders
 where event_id = ${eventId} and version > 0
+${slots === undefined ? sql`` : sql`and ordered_at >= ${slots.sinceMs} and ordered_at < ${slots.untilMs}`}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
 ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}
 ${status === undefined ? sql`and status <> 'Cancelled'` : sql`and status = ${status}`}
 order by ordered_at desc, order_id desc
-limit ${limit} offset ${offset}`.execute(db)
+limit ${limit} offset ${slots?.skipped ?? offset}`.execute(db)
   return rows.map(toAnswer)
 }
 
-const statusColumns = {
-  PreOrder: 'pre_order',
-  Pending: 'pending',
-  Paid: 'paid',
-  Preparing: 'preparing',
-  ReadyForPickup: 'ready_for_pickup',
-  Completed: 'completed',
-  Cancelled: 'cancelled',
-} as const satisfies Record<OrderStatus, keyof Database['daily_counters']>
+function isFiltered({ dayId, areaId, status }: OrderFilter): boolean {
+  return dayId !== undefined || areaId !== undefined || status !== undefined
+}
 
 /** How many orders a filter keeps, from the daily counters. */
 export async function countOrders(
   db: Kysely<Database>,
   { eventId, dayId, areaId, status }: OrderFilter,
 ): Promise<number> {
-  const { Cancelled, ...listed } = statusColumns
-  const counted = status === undefined ? Object.values(listed) : [statusColumns[status]]
-  const sum = sql.join(
-    counted.map(column => sql.ref(column)),
-    sql` + `,
-  )
   const { rows } = await sql<{ count: number }>`
-select coalesce(sum(${sum}), 0)::bigint as count
+select coalesce(sum(${keptOrders(status)}), 0)::bigint as count
 from daily_counters
 where event_id = ${eventId} and area_id = ${areaId ?? allAreas}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)

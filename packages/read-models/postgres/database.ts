@@ -4,6 +4,7 @@ import type { EventHeadTable, EventTable } from '../events/table.ts'
 import type { HourlyTable } from '../hourly/table.ts'
 import type { ItemTable } from '../items/table.ts'
 import type { OffsetTable } from '../offsets/table.ts'
+import type { OrderSlotTable } from '../orderSlots/table.ts'
 import type { OrderTable } from '../orders/table.ts'
 import type { OrganizationTable } from '../organizations/table.ts'
 import type { RefundTable } from '../refunds/table.ts'
@@ -21,6 +22,7 @@ export type Database = {
   daily_counters: DailyTable
   hourly_counters: HourlyTable
   item_counters: ItemTable
+  order_slots: OrderSlotTable
   api_keys: ApiKeyTable
   replayed_letters: ReplayedLetterTable
   rebuilds: RebuildTable

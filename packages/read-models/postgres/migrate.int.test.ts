@@ -1,7 +1,10 @@
+import { orderStatuses } from '@tally/contract'
 import { checkSchema, migrate, openPostgres } from '@tally/read-models'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { countNewOrders } from '../testing/count.ts'
+import { anOrder, newEventId } from '../testing/stage.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -30,6 +33,36 @@ test('several migrations at once make the schema once', async () => {
 
 test('a second run changes nothing', async () => {
   expect(await migrate(database.db)).toEqual([])
+})
+
+test('the slots are filled from the orders that are kept as the projector would have counted them', async () => {
+  const eventId = newEventId()
+  const orders = Array.from({ length: 200 }, (_, i) =>
+    anOrder({
+      eventId,
+      orderId: `A-${i}`,
+      status: orderStatuses[i % 7],
+      dayId: 41 + (i % 2),
+      areaId: 1 + (i % 3),
+      orderDateTime: new Date(Date.parse('2026-09-04T18:00:00.250Z') + i * 47_777).toISOString(),
+    }),
+  )
+  await countNewOrders(database.db, orders)
+  await database.db
+    .insertInto('orders')
+    .values({ event_id: eventId, order_id: 'never-comes', version: 0, refunded_cents: 5 } as never)
+    .execute()
+  const slots = () =>
+    sql`select * from order_slots order by event_id, slot, day_id, area_id`.execute(database.db)
+  const { rows: counted } = await slots()
+  expect(counted.length).toBeGreaterThan(100)
+
+  await sql`drop table order_slots; delete from kysely_migration where name = '0004-order-slots'`.execute(
+    database.db,
+  )
+  await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
+  expect(await migrate(database.db)).toEqual(['0004-order-slots'])
+  expect((await slots()).rows).toEqual(counted)
 })
 
 test('revisions begin beyond those of any database that was there before', async () => {

@@ -4,6 +4,7 @@ import {
   addDaily,
   addHourly,
   addItems,
+  addOrderSlots,
   lockEvents,
   nextRevision,
   type Postgres,
@@ -29,6 +30,7 @@ export function countNewOrders(
     await addDaily(tx, changes)
     await addHourly(tx, changes)
     await addItems(tx, changes)
+    await addOrderSlots(tx, changes)
     const revision = await nextRevision(tx)
     await stampEvents(tx, eventIds, shard, revision)
     return revision

@@ -4,6 +4,7 @@ import {
   addDaily,
   addHourly,
   addItems,
+  addOrderSlots,
   type LockedEvent,
   nextRevision,
   stampEvents,
@@ -27,6 +28,7 @@ export async function storeChanges(
   await addDaily(tx, changes)
   await addHourly(tx, changes)
   await addItems(tx, changes)
+  await addOrderSlots(tx, changes)
   const revision = await nextRevision(tx)
   await stampEvents(tx, [...changes.keys()], shard, revision)
   for (const [eventId, days] of changes) {

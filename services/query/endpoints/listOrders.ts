@@ -4,7 +4,10 @@ import { hasArea, hasDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
-/** The total comes from the counters by status, never from counting orders (design.md, Read path). */
+/**
+ * The total comes from the counters by status, never from counting orders (design.md, Read path), and the place of a deep
+ * page from the slots: in one snapshot, so that they agree.
+ */
 export const listOrders = endpointRead({
   name: 'listOrders',
   early: false,

@@ -1,4 +1,4 @@
-import { type AreaChanges, type CounterChanges, noAreaChanges } from '@tally/core'
+import { type AreaChanges, type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
 import type { Finding } from '../differences.ts'
 
 /** What has to be added to the counters `stored` so that they become those that were `counted`. */
@@ -22,6 +22,7 @@ function areaCorrection(to: AreaChanges = noAreaChanges(), from: AreaChanges = n
     },
     hourly: perKey(to.hourly, from.hourly, { orders: 0, salesCents: 0 }),
     items: perKey(to.items, from.items, noItem),
+    slots: perKey(to.slots, from.slots, noStatuses()),
   }
 }
 
@@ -66,11 +67,12 @@ function cellsOf(counters: CounterChanges): Map<string, number> {
       if (value !== 0) cells.set(`${row} ${columnOf(name)}`, value)
   }
   for (const [dayId, areas] of counters) {
-    for (const [areaId, { daily, hourly, items }] of areas) {
+    for (const [areaId, { daily, hourly, items, slots }] of areas) {
       const { statuses, ...totals } = daily
       put(`daily_counters day ${dayId} area ${areaId}`, { ...statuses, ...totals })
       for (const [hour, row] of hourly) put(`hourly_counters day ${dayId} area ${areaId} hour ${hour}`, row)
       for (const [item, row] of items) put(`item_counters day ${dayId} area ${areaId} item ${item}`, row)
+      for (const [slot, row] of slots) put(`order_slots slot ${slot} day ${dayId} area ${areaId}`, row)
     }
   }
   return cells

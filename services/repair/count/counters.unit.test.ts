@@ -1,4 +1,4 @@
-import { type CounterChanges, noAreaChanges } from '@tally/core'
+import { type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
 import { expect, test } from 'vitest'
 import { correction, counterFindings } from './counters.ts'
 
@@ -10,20 +10,23 @@ const item = (quantity: number) => ({
   refundedCents: 0,
 })
 
-/** Day 41, all areas: some paid orders and some of item 7. */
+/** Day 41, all areas: some paid orders and some of item 7; in slot 500 some that are ready. */
 function counters({
   paid = 0,
   sales = 0,
   seven,
+  ready,
 }: {
   paid?: number
   sales?: number
   seven?: number
+  ready?: number
 }): CounterChanges {
   const area = noAreaChanges()
   area.daily.statuses.Paid = paid
   area.daily.salesCents = sales
   if (seven !== undefined) area.items.set(7, item(seven))
+  if (ready !== undefined) area.slots.set(500, { ...noStatuses(), ReadyForPickup: ready })
   return new Map([[41, new Map([[0, area]])]])
 }
 
@@ -51,4 +54,19 @@ test('the correction brings what is stored to what was counted, surplus rows to 
 test('where nothing differs the correction changes nothing', () => {
   const same = counters({ paid: 2, sales: 5, seven: 3 })
   expect(counterFindings(correction(same, same), new Map())).toEqual([])
+})
+
+test('a slot that differs is named and corrected, one too many too', () => {
+  expect(counterFindings(counters({ ready: 2 }), counters({}))).toEqual([
+    { where: 'postgres', what: 'order_slots slot 500 day 41 area 0 ready_for_pickup', found: 0, counted: 2 },
+  ])
+  for (const [counted, stored, by] of [
+    [counters({ ready: 2 }), counters({ ready: 5 }), -3],
+    [counters({}), counters({ ready: 5 }), -5],
+    [counters({ ready: 2 }), new Map(), 2],
+  ] as const)
+    expect(correction(counted, stored).get(41)?.get(0)?.slots.get(500)).toMatchObject({
+      ReadyForPickup: by,
+      Paid: 0,
+    })
 })

@@ -10,6 +10,7 @@ export const eventTables: [table: string, key: string[]][] = [
   ['daily_counters', ['day_id', 'area_id']],
   ['hourly_counters', ['day_id', 'area_id', 'hour']],
   ['item_counters', ['day_id', 'area_id', 'menu_item_id']],
+  ['order_slots', ['slot', 'day_id', 'area_id']],
 ]
 
 /**

@@ -16,19 +16,22 @@ const shadowTables = [
   'daily_counters',
   'hourly_counters',
   'item_counters',
+  'order_slots',
 ]
 
 /** What is kept of a run beside its tables; all of it goes with the schema. */
 export type ShadowRun = { id: number; live: string; continued: boolean }
 
 /**
- * Goes on with the shadow of a run of these topics that was ended within a day, or makes an empty one. Its tables
+ * Goes on with the shadow of a run of these topics that was ended within a day, or makes an empty one; also where an older
+ * program made it, because a table that it lacks would mean the live one (`openShadowPostgres`). Its tables
  * are not logged (they can be made again): after a crash of Postgres all of them are empty, offsets included.
  */
 export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
   const live = await liveSchema(db)
   const found = await findShadow(db)
-  if (found?.topicPrefix === topicPrefix && found.young) return { id: found.id, live, continued: true }
+  if (found?.topicPrefix === topicPrefix && found.young && (await isWhole(db)))
+    return { id: found.id, live, continued: true }
   const id = await db.transaction().execute(async tx => {
     await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
     await sql`create schema ${sql.id(shadowSchema)}`.execute(tx)
@@ -63,6 +66,14 @@ select to_regclass(${`${shadowSchema}.run`}) is not null as found`.execute(db)
 select run.rebuild_id as id, run.topic_prefix as "topicPrefix", started_at > now() - interval '1 day' as young
 from ${sql.id(shadowSchema, 'run')} as run join rebuilds using (rebuild_id)`.execute(db)
   return rows[0]
+}
+
+async function isWhole(db: Postgres): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`
+select count(*) from pg_tables where schemaname = ${shadowSchema} and tablename = any(${shadowTables}::text[])`.execute(
+    db,
+  )
+  return rows[0]?.count === shadowTables.length
 }
 
 /** Ends the run: takes the schema away and remembers that it is done, both or neither. */

@@ -3,6 +3,7 @@ import {
   addDaily,
   addHourly,
   addItems,
+  addOrderSlots,
   inSnapshot,
   lockEvents,
   nextRevision,
@@ -102,6 +103,7 @@ async function correct(tx: Tx, { eventsTopic }: RebuildParts, found: Recount): P
   await addDaily(tx, changes)
   await addHourly(tx, changes)
   await addItems(tx, changes)
+  await addOrderSlots(tx, changes)
   const revision = await nextRevision(tx)
   await stampEvents(tx, [eventId], shard, revision)
   await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })

@@ -1,0 +1,55 @@
+import type { EventId, OrderStatus } from '@tally/contract'
+import type { CounterChanges, StatusCounts } from '@tally/core'
+import { sql } from 'kysely'
+import { type AreaKey, flattenAreas } from '../counterRows.ts'
+import { ints, uuids } from '../postgres/binaryArrays.ts'
+import type { Tx } from '../postgres/database.ts'
+
+type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
+
+/** Adds changes to the slots of the list of orders. */
+export async function addOrderSlots(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+  const rows = flattenAreas(changes, ({ slots }, key): SlotRow[] =>
+    [...slots]
+      .filter(([, counts]) => !isEmpty(counts))
+      .map(([slot, statuses]) => ({ ...key, slot, statuses })),
+  )
+  if (rows.length === 0) return
+  rows.sort(byKey)
+  const counts = (status: OrderStatus) => ints(rows.map(({ statuses }) => statuses[status]))
+  await sql`
+insert into order_slots as stored (
+  event_id, slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled
+)
+select * from unnest(
+  ${uuids(rows.map(({ eventId }) => eventId))}::uuid[],
+  ${ints(rows.map(({ slot }) => slot))}::int[],
+  ${ints(rows.map(({ dayId }) => dayId))}::int[],
+  ${ints(rows.map(({ areaId }) => areaId))}::int[],
+  ${counts('PreOrder')}::int[],
+  ${counts('Pending')}::int[],
+  ${counts('Paid')}::int[],
+  ${counts('Preparing')}::int[],
+  ${counts('ReadyForPickup')}::int[],
+  ${counts('Completed')}::int[],
+  ${counts('Cancelled')}::int[]
+)
+on conflict (event_id, slot, day_id, area_id) do update set
+  pre_order = stored.pre_order + excluded.pre_order,
+  pending = stored.pending + excluded.pending,
+  paid = stored.paid + excluded.paid,
+  preparing = stored.preparing + excluded.preparing,
+  ready_for_pickup = stored.ready_for_pickup + excluded.ready_for_pickup,
+  completed = stored.completed + excluded.completed,
+  cancelled = stored.cancelled + excluded.cancelled`.execute(tx)
+}
+
+/** By event and slot; of one slot the days and areas stay as flattenAreas has sorted them. */
+function byKey(one: SlotRow, other: SlotRow): number {
+  if (one.eventId !== other.eventId) return one.eventId < other.eventId ? -1 : 1
+  return one.slot - other.slot
+}
+
+function isEmpty(counts: StatusCounts): boolean {
+  return Object.values(counts).every(count => count === 0)
+}

@@ -1,0 +1,32 @@
+import type { EventId, OrderStatus } from '@tally/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../postgres/database.ts'
+
+/** Which orders a list shows. */
+export type OrderFilter = {
+  eventId: EventId
+  dayId: number | undefined
+  areaId: number | undefined
+  /** Absent: everything but Cancelled (decisions.md, Answers). */
+  status: OrderStatus | undefined
+}
+
+const statusColumns = {
+  PreOrder: 'pre_order',
+  Pending: 'pending',
+  Paid: 'paid',
+  Preparing: 'preparing',
+  ReadyForPickup: 'ready_for_pickup',
+  Completed: 'completed',
+  Cancelled: 'cancelled',
+} as const satisfies Record<OrderStatus, keyof Database['daily_counters'] & keyof Database['order_slots']>
+
+/** How many orders a filter's status keeps, as a sum over the columns of a row that counts by status. */
+export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
+  const { Cancelled, ...listed } = statusColumns
+  const kept = status === undefined ? Object.values(listed) : [statusColumns[status]]
+  return sql.join(
+    kept.map(column => sql.ref(column)),
+    sql` + `,
+  )
+}
