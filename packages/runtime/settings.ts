@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 
 /** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
@@ -46,6 +47,22 @@ const rateLimits = z
     Inactive: Number(given.Inactive ?? 2),
   }))
 
+/** An address that others use, without a path: it is put before paths. */
+const base = (text: string) =>
+  /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+
+/** OpenID Connect goes over TLS, but for a provider on this machine. */
+const issuer = (text: string) =>
+  url('https:')(text) ||
+  (url('http:')(text) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(text).hostname))
+
+const network = (text: string) => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
 const origin = (text: string) =>
   text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
 
@@ -84,6 +101,29 @@ const schema = z.object({
   QUERY_PORT: port(8080),
   ADMIN_HOST: z.string().default('127.0.0.1'),
   ADMIN_PORT: port(8081),
+  ADMIN_URL: z
+    .string()
+    .refine(base)
+    .optional()
+    .meta({ takes: 'an address such as https://admin.example.org' }),
+  ADMIN_API_URL: z
+    .string()
+    .refine(base)
+    .optional()
+    .meta({ takes: 'an address such as https://api.example.org' }),
+  ADMIN_TRUSTED_PROXIES: z
+    .string()
+    .transform(list)
+    .refine(all => all.every(network))
+    .prefault('')
+    .meta({ takes: 'IP addresses or networks such as 10.0.0.0/8, comma-separated' }),
+  ADMIN_OIDC_ISSUER: z
+    .string()
+    .refine(issuer)
+    .optional()
+    .meta({ takes: "an OpenID provider's address, https:// unless it is on this machine" }),
+  ADMIN_OIDC_CLIENT_ID: z.string().optional(),
+  ADMIN_OIDC_CLIENT_SECRET: z.string().optional(),
   OPS_HOST: z.string().default('0.0.0.0'),
   OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
   RATE_LIMITS: rateLimits
@@ -127,7 +167,14 @@ export function readSettings(environment: Record<string, string | undefined>) {
     redisNodes: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
     query: { host: values.QUERY_HOST, port: values.QUERY_PORT },
-    admin: { host: values.ADMIN_HOST, port: values.ADMIN_PORT },
+    admin: {
+      host: values.ADMIN_HOST,
+      port: values.ADMIN_PORT,
+      url: values.ADMIN_URL,
+      apiUrl: values.ADMIN_API_URL ?? `http://localhost:${values.QUERY_PORT}`,
+      trustedProxies: values.ADMIN_TRUSTED_PROXIES,
+      oidc: oidcOf(values),
+    },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
     rateLimits: values.RATE_LIMITS,
     corsOrigins: values.CORS_ORIGINS,
@@ -151,8 +198,32 @@ function saslOf(values: z.output<typeof schema>) {
   return { sasl: { mechanism, username, password } }
 }
 
+/** Where administrators may sign in through an OpenID provider: what it is asked with. */
+export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; adminUrl: string }
+
+function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
+  const {
+    ADMIN_OIDC_ISSUER: issuer,
+    ADMIN_OIDC_CLIENT_ID: clientId,
+    ADMIN_OIDC_CLIENT_SECRET: clientSecret,
+    ADMIN_URL: adminUrl,
+  } = values
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
+  if (
+    issuer === undefined ||
+    clientId === undefined ||
+    clientSecret === undefined ||
+    adminUrl === undefined
+  ) {
+    throw new SettingsError(
+      'ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID, ADMIN_OIDC_CLIENT_SECRET and ADMIN_URL go together: set all four, or only ADMIN_URL, or none',
+    )
+  }
+  return { issuer, clientId, clientSecret, adminUrl }
+}
+
 /** Settings whose value may hold a password; KAFKA_SASL_PASSWORD takes anything, so it is never wrong. */
-const addresses = new Set(['DATABASE_URL', 'REDIS_URL'])
+const addresses = new Set(['DATABASE_URL', 'REDIS_URL', 'ADMIN_URL', 'ADMIN_API_URL', 'ADMIN_OIDC_ISSUER'])
 
 function describe(name: string, value: string | undefined): string {
   const shape = (schema.shape as Record<string, z.ZodType>)[name]

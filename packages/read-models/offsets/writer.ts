@@ -106,7 +106,9 @@ update shard_offsets as stored
 set as_of = greatest(stored.as_of, case when every.has_added then every.caught_up_to else stored.caught_up_to end)
 from every, ${mark}
 where stored.topic = mark.topic and stored.partition = mark.partition
-returning stored.topic, stored.partition, case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs"`.execute(tx)
+returning stored.topic, stored.partition, case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs"`.execute(
+      tx,
+    )
     return rows
   })
 }

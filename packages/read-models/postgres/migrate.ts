@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration'
 import * as readModels from './migrations/0001-read-models.ts'
 import * as operations from './migrations/0002-operations.ts'
 import * as addedPartitions from './migrations/0003-added-partitions.ts'
+import * as administration from './migrations/0004-administration.ts'
 import type { Postgres } from './pool.ts'
 
 /** One entry a migration, in order; a migration that has been released is never changed. */
@@ -10,6 +11,7 @@ const migrations: Record<string, Migration> = {
   '0001-read-models': readModels,
   '0002-operations': operations,
   '0003-added-partitions': addedPartitions,
+  '0004-administration': administration,
 }
 const latest = Object.keys(migrations).length
 
