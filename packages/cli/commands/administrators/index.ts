@@ -1,0 +1,9 @@
+import type { Command } from 'commander'
+import { addCreate } from './create.ts'
+
+export function addAdministrators(program: Command): void {
+  const administrators = program
+    .command('administrators')
+    .description('who may sign in to the administration area')
+  for (const add of [addCreate]) add(administrators)
+}

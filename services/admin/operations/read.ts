@@ -1,0 +1,79 @@
+import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
+import { earliest, type Postgres, type RedisClient, readOffsets } from '@tally/read-models'
+import { sql } from 'kysely'
+import { readFileSync } from 'node:fs'
+
+/** A shard: records that are not applied yet (null while Kafka does not answer), and up to when it is counted. */
+export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
+export type Rebuild = { startedAt: number; finishedAt: number | null }
+export type Versions = { name: string; version: string }[]
+
+type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPrefix: string }
+
+const patienceMs = 3_000
+
+/** How far each shard is applied, over the topics that it is made of. */
+export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
+  const { events, orders, refunds } = topicNames(topicPrefix)
+  const topics = [events, orders, refunds]
+  const [stored, ends] = await Promise.all([
+    readOffsets(db, topics),
+    within(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
+  ])
+  const shards = [...Map.groupBy(stored, ({ partition }) => partition)].map(([shard, rows]) => ({
+    shard,
+    lag:
+      ends === undefined
+        ? null
+        : rows.reduce((sum, { topic, partition, nextOffset }) => {
+            const end = ends.get(topic)?.get(partition)?.end ?? nextOffset
+            return sum + Math.max(0, end - nextOffset)
+          }, 0),
+    asOfMs: earliest(topics.map(topic => rows.find(row => row.topic === topic)?.asOfMs ?? null)),
+  }))
+  return shards.toSorted((one, other) => one.shard - other.shard)
+}
+
+/** The last run of `tally rebuild`, or undefined where there was none. */
+export async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
+  const row = await db
+    .selectFrom('rebuilds')
+    .select(['started_at', 'finished_at'])
+    .orderBy('rebuild_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { startedAt: row.started_at, finishedAt: row.finished_at }
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+/** What runs here; a part that does not answer says so. */
+export async function readVersions({ db, redis }: Parts): Promise<Versions> {
+  const silent = () => 'does not answer'
+  const [postgres, redisVersion, schema] = await Promise.all([
+    sql<{ version: string }>`select current_setting('server_version') as version`
+      .execute(db)
+      .then(({ rows }) => rows[0]?.version ?? '', silent),
+    redis.info('server').then(info => /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown', silent),
+    sql<{ name: string }>`select name from kysely_migration order by name desc limit 1`
+      .execute(db)
+      .then(({ rows }) => rows[0]?.name ?? '', silent),
+  ])
+  return [
+    { name: 'Tally', version },
+    { name: 'Schema', version: schema },
+    { name: 'Node.js', version: process.versions.node },
+    { name: 'Postgres', version: postgres },
+    { name: 'Redis', version: redisVersion },
+  ]
+}
+
+/** Rejects when an answer takes longer; the call itself goes on and is not waited for. */
+export async function within<T>(patience: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
+  answer.catch(() => undefined)
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+}
