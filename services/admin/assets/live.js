@@ -102,9 +102,6 @@ source.addEventListener('error', () => {
   if (source.readyState === EventSource.CLOSED) location.reload()
 })
 
-for (const select of by('picker').querySelectorAll('select'))
-  select.addEventListener('change', () => by('picker').requestSubmit())
-
 const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)
   by('full-screen').textContent = isOn ? 'Leave full screen' : 'Full screen'

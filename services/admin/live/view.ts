@@ -47,14 +47,18 @@ const figures = html`<dl class="tiles">
 ${tile('sales', 'Takings', true)}${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Average order')}
 </dl>
 <div class="panels">
+<div>
 <section class="card hours" aria-labelledby="hours-title"><h2 id="hours-title">Orders by hour</h2>
 <div id="hours-chart" aria-hidden="true"></div>
 <table class="hidden"><caption>Orders and takings by hour</caption><thead><tr><th scope="col">Hour</th><th scope="col">Orders</th><th scope="col">Takings</th></tr></thead><tbody id="hours-rows"></tbody></table>
 </section>
+<section class="card counts" aria-labelledby="counts-title"><h2 id="counts-title">Item counts</h2>
+<ul class="counts" id="counts"></ul></section>
+</div>
+<div>
 <section class="card" aria-labelledby="best-title"><h2 id="best-title">Best sellers</h2>
 <ol class="best" id="best"></ol></section>
 <section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
 <dl class="statuses" id="statuses"></dl></section>
-<section class="card counts" aria-labelledby="counts-title"><h2 id="counts-title">Item counts</h2>
-<ul class="counts" id="counts"></ul></section>
+</div>
 </div>`

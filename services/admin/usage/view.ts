@@ -47,10 +47,10 @@ function dayCard(byHour: Usage['byHour']): Html {
   const width = 720 / byHour.length
   const bars = byHour.map(({ requests }, index) => {
     const height = (requests / most) * 116
-    return html`<rect x="${(index * width + 2).toFixed(1)}" y="${(120 - height).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${height.toFixed(1)}" rx="2"></rect>`
+    return html`<rect x="${(index * width + 2).toFixed(1)}" y="${(120 - height).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${height.toFixed(1)}"></rect>`
   })
   return html`<section class="card"><h2>Last 24 hours</h2>
-<svg class="bars" viewBox="0 0 720 124" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}<line x1="0" x2="720" y1="121" y2="121"></line></svg>
+<svg class="bars" viewBox="0 0 720 124" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}<line x1="0" x2="720" y1="121" y2="121"></line></svg>
 <p class="faint ends"><span>24 hours ago</span><span>most in an hour: ${whole(most)}</span><span>now</span></p></section>`
 }
 
