@@ -71,7 +71,12 @@ export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
     parts.metrics.requests.inc({ status: String(reply.statusCode) })
     done()
   })
-  await app.register(helmet, { contentSecurityPolicy, referrerPolicy: { policy: 'same-origin' } })
+  await app.register(helmet, {
+    contentSecurityPolicy,
+    // None at all would make a form's origin `null`.
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: { includeSubDomains: false },
+  })
   await app.register(csrf, {
     cookieKey: 'tally_csrf',
     cookieOpts: { path: '/', sameSite: 'lax', httpOnly: true },

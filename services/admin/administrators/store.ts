@@ -1,6 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/read-models'
-import { sql } from 'kysely'
+import type { Database, Postgres } from '@tally/read-models'
+import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 
 /** Who may sign in; an administrator belongs to one organization and sees nothing of another. */
@@ -56,13 +56,39 @@ export async function createAdministrator(db: Postgres, wanted: NewAdministrator
     .returningAll()
     .executeTakeFirst()
   if (row === undefined) throw new AdministratorError(`${wanted.email} is an administrator already`)
+  return fromRow(row)
+}
+
+function fromRow(row: Selectable<Database['administrators']>): Administrator {
   return {
     administratorId: row.administrator_id,
-    organizationId,
+    organizationId: row.organization_id as OrganizationId,
     email: row.email,
     isPlatform: row.is_platform,
     createdAt: row.created_at,
   }
+}
+
+/** All administrators, or those of one organization, by organization and e-mail. */
+export async function listAdministrators(
+  db: Postgres,
+  organizationId?: OrganizationId,
+): Promise<Administrator[]> {
+  const all = db.selectFrom('administrators').selectAll().orderBy('organization_id').orderBy('email')
+  const rows = await (organizationId === undefined
+    ? all
+    : all.where('organization_id', '=', organizationId)
+  ).execute()
+  return rows.map(fromRow)
+}
+
+/** Removes an administrator, whose sessions end with it. Throws AdministratorError where nobody has this e-mail. */
+export async function removeAdministrator(db: Postgres, address: string): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('administrators')
+    .where('email', '=', address)
+    .executeTakeFirst()
+  if (numDeletedRows === 0n) throw new AdministratorError(`${address} is no administrator`)
 }
 
 /** What a password is checked against; undefined where nobody has this e-mail. */

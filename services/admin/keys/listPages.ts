@@ -21,7 +21,9 @@ export function listPages(area: FastifyInstance, { db }: AdminParts): void {
     return sendPage(request, reply, {
       title: 'API keys',
       section: 'keys',
-      notice: notices[request.query.done ?? ''],
+      notice: Object.hasOwn(notices, String(request.query.done))
+        ? notices[String(request.query.done)]
+        : undefined,
       body: keysView(keys.toReversed(), events),
     })
   })

@@ -12,7 +12,7 @@ type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPr
 
 const patienceMs = 3_000
 
-/** How far each shard is applied, over the topics that it is made of. */
+/** How far each shard is applied, over the topics that it is made of; one that nobody has read yet is behind in all. */
 export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
@@ -20,18 +20,22 @@ export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Sha
     readOffsets(db, topics),
     within(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
   ])
-  const shards = [...Map.groupBy(stored, ({ partition }) => partition)].map(([shard, rows]) => ({
-    shard,
-    lag:
-      ends === undefined
-        ? null
-        : rows.reduce((sum, { topic, partition, nextOffset }) => {
-            const end = ends.get(topic)?.get(partition)?.end ?? nextOffset
-            return sum + Math.max(0, end - nextOffset)
-          }, 0),
-    asOfMs: earliest(topics.map(topic => rows.find(row => row.topic === topic)?.asOfMs ?? null)),
-  }))
-  return shards.toSorted((one, other) => one.shard - other.shard)
+  const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
+  const shards = new Set([...stored.map(({ partition }) => partition), ...known])
+  return [...shards]
+    .toSorted((one, other) => one - other)
+    .map(shard => {
+      const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
+      const lagOf = (topic: string) => {
+        const log = ends?.get(topic)?.get(shard)
+        return log === undefined ? 0 : Math.max(0, log.end - (rows.get(topic)?.nextOffset ?? log.start))
+      }
+      return {
+        shard,
+        lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagOf(topic), 0),
+        asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
+      }
+    })
 }
 
 /** The last run of `tally rebuild`, or undefined where there was none. */

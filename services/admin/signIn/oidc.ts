@@ -1,5 +1,6 @@
 import type { OidcSettings } from '@tally/runtime'
 import * as client from 'openid-client'
+import { email } from '../administrators/store.ts'
 
 /** What a sign-in needs to remember between the way to the provider and back. */
 export type OidcPending = { verifier: string; state: string; nonce: string; next: string }
@@ -71,8 +72,9 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
         claims.email === undefined
           ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
           : claims
-      if (typeof told.email !== 'string' || told.email_verified !== true) return undefined
-      return { address: told.email.toLowerCase(), subject: `${claims.iss} ${claims.sub}` }
+      const address = email.safeParse(told.email)
+      if (!address.success || told.email_verified !== true) return undefined
+      return { address: address.data, subject: `${claims.iss} ${claims.sub}` }
     },
   }
 }

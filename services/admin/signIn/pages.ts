@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { email } from '../administrators/store.ts'
-import { findCredentials } from '../administrators/store.ts'
+import { email, findCredentials } from '../administrators/store.ts'
 import { note } from '../audit/store.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
@@ -39,7 +38,8 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
     const next = ownPath(textOf(fields, 'next'))
     const given = textOf(fields, 'email')
     // One that no account can have is tried and counted like any other.
-    const attempt = { email: email.safeParse(given).data ?? given.slice(0, 254), address: request.ip }
+    const account = email.safeParse(given).data
+    const attempt = { email: account ?? given.slice(0, 254), address: request.ip }
     const waitSeconds = await takeAttempt(db, attempt)
     if (waitSeconds !== undefined) {
       metrics.signIns.inc({ outcome: 'limited' })
@@ -50,7 +50,7 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
         waitSeconds,
       )
     }
-    const administratorId = await check(attempt.email, textOf(fields, 'password'))
+    const administratorId = await check(account, textOf(fields, 'password'))
     if (administratorId === undefined) {
       metrics.signIns.inc({ outcome: 'refused' })
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
@@ -71,8 +71,8 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
     return reply.redirect('/sign-in', 303)
   })
 
-  async function check(address: string, password: string): Promise<string | undefined> {
-    const found = await findCredentials(db, address)
+  async function check(account: string | undefined, password: string): Promise<string | undefined> {
+    const found = account === undefined ? undefined : await findCredentials(db, account)
     const isRight = await isPassword(
       password.slice(0, maxPasswordLength + 1),
       found?.passwordHash ?? (await nobodysHash),

@@ -166,6 +166,53 @@ test('a page says what may run in it: nothing inline and nothing from elsewhere'
   expect(body).not.toMatch(/<script(?![^>]*src=")|style="| on\w+="/)
 })
 
+test('what no database takes is answered like any other wrong value, never with a 5xx', async () => {
+  const { email } = await newOffice(stage)
+  const odd = ['\0', `${email}\0`, '\ud800', 'a'.repeat(5_000), '%00', "' or 1=1 --", '💥@example.org']
+  for (const given of odd) {
+    const reply = await visitor('198.51.100.30').post('/sign-in', {
+      email: given,
+      password: given,
+      next: given,
+    })
+    expect([given, reply.statusCode]).toEqual([given, 401])
+  }
+  const someone = visitor()
+  await someone.signIn(email)
+  for (const name of ['\0', 'x\0y', 'n'.repeat(201)]) {
+    const fields = { name, scope: 'events:read', eventId: '', expires: 'never' }
+    expect((await someone.post('/keys', fields, { from: '/keys/new' })).statusCode).toBe(400)
+  }
+  for (const path of [
+    '/keys?done=constructor',
+    '/keys/%00',
+    '/live?eventId=%00',
+    '/audit?before=-1',
+    '/operations',
+    '/x',
+  ])
+    expect((await someone.get(path)).statusCode).toBeLessThan(500)
+  expect((await someone.get('/keys?done=constructor')).body).not.toContain('native code')
+})
+
+test('a form that is too large is refused', async () => {
+  const reply = await visitor().post('/sign-in', { email: 'a'.repeat(20_000) })
+  expect(reply.statusCode).toBe(413)
+})
+
+test('while Postgres does not answer the page says so, and tells nothing from inside', async () => {
+  const { openPostgres } = await import('@tally/read-models')
+  const url = 'postgres://nobody@127.0.0.1:1/nothing'
+  const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
+  const cut = await openStage({ db })
+  const reply = await newVisitor(cut.app).signIn('anna@example.org')
+  await cut.close()
+  await db.destroy()
+  expect([reply.statusCode, reply.headers['retry-after']]).toEqual([503, '2'])
+  expect(reply.body).toContain('A part of Tally does not answer')
+  expect(reply.body).not.toMatch(/ECONN|127\.0\.0\.1|postgres/)
+})
+
 async function inTurn<T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> {
   const results: T[] = []
   for (let index = 0; index < times; index++) results.push(await work(index))

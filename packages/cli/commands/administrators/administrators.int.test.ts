@@ -84,3 +84,32 @@ test.for(['', 'short', 'x'.repeat(201)])(
     expect(await rowOf('f@example.org')).toBeUndefined()
   },
 )
+
+test('administrators are listed by organization, and one who is removed is signed out everywhere', async () => {
+  const settings = { DATABASE_URL: database.url }
+  const own = await addOrganization(database.db)
+  for (const name of ['zora', 'yann'])
+    await create(['--organization', own, '--email', `${name}@example.org`, '--json'])
+  const list = async () =>
+    (await runTally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  const [yann, zora] = await list()
+  expect([yann.email, zora.email]).toEqual(['yann@example.org', 'zora@example.org'])
+  const { beginSession, findSession } = await import('@tally/admin/signIn/sessions.ts')
+  const token = await beginSession(database.db, yann.administratorId)
+  expect(await findSession(database.db, token)).toMatchObject({
+    email: 'yann@example.org',
+    organizationId: own,
+  })
+  const remove = () => runTally(['administrators', 'remove', '--email', 'Yann@example.org'], settings)
+  expect((await remove()).code).toBe(0)
+  expect(await findSession(database.db, token)).toBeUndefined()
+  expect((await list()).map(({ email }: { email: string }) => email)).toEqual(['zora@example.org'])
+  expect(await remove()).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tally: yann@example.org is no administrator\n',
+  })
+})

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { UsageError } from '../../failure.ts'
 import { openCommand, withSchema } from '../../open.ts'
 
 type Raw = { organization: string; email: string; platform?: true; json?: true }
@@ -15,25 +14,22 @@ export function addCreate(administrators: Command): void {
     .option('--platform', 'open the operations page to them, which is about all organizations')
     .option('--json', 'print one JSON object')
     .action(async (raw: Raw) => {
-      const [{ organizationOf }, { createAdministrator, email }, { hashPassword }, { readPassword }] =
+      const [{ organizationOf }, values, { createAdministrator }, { hashPassword }, { readPassword }] =
         await Promise.all([
           import('../keys/values.ts'),
+          import('./values.ts'),
           import('@tally/admin/administrators/store.ts'),
           import('@tally/admin/signIn/password.ts'),
           import('./readPassword.ts'),
         ])
       const organizationId = organizationOf(raw.organization)
-      const address = email.safeParse(raw.email)
-      if (!address.success)
-        throw new UsageError(`--email takes an e-mail address, got ${JSON.stringify(raw.email)}`)
+      const { emailOf, printAdministrator } = values
+      const email = emailOf(raw.email)
       const { settings } = await openCommand()
       const passwordHash = await hashPassword(await readPassword())
-      const wanted = { organizationId, email: address.data, isPlatform: raw.platform === true, passwordHash }
+      const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const made = await withSchema(settings.databaseUrl, db => createAdministrator(db, wanted))
-      const { formatTimestamp } = await import('@tally/contract')
-      const printed = { ...made, createdAt: formatTimestamp(made.createdAt) }
-      console.log(
-        raw.json ? JSON.stringify(printed) : `${made.email} may sign in for organization ${organizationId}`,
-      )
+      const sentence = `${made.email} may sign in for organization ${organizationId}`
+      console.log(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
     })
 }
