@@ -1,70 +1,23 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
+import {
+  anyPort,
+  base,
+  brokers,
+  flag,
+  issuer,
+  list,
+  network,
+  origin,
+  port,
+  rateLimits,
+  redisNodes,
+  url,
+} from './settingValues.ts'
 
 /** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
 }
-
-const anyPort = z
-  .string()
-  .regex(/^\d{1,5}$/)
-  .transform(Number)
-  .pipe(z.number().max(65535))
-const port = (fallback: number) => anyPort.default(fallback).meta({ takes: 'a port from 0 to 65535' })
-const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
-const list = (text: string) =>
-  text
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '')
-
-const brokers = z
-  .string()
-  .transform(list)
-  .refine(
-    all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
-  )
-
-const url =
-  (...protocols: string[]) =>
-  (text: string) =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol)
-
-const redisNodes = z
-  .string()
-  .transform(list)
-  .refine(nodes => nodes.length > 0 && nodes.every(url('redis:', 'rediss:')))
-
-const rateLimits = z
-  .string()
-  .transform(list)
-  .refine(parts => parts.every(part => /^(Trial|ActiveDayPass|Inactive)=[1-9]\d{0,8}$/.test(part)))
-  .transform(parts => Object.fromEntries(parts.map(part => part.split('='))) as Record<string, string>)
-  .transform(given => ({
-    Trial: Number(given.Trial ?? 2),
-    ActiveDayPass: Number(given.ActiveDayPass ?? 60),
-    Inactive: Number(given.Inactive ?? 2),
-  }))
-
-/** An address that others use, without a path: it is put before paths. */
-const base = (text: string) =>
-  /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
-
-/** OpenID Connect goes over TLS, but for a provider on this machine. */
-const issuer = (text: string) =>
-  url('https:')(text) ||
-  (url('http:')(text) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(text).hostname))
-
-const network = (text: string) => {
-  const [address = '', bits, ...rest] = text.split('/')
-  const version = isIP(address)
-  if (version === 0 || rest.length > 0) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
-}
-
-const origin = (text: string) =>
-  text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
 
 /** Every setting of commands.md, in its environment name. Nothing else in Tally reads the environment. */
 const schema = z.object({
