@@ -6,6 +6,7 @@ import {
   readStatuses,
 } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
+import { within } from '../within.ts'
 import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
 import { openRedisDays } from './fromRedis.ts'
@@ -24,6 +25,8 @@ export type DayReader = () => Promise<Look>
 
 /** While Redis does not answer Postgres is asked, but not as often. */
 const postgresEveryMs = 1_000
+/** Orders by status come from Postgres only; the rest of a screen does not wait for them. */
+const statusPatienceMs = 500
 
 /**
  * Looks at one day again and again: two small replies of Redis while nothing changes, the documents when something
@@ -33,6 +36,7 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
   const days = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
   let askPostgresAtMs = 0
+  let askStatusesAtMs = Number.POSITIVE_INFINITY
 
   const fromRedis = async (): Promise<DayRead | undefined> => {
     if (last === undefined) return days.day(ref)
@@ -67,9 +71,11 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
     const now = isOlder ? before : read
     last = { ...now, asOfMs: later(before?.asOfMs ?? null, read.asOfMs) }
     const beat = { asOfMs: last.asOfMs, nowMs: Date.now() }
-    if (before !== undefined && before.revision === now.revision) return { beat }
-    const statuses = await readStatuses(db, ref).catch(() => null)
-    return { beat, shown: showDay(last, ref.dayId, statuses) }
+    const isNews = before === undefined || before.revision !== now.revision
+    if (!isNews && performance.now() < askStatusesAtMs) return { beat }
+    const statuses = await within(statusPatienceMs, readStatuses(db, ref)).catch(() => null)
+    askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
+    return isNews || statuses !== null ? { beat, shown: showDay(last, ref.dayId, statuses) } : { beat }
   }
 }
 

@@ -8,8 +8,9 @@ import { badForm, PageProblem } from '../http/problem.ts'
 import type { AdminParts } from '../parts.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted } from '../views/format.ts'
+import { within } from '../within.ts'
 import { openLetters } from './letters.ts'
-import { readLastRebuild, readShards, readVersions, within } from './read.ts'
+import { readLastRebuild, readShards, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
 /** A topic full of bad records is not waited for; the page says so and counts on in the background. */

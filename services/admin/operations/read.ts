@@ -2,6 +2,7 @@ import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
 import { earliest, type Postgres, type RedisClient, readOffsets } from '@tally/read-models'
 import { sql } from 'kysely'
 import { readFileSync } from 'node:fs'
+import { within } from '../within.ts'
 
 /** A shard: records that are not applied yet (null while Kafka does not answer), and up to when it is counted. */
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
@@ -72,12 +73,4 @@ export async function readVersions({ db, redis }: Parts): Promise<Versions> {
     { name: 'Postgres', version: postgres },
     { name: 'Redis', version: redisVersion },
   ]
-}
-
-/** Rejects when an answer takes longer; the call itself goes on and is not waited for. */
-export async function within<T>(patience: number, answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
-  answer.catch(() => undefined)
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer))
 }

@@ -35,4 +35,4 @@ export function platformSessionOf(request: FastifyRequest): Session {
 
 /** A path of our own to go on to after the sign-in; anything that could lead elsewhere is the start. */
 export const ownPath = (next: unknown): string =>
-  typeof next === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.includes('\\') ? next : '/'
+  typeof next === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'
