@@ -113,7 +113,12 @@ test('while Postgres cannot tell the orders by status, a screen shows the rest, 
   })
   let isDown = true
   const parts = { ...stage.parts, topics: [`${stage.parts.topicPrefix}.events`] }
-  const db = new Proxy(stage.db, { get: (_, name) => Reflect.get(isDown ? noDb : stage.db, name) })
+  const get = (_: unknown, name: string) => {
+    const from = isDown ? noDb : stage.db
+    const value = Reflect.get(from, name)
+    return typeof value === 'function' ? value.bind(from) : value
+  }
+  const db = new Proxy(stage.db, { get: get as never })
   const live = openLiveHub({ ...parts, db })
   const screen = look(ref, live)
   await until('it is told', () => screen.orders() === 5)
