@@ -12,6 +12,8 @@ export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
   signal?: AbortSignal | undefined
+  /** What it reads from stdin; nothing unless told otherwise. */
+  input?: string
   /** How many lines of output the error of a failure shows; 15 unless told otherwise. */
   errorLines?: number
   /** Is given each whole line of output as it comes. */
@@ -23,14 +25,16 @@ export interface RunOptions {
  * when `signal` ends it.
  */
 export async function run(command: string, args: string[], options: RunOptions = {}): Promise<Finished> {
-  const { owner, env, cwd, signal, onLine, errorLines = 15 } = options
+  const { owner, env, cwd, signal, onLine, input = '', errorLines = 15 } = options
   signal?.throwIfAborted()
   const child = spawn(command, args, {
     ...owner,
     cwd,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   })
+  // One that ends without reading it is no failure.
+  child.stdin.on('error', () => {}).end(input)
   const kill = () => void child.kill('SIGTERM')
   signal?.addEventListener('abort', kill)
   let stdout = ''

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { installPackage } from './apt.ts'
 import { tryRun } from './command.ts'
 import { containerServer, hasDocker, type Image } from './container.ts'
 import { cannotBeHad, type PartSetup } from './part.ts'
-import { installRedis } from './redis-install.ts'
 import { type Server, serverOf } from './server.ts'
 
 /** A Redis 7 or later on 127.0.0.1; it keeps its data when the setup says so. */
@@ -12,7 +12,7 @@ export async function redisServer(setup: PartSetup): Promise<Server> {
   const { folder, port, logFile } = setup
   const url = `redis://127.0.0.1:${port}`
   const answers = () => redisAnswers(url)
-  if (!(await hasRedis()) && !((await installRedis(setup)) && (await hasRedis()))) {
+  if (!(await hasRedis()) && !((await installPackage('redis-server', setup)) && (await hasRedis()))) {
     if (!(await hasDocker())) throw cannotBeHad('redis', 'install redis-server 7 or later', 'REDIS_URL')
     return containerServer(redisImage(url, setup.durable), setup)
   }

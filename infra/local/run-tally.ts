@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { demoAdministrator } from './first-administrator.ts'
 import { countsPath, demoKey, eventsOf, feedOrganizations, type Key, untilCounted } from './first-answer.ts'
 import { preferPort } from './ports.ts'
 import { type LocalServers, startServers } from './servers.ts'
@@ -64,9 +65,11 @@ async function bringUp(
   const named = Number(process.env.OPS_PORT || 0)
   await keep('projector', withOps('projector', named || (await preferPort(9090))))
   await keep('query', withOps('query', named ? named + 1 : await preferPort(9091)))
+  await keep('admin', withOps('admin', named ? named + 2 : await preferPort(9092)))
 
   const demo = { address: `http://127.0.0.1:${env.QUERY_PORT}`, keyFile: join(local, 'demo-key.json') }
-  if (fresh) rmSync(demo.keyFile, { force: true })
+  const administratorFile = join(local, 'demo-administrator.json')
+  if (fresh) for (const file of [demo.keyFile, administratorFile]) rmSync(file, { force: true })
   const organizations = await feedOrganizations(around)
   const findKey = () => demoKey(demo.address, demo.keyFile, organizations, around)
   let key = await findKey()
@@ -78,18 +81,23 @@ async function bringUp(
     const { token } = key
     path = await step('first answer', () => untilCounted(demo.address, token, before, signal))
   }
-  process.stdout.write(lastWords({ address: demo.address, env, key, path }))
+  const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
+  const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
+  process.stdout.write(lastWords({ address: demo.address, area, env, key, signIn, path }))
 }
 
 /** The settings of every process: where the servers are, and this machine's own ports. */
 async function settings(servers: LocalServers): Promise<Record<string, string>> {
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, QUERY_HOST, QUERY_PORT, OPS_HOST } = process.env
+  const { ADMIN_HOST, ADMIN_PORT } = process.env
   return {
     KAFKA_BROKERS: KAFKA_BROKERS || servers.kafkaBrokers,
     DATABASE_URL: DATABASE_URL || servers.databaseUrl,
     REDIS_URL: REDIS_URL || servers.redisUrl,
     QUERY_HOST: QUERY_HOST || '127.0.0.1',
     QUERY_PORT: QUERY_PORT || String(await preferPort(8080)),
+    ADMIN_HOST: ADMIN_HOST || '127.0.0.1',
+    ADMIN_PORT: ADMIN_PORT || String(await preferPort(8081)),
     OPS_HOST: OPS_HOST || '127.0.0.1',
   }
 }

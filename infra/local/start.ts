@@ -7,7 +7,8 @@ import { log } from './words.ts'
 
 const help = `npm start [-- options]
   Starts Kafka, Redis and Postgres for this checkout (or uses those that KAFKA_BROKERS, REDIS_URL and DATABASE_URL
-  name), Tally on top of them and a demonstration feed, and prints an API key and a curl line. Ctrl-C stops it all.
+  name), Tally on top of them and a demonstration feed, and prints an API key, a curl line and a sign-in to the administration
+  area. Ctrl-C stops it all.
 
   --no-feed   without the feed
   --fresh     begins with empty data; without it a second start goes on with the data of the first

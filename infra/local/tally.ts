@@ -17,9 +17,9 @@ export interface Surroundings {
   onDeath: (message: string) => void
 }
 
-/** Runs a command of the program to its end and returns what it printed on stdout. */
-export async function tally(args: string[], { env, signal }: Surroundings): Promise<string> {
-  return (await run(program, args, { env, signal })).stdout
+/** Runs a command of the program to its end, with `input` on its stdin, and returns what it printed on stdout. */
+export async function tally(args: string[], { env, signal }: Surroundings, input = ''): Promise<string> {
+  return (await run(program, args, { env, signal, input })).stdout
 }
 
 /** A command of the program that stays, and the address where it says that it is ready. */

@@ -1,3 +1,5 @@
+import type { SignIn } from './first-administrator.ts'
+
 /** One line of progress, on stderr: stdout belongs to the result. */
 export function log(line: string): void {
   process.stderr.write(`${line}\n`)
@@ -14,19 +16,24 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
 /** What the reader of the last words needs: addresses, and a key with a path that answers, as far as there is one. */
 export interface Outcome {
   address: string
+  /** The administration area. */
+  area: string
   env: Record<string, string>
   key: { name: string; token: string } | undefined
+  signIn: SignIn | undefined
   path: string | undefined
 }
 
 /** The text that `npm start` closes with. */
-export function lastWords({ address, env, key, path }: Outcome): string {
+export function lastWords({ address, area, env, key, signIn, path }: Outcome): string {
   const servers = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL'].map(name => `  ${name}=${env[name]}`)
   const addresses = [
     'Tally runs. Ctrl-C stops it.',
     '',
-    `  API         ${address}/api/v1/`,
-    `  Reference   ${address}/docs`,
+    `  API             ${address}/api/v1/`,
+    `  Reference       ${address}/docs`,
+    `  Administration  ${area}/`,
+    ...(signIn === undefined ? [] : [`    sign in as ${signIn.email} with ${signIn.password}`]),
     '',
     '  For `npx tally` in another terminal:',
     ...servers.map(line => `  export${line.slice(1)}`),
@@ -40,4 +47,6 @@ export function lastWords({ address, env, key, path }: Outcome): string {
 const howToMakeAKey = [
   '  No API key yet. Once an organization is known (`npx tally feed --data FILE` sends some), make one:',
   '  npx tally keys create --organization UUID --name me --scope events:read --scope analytics:read --json',
+  '  and somebody who signs in to the administration area:',
+  '  npx tally administrators create --organization UUID --email you@example.org',
 ]

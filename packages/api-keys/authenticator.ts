@@ -25,6 +25,8 @@ export type AuthenticatorParts = {
   redis: RedisClient
   keys: RedisKeys
   logger: Log
+  /** Hears of a key that was sent with its secret but is revoked or expired. */
+  onOver?: (key: ApiKey) => void
   /** The time of day in epoch milliseconds, for expiry and use. */
   now?: () => number
 }
@@ -34,19 +36,26 @@ export type AuthenticatorParts = {
  * Tokens): a record is used for 0.9 s at most, and fetched anew before that where it is in use.
  */
 export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
-  const { now = Date.now } = parts
+  const { now = Date.now, onOver = () => {} } = parts
   const source = openKeySource(parts)
   const cache = openKeyCache(source)
   const usage = openUsage({ ...parts, now })
   const stopPublishing = keepPublished(parts)
+
+  const judge = (stored: StoredKey | undefined, secret: string): ApiKey | undefined => {
+    if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
+    if (!isOver(stored.key, now())) return stored.key
+    onOver(stored.key)
+    return undefined
+  }
 
   return {
     authenticate(token) {
       const parsed = token === undefined ? undefined : parseToken(token)
       if (parsed === undefined) return undefined
       const stored = cache.get(parsed.keyId)
-      if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret, now()))
-      return judge(stored, parsed.secret, now())
+      if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret))
+      return judge(stored, parsed.secret)
     },
     used: usage.note,
     async close() {
@@ -55,9 +64,5 @@ export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
   }
 }
 
-function judge(stored: StoredKey | undefined, secret: string, nowMs: number): ApiKey | undefined {
-  if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
-  const { revokedAt, expiresAt } = stored.key
-  const isOver = revokedAt !== null || (expiresAt !== null && expiresAt <= nowMs)
-  return isOver ? undefined : stored.key
-}
+const isOver = ({ revokedAt, expiresAt }: ApiKey, nowMs: number): boolean =>
+  revokedAt !== null || (expiresAt !== null && expiresAt <= nowMs)

@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId, Scope } from '@tally/contract'
-import type { Database, Postgres } from '@tally/read-models'
+import type { Database, Postgres, Tx } from '@tally/read-models'
 import { type Selectable, sql } from 'kysely'
 import type { ApiKey, StoredKey } from './apiKey.ts'
 import { hashSecret, makeToken } from './token.ts'
@@ -18,33 +18,47 @@ export type NewKey = {
   expiresAt: number | null
 }
 
+/** A key that was just made, with its token, which is kept nowhere. */
+export type MadeKey = { stored: StoredKey; token: string }
+
 /**
- * Makes a key and returns it with its token, which is kept nowhere. Throws ApiKeyError where the organization is
- * not known yet, or the event is not known or not its own (commands.md, keys create).
+ * Makes a key and returns it with its token. Throws ApiKeyError where the organization is not known yet, or the
+ * event is not known or not its own (commands.md, keys create).
  */
-export async function createKey(db: Postgres, wanted: NewKey): Promise<{ stored: StoredKey; token: string }> {
+export function createKey(db: Postgres, wanted: NewKey): Promise<MadeKey> {
+  return db.transaction().execute(tx => createKeyWithin(tx, wanted))
+}
+
+/** As createKey, inside a transaction. */
+export async function createKeyWithin(tx: Tx, wanted: NewKey): Promise<MadeKey> {
+  await requireKnown(tx, wanted)
+  return insertKey(tx, wanted)
+}
+
+/** Inserts a key that is allowed to be; see createKey. */
+export async function insertKey(tx: Tx, wanted: NewKey): Promise<MadeKey> {
   const { keyId, secret, token } = makeToken()
-  const row = await db.transaction().execute(async tx => {
-    await requireKnown(tx, wanted)
-    return tx
-      .insertInto('api_keys')
-      .values({
-        key_id: keyId,
-        secret_sha256: hashSecret(secret),
-        organization_id: wanted.organizationId,
-        name: wanted.name,
-        scopes: wanted.scopes,
-        event_id: wanted.eventId,
-        created_at: new Date().toISOString(),
-        expires_at: wanted.expiresAt === null ? null : new Date(wanted.expiresAt).toISOString(),
-        revoked_at: null,
-        last_used_at: null,
-      })
-      .returningAll()
-      .executeTakeFirstOrThrow()
-  })
+  const row = await tx
+    .insertInto('api_keys')
+    .values({
+      key_id: keyId,
+      secret_sha256: hashSecret(secret),
+      organization_id: wanted.organizationId,
+      name: wanted.name,
+      scopes: wanted.scopes,
+      event_id: wanted.eventId,
+      created_at: new Date().toISOString(),
+      expires_at: isoOrNull(wanted.expiresAt),
+      revoked_at: null,
+      last_used_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
   return { stored: fromRow(row), token }
 }
+
+export const isoOrNull = (epochMs: number | null) =>
+  epochMs === null ? null : new Date(epochMs).toISOString()
 
 async function requireKnown(db: Postgres, { organizationId, eventId }: NewKey): Promise<void> {
   const organization = await db
@@ -140,7 +154,7 @@ where api_keys.key_id = due.key_id`.execute(db)
 
 type Row = Selectable<Database['api_keys']>
 
-function fromRow(row: Row): StoredKey {
+export function fromRow(row: Row): StoredKey {
   return {
     secretSha256: row.secret_sha256,
     key: {

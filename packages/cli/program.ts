@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { addAdmin } from './commands/admin.ts'
+import { addAdministrators } from './commands/administrators/index.ts'
 import { addDeadLetters } from './commands/dead-letters/index.ts'
 import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
@@ -25,8 +27,9 @@ export function openProgram(): Command {
     )
     .exitOverride()
   // In the order in which a new installation needs them.
-  const services = [addMigrate, addTopics, addProjector, addQuery, addFeed, addKeys]
+  const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
+  const access = [addKeys, addAdministrators]
   const repairs = [addDeadLetters, addVerify, addRebuild]
-  for (const add of [...services, ...repairs]) add(program)
+  for (const add of [...services, ...access, ...repairs]) add(program)
   return program
 }

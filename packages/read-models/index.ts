@@ -1,4 +1,5 @@
 export * from './counterRows.ts'
+export * from './daily/reader.ts'
 export * from './daily/writer.ts'
 export * from './documents/documents.ts'
 export * from './events/reader.ts'

@@ -18,6 +18,9 @@ export const metricHelp = {
   tally_query_source_total: 'Reads by where the answer came from (memory, redis, postgres)',
   tally_query_failures_total:
     'Calls to Redis or Postgres that failed and were answered another way, or with 503',
+  tally_admin_requests_total: 'Pages of the administration area answered, by status',
+  tally_admin_sign_ins_total: 'Attempts to sign in, by outcome (signed-in, refused, limited)',
+  tally_admin_live_screens: 'Live screens that are open now',
 } as const
 export type MetricName = keyof typeof metricHelp
 

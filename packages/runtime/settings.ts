@@ -1,53 +1,23 @@
 import { z } from 'zod'
+import {
+  anyPort,
+  base,
+  brokers,
+  flag,
+  issuer,
+  list,
+  network,
+  origin,
+  port,
+  rateLimits,
+  redisNodes,
+  url,
+} from './settingValues.ts'
 
 /** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
 }
-
-const anyPort = z
-  .string()
-  .regex(/^\d{1,5}$/)
-  .transform(Number)
-  .pipe(z.number().max(65535))
-const port = (fallback: number) => anyPort.default(fallback).meta({ takes: 'a port from 0 to 65535' })
-const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
-const list = (text: string) =>
-  text
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '')
-
-const brokers = z
-  .string()
-  .transform(list)
-  .refine(
-    all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
-  )
-
-const url =
-  (...protocols: string[]) =>
-  (text: string) =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol)
-
-const redisNodes = z
-  .string()
-  .transform(list)
-  .refine(nodes => nodes.length > 0 && nodes.every(url('redis:', 'rediss:')))
-
-const rateLimits = z
-  .string()
-  .transform(list)
-  .refine(parts => parts.every(part => /^(Trial|ActiveDayPass|Inactive)=[1-9]\d{0,8}$/.test(part)))
-  .transform(parts => Object.fromEntries(parts.map(part => part.split('='))) as Record<string, string>)
-  .transform(given => ({
-    Trial: Number(given.Trial ?? 2),
-    ActiveDayPass: Number(given.ActiveDayPass ?? 60),
-    Inactive: Number(given.Inactive ?? 2),
-  }))
-
-const origin = (text: string) =>
-  text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
 
 /** Every setting of commands.md, in its environment name. Nothing else in Tally reads the environment. */
 const schema = z.object({
@@ -84,6 +54,29 @@ const schema = z.object({
   QUERY_PORT: port(8080),
   ADMIN_HOST: z.string().default('127.0.0.1'),
   ADMIN_PORT: port(8081),
+  ADMIN_URL: z
+    .string()
+    .refine(base)
+    .optional()
+    .meta({ takes: 'an address such as https://admin.example.org' }),
+  ADMIN_API_URL: z
+    .string()
+    .refine(base)
+    .optional()
+    .meta({ takes: 'an address such as https://api.example.org' }),
+  ADMIN_TRUSTED_PROXIES: z
+    .string()
+    .transform(list)
+    .refine(all => all.every(network))
+    .prefault('')
+    .meta({ takes: 'IP addresses or networks such as 10.0.0.0/8, comma-separated' }),
+  ADMIN_OIDC_ISSUER: z
+    .string()
+    .refine(issuer)
+    .optional()
+    .meta({ takes: "an OpenID provider's address, https:// unless it is on this machine" }),
+  ADMIN_OIDC_CLIENT_ID: z.string().optional(),
+  ADMIN_OIDC_CLIENT_SECRET: z.string().optional(),
   OPS_HOST: z.string().default('0.0.0.0'),
   OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
   RATE_LIMITS: rateLimits
@@ -127,7 +120,14 @@ export function readSettings(environment: Record<string, string | undefined>) {
     redisNodes: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
     query: { host: values.QUERY_HOST, port: values.QUERY_PORT },
-    admin: { host: values.ADMIN_HOST, port: values.ADMIN_PORT },
+    admin: {
+      host: values.ADMIN_HOST,
+      port: values.ADMIN_PORT,
+      url: values.ADMIN_URL,
+      apiUrl: values.ADMIN_API_URL ?? `http://localhost:${values.QUERY_PORT}`,
+      trustedProxies: values.ADMIN_TRUSTED_PROXIES,
+      oidc: oidcOf(values),
+    },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
     rateLimits: values.RATE_LIMITS,
     corsOrigins: values.CORS_ORIGINS,
@@ -151,8 +151,32 @@ function saslOf(values: z.output<typeof schema>) {
   return { sasl: { mechanism, username, password } }
 }
 
+/** Where administrators may sign in through an OpenID provider: what it is asked with. */
+export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; adminUrl: string }
+
+function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
+  const {
+    ADMIN_OIDC_ISSUER: issuer,
+    ADMIN_OIDC_CLIENT_ID: clientId,
+    ADMIN_OIDC_CLIENT_SECRET: clientSecret,
+    ADMIN_URL: adminUrl,
+  } = values
+  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
+  if (
+    issuer === undefined ||
+    clientId === undefined ||
+    clientSecret === undefined ||
+    adminUrl === undefined
+  ) {
+    throw new SettingsError(
+      'ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID, ADMIN_OIDC_CLIENT_SECRET and ADMIN_URL go together: set all four, or only ADMIN_URL, or none',
+    )
+  }
+  return { issuer, clientId, clientSecret, adminUrl }
+}
+
 /** Settings whose value may hold a password; KAFKA_SASL_PASSWORD takes anything, so it is never wrong. */
-const addresses = new Set(['DATABASE_URL', 'REDIS_URL'])
+const addresses = new Set(['DATABASE_URL', 'REDIS_URL', 'ADMIN_URL', 'ADMIN_API_URL', 'ADMIN_OIDC_ISSUER'])
 
 function describe(name: string, value: string | undefined): string {
   const shape = (schema.shape as Record<string, z.ZodType>)[name]

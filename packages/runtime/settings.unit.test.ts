@@ -24,7 +24,14 @@ test('without any setting everything has the default of commands.md', () => {
     redisNodes: ['redis://localhost:6379'],
     redisPrefix: 'tally',
     query: { host: '0.0.0.0', port: 8080 },
-    admin: { host: '127.0.0.1', port: 8081 },
+    admin: {
+      host: '127.0.0.1',
+      port: 8081,
+      url: undefined,
+      apiUrl: 'http://localhost:8080',
+      trustedProxies: [],
+      oidc: undefined,
+    },
     ops: { host: '0.0.0.0', port: undefined },
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
     corsOrigins: [],
@@ -77,6 +84,10 @@ test.each([
   ['REDIS_PREFIX', ['a{b', 'a b']],
   ['QUERY_PORT', ['65536', '-1', '8080x', '1.5', ' 80']],
   ['ADMIN_PORT', ['99999']],
+  ['ADMIN_URL', ['example.org', 'https://example.org/', 'https://example.org/admin', '*']],
+  ['ADMIN_API_URL', ['localhost:8080', 'ftp://example.org']],
+  ['ADMIN_TRUSTED_PROXIES', ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', 'true', '1']],
+  ['ADMIN_OIDC_ISSUER', ['example.org', 'http://example.org', 'http://127.evil.example', 'ftp://localhost']],
   ['OPS_PORT', ['http']],
   ['RATE_LIMITS', ['Trial', 'Trial=0', 'Trial=2.5', 'Trial=-1', 'Gold=5', 'Trial=02', 'trial=2']],
   ['CORS_ORIGINS', ['example.org', 'https://example.org/', 'ftp://example.org', 'null']],
@@ -114,6 +125,39 @@ test('the three SASL settings go together', () => {
 
 const odd = fc.string({ unit: fc.constantFrom(...`aZ9,:;@/?#[]{}%&=+$!'"\\|<>^~\` ü\n\t`), maxLength: 8 })
 const password = fc.tuple(odd, odd).map(([before, after]) => `${before}MARKER${after}`)
+
+test('the settings of an OpenID provider go together, and need the address that it sends people back to', () => {
+  const all = {
+    ADMIN_URL: 'https://admin.example.org',
+    ADMIN_OIDC_ISSUER: 'https://login.example.org/tenant',
+    ADMIN_OIDC_CLIENT_ID: 'tally',
+    ADMIN_OIDC_CLIENT_SECRET: 'hidden',
+  }
+  expect(readSettings(all).admin.oidc).toEqual({
+    issuer: 'https://login.example.org/tenant',
+    clientId: 'tally',
+    clientSecret: 'hidden',
+    adminUrl: 'https://admin.example.org',
+  })
+  for (const name of Object.keys(all)) {
+    const sentence = complaint({ ...all, [name]: '' })
+    expect(sentence).toContain('go together')
+    expect(sentence).not.toContain('hidden')
+  }
+  expect(readSettings({ ADMIN_URL: all.ADMIN_URL }).admin).toMatchObject({
+    url: all.ADMIN_URL,
+    oidc: undefined,
+  })
+})
+
+test('trusted proxies are addresses and networks', () => {
+  const given = '10.0.0.0/8, 192.0.2.7,fd00::/8'
+  expect(readSettings({ ADMIN_TRUSTED_PROXIES: given }).admin.trustedProxies).toEqual([
+    '10.0.0.0/8',
+    '192.0.2.7',
+    'fd00::/8',
+  ])
+})
 
 test('no password in an address is ever shown, whatever its characters and wherever the fault is', () => {
   const address = fc.constantFrom<(password: string) => Environment>(

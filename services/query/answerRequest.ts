@@ -33,6 +33,7 @@ export async function answerRequest(
     throw new RequestProblem('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } })
   }
   authenticator.used(key.keyId)
+  request.apiKey = key
 
   const granting = takeRequest(key.organizationId)
   const parsed = parse(endpoint, request)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { RequestCounts } from '@tally/api-keys'
 import { endpoints } from '@tally/contract'
 import type { Logger } from '@tally/runtime'
 import {
@@ -24,12 +25,13 @@ export type AppOptions = {
   corsOrigins: string[]
   logger: Logger
   metrics: QueryMetrics
+  counts: Pick<RequestCounts, 'note'>
 }
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing by itself. */
 export async function buildApp(
   parts: RequestParts,
-  { edition, corsOrigins, logger, metrics }: AppOptions,
+  { edition, corsOrigins, logger, metrics, counts }: AppOptions,
 ): Promise<FastifyInstance> {
   const cors = allowedOrigins(corsOrigins)
   const isKnownPath = knownPaths()
@@ -61,7 +63,7 @@ export async function buildApp(
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
   app.addHook('onRoute', ({ url }) => isKnownPath.add(url))
-  watchRequests(app, metrics)
+  watchRequests(app, metrics, counts)
   app.addHook('onRequest', cors)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id)

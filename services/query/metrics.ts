@@ -1,3 +1,4 @@
+import type { ApiKey, RequestCounts } from '@tally/api-keys'
 import type { Metrics } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 
@@ -5,6 +6,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The endpoint's name in the contract, for the metrics. */
     name?: string
+  }
+  interface FastifyRequest {
+    /** Whose request it is, once that is known. */
+    apiKey: ApiKey | undefined
   }
 }
 
@@ -19,12 +24,18 @@ export function queryMetrics(metrics: Metrics) {
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>
 
-/** Counts and times every answer by endpoint; all that is no endpoint counts as `other`. */
-export function watchRequests(app: FastifyInstance, { requests, seconds }: QueryMetrics): void {
+/** Counts and times every answer by endpoint; all that is no endpoint counts as `other`. With a key, by key too. */
+export function watchRequests(
+  app: FastifyInstance,
+  { requests, seconds }: QueryMetrics,
+  counts: Pick<RequestCounts, 'note'>,
+): void {
+  app.decorateRequest('apiKey', undefined)
   app.addHook('onResponse', (request, reply, done) => {
     const endpoint = request.routeOptions.config?.name ?? 'other'
     requests.inc({ endpoint, status: String(reply.statusCode) })
     seconds.observe({ endpoint }, reply.elapsedTime / 1000)
+    if (request.apiKey !== undefined) counts.note(request.apiKey, reply.statusCode)
     done()
   })
 }

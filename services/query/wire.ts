@@ -1,4 +1,4 @@
-import { openAuthenticator } from '@tally/api-keys'
+import { type ApiKey, openAuthenticator, openRequestCounts } from '@tally/api-keys'
 import { topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
@@ -43,7 +43,10 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const topics = [events, orders, refunds]
   const breaker = openBreaker(onFailure)
   const turns = openRedisTurns({ redis, keys, topics }, settings.rateLimits)
-  const authenticator = openAuthenticator({ db, redis, keys, logger })
+  const counts = openRequestCounts({ redis, keys, logger })
+  lifecycle.onRelease('counts of requests', () => counts.close())
+  const onOver = (key: ApiKey) => counts.note(key, 401)
+  const authenticator = openAuthenticator({ db, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close())
   const list = openEventList({ db, redis, keys, breaker, onFailure })
   const views = openEventViews({
@@ -61,7 +64,7 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
 
   const app = await buildApp(
     { authenticator, takeRequest, readers: { views, list, db, onFailure } },
-    { edition: settings.edition, corsOrigins: settings.corsOrigins, logger, metrics },
+    { edition: settings.edition, corsOrigins: settings.corsOrigins, logger, metrics, counts },
   )
   const ops = await openOps(
     lifecycle,

@@ -8,6 +8,7 @@ import { ask } from '../support/http.ts'
 import { type Environment, runTally, startProcess } from '../support/process.ts'
 import { startTally, type Tally } from '../support/tally.ts'
 import { until } from '../support/until.ts'
+import { useAdministration } from './administration.ts'
 import {
   argumentsOfProcesses,
   everythingInPostgres,
@@ -24,6 +25,7 @@ const festival = newFestival()
 
 let tally: Tally
 let token: string
+let area: { session: string; token: string }
 let withPasswords: Environment
 /** All that was written or said anywhere, by its place. */
 const told: Record<string, string> = {}
@@ -63,6 +65,7 @@ test('a token or password is nowhere but with who has it', { timeout: 180_000 },
     await readDeadLetters(tally).then(letters => letters.map(({ headers }) => headers)),
   )
 
+  expect([area.token.length, area.session.length]).toEqual([68, 43])
   expect(told.redis).toContain(parseToken(token)?.keyId)
   expect(told.postgres).toContain(parseToken(token)?.keyId)
   expect(told.processes).toContain('query')
@@ -71,9 +74,15 @@ test('a token or password is nowhere but with who has it', { timeout: 180_000 },
     'the token': token,
     'its secret': parseToken(token)?.secret as string,
     'a wrong token': wrongs.token,
+    'a token made in the administration area': area.token,
+    'its own secret': area.token.slice(-49),
+    'the token of a session': area.session,
     'a wrong secret': wrongs.token.slice(-49),
     ...Object.fromEntries(
-      ['postgres', 'redis', 'kafka', 'wrong'].map(of => [`the password of ${of}`, password(of)]),
+      ['postgres', 'redis', 'kafka', 'wrong', 'anna', 'not-anna'].map(of => [
+        `the password of ${of}`,
+        password(of),
+      ]),
     ),
   }
   const found = Object.entries(secrets).flatMap(([name, secret]) =>
@@ -110,6 +119,7 @@ async function runEverything(): Promise<void> {
     withPasswords,
   )
   token = JSON.parse(made.stdout).token
+  await useArea()
   told.keysCreate = made.stderr
   told.keysList = JSON.stringify(
     await runTally(['keys', 'list', '--organization', festival.organizationId], withPasswords),
@@ -124,6 +134,27 @@ async function runEverything(): Promise<void> {
   await Promise.all([projector.end(), query.end()])
   told.projectorLog = projector.log()
   told.queryLog = query.log()
+}
+
+/** The administration area, from the making of an administrator to a key that is made there. */
+async function useArea(): Promise<void> {
+  const whose = ['--organization', festival.organizationId, '--email', 'anna@example.org', '--platform']
+  const created = await runTally(
+    ['administrators', 'create', ...whose, '--json'],
+    withPasswords,
+    `${password('anna')}\n`,
+  )
+  told.administratorsCreate = JSON.stringify(created)
+  const admin = startProcess(['admin'], { ...withPasswords, LOG_LEVEL: 'trace' })
+  const { address = '', ops = '' } = await admin.line(({ msg }) => msg === 'admin started')
+  const who = { email: 'anna@example.org', password: password('anna'), wrong: password('not-anna') }
+  const { pages, ...secrets } = await useAdministration(address, who)
+  area = secrets
+  told.pages = pages
+  told.adminMetrics = (await ask(ops, '/metrics')).text
+  told.adminProcesses = argumentsOfProcesses()
+  await admin.end()
+  told.adminLog = admin.log()
 }
 
 const asked = (address: string) => {

@@ -68,12 +68,13 @@ export function startProcess(command: string[], settings: Environment): TallyPro
 
 export type Finished = { code: number | null; stdout: string; stderr: string }
 
-/** Runs a `tally` command to its end. */
-export async function runTally(command: string[], settings: Environment): Promise<Finished> {
+/** Runs a `tally` command to its end, with `input` on its stdin. */
+export async function runTally(command: string[], settings: Environment, input = ''): Promise<Finished> {
   const child = spawn(program, command, {
     env: { ...bareEnvironment(), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   })
+  child.stdin.on('error', () => {}).end(input)
   running.add(child)
   const read = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

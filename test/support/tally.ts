@@ -41,6 +41,7 @@ export type Tally = {
   get(path: string, ask?: Ask & { query?: number }): Promise<Reply>
   startProjector(): Promise<TallyProcess>
   startQuery(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
+  startAdmin(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
   stop(): Promise<void>
 }
 
@@ -80,6 +81,7 @@ export async function startTally(options: Options) {
       REDIS_PREFIX: name,
       QUERY_HOST: '127.0.0.1',
       QUERY_PORT: '0',
+      ADMIN_PORT: '0',
       OPS_HOST: '127.0.0.1',
       OPS_PORT: '0',
       RATE_LIMITS: unlimited,
@@ -109,6 +111,7 @@ export async function startTally(options: Options) {
       return { process, address }
     }
     const startQuery = (more?: Environment) => start('query', 'query started', more)
+    const startAdmin = (more?: Environment) => start('admin', 'admin started', more)
 
     const tally: Tally = {
       settings: own,
@@ -145,6 +148,7 @@ export async function startTally(options: Options) {
         return process
       },
       startQuery,
+      startAdmin,
       stop,
     }
     const [first] = await Promise.all([

@@ -1,4 +1,5 @@
-import type { DailyTotals } from '@tally/core'
+import { type EventId, type OrderStatus, orderStatuses } from '@tally/contract'
+import { allAreas, type DailyTotals } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
 import type { Database } from '../postgres/database.ts'
@@ -15,3 +16,19 @@ select event_id, day_id, area_id,
 from daily_counters as counter ${within(scope)}`.execute(db)
   return rows
 }
+
+/** How many orders of a day, all areas, have each status. */
+export async function readStatuses(
+  db: Kysely<Database>,
+  { eventId, dayId }: { eventId: EventId; dayId: number },
+): Promise<Record<OrderStatus, number>> {
+  const { rows } = await sql<Record<OrderStatus, number>>`
+select
+  pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
+  ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"
+from daily_counters
+where event_id = ${eventId} and day_id = ${dayId} and area_id = ${allAreas}`.execute(db)
+  return rows[0] ?? noOrders
+}
+
+const noOrders = Object.fromEntries(orderStatuses.map(status => [status, 0])) as Record<OrderStatus, number>

@@ -8,6 +8,12 @@ import type { OrderSlotTable } from '../orderSlots/table.ts'
 import type { OrderTable } from '../orders/table.ts'
 import type { OrganizationTable } from '../organizations/table.ts'
 import type { RefundTable } from '../refunds/table.ts'
+import type {
+  AdministratorTable,
+  AdminSessionTable,
+  AuditEntryTable,
+  SignInAttemptTable,
+} from './administrationTables.ts'
 import type { ApiKeyTable } from './apiKeyTable.ts'
 import type { RebuildTable, ReplayedLetterTable } from './operationTables.ts'
 
@@ -26,5 +32,9 @@ export type Database = {
   api_keys: ApiKeyTable
   replayed_letters: ReplayedLetterTable
   rebuilds: RebuildTable
+  administrators: AdministratorTable
+  admin_sessions: AdminSessionTable
+  sign_in_attempts: SignInAttemptTable
+  audit_entries: AuditEntryTable
 }
 export type Tx = Transaction<Database>

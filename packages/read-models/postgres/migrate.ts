@@ -4,6 +4,7 @@ import * as readModels from './migrations/0001-read-models.ts'
 import * as operations from './migrations/0002-operations.ts'
 import * as addedPartitions from './migrations/0003-added-partitions.ts'
 import * as orderSlots from './migrations/0004-order-slots.ts'
+import * as administration from './migrations/0005-administration.ts'
 import type { Postgres } from './pool.ts'
 
 /** One entry a migration, in order; a migration that has been released is never changed. */
@@ -12,6 +13,7 @@ const migrations: Record<string, Migration> = {
   '0002-operations': operations,
   '0003-added-partitions': addedPartitions,
   '0004-order-slots': orderSlots,
+  '0005-administration': administration,
 }
 const latest = Object.keys(migrations).length
 

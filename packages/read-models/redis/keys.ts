@@ -14,6 +14,8 @@ export function redisKeys(prefix: string) {
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
     /** Hash by shard: `as-of:<topic>` in epoch milliseconds, `published:<topic>` a revision. */
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
+    /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
+    requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
     /** The JSON of one API key's record, without its secret. */
     apiKey: (keyId: string) => `${prefix}:key:{${keyId}}`,
   }

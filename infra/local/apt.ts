@@ -5,13 +5,16 @@ import type { PartSetup } from './part.ts'
 const policy = '/usr/sbin/policy-rc.d'
 const env = { DEBIAN_FRONTEND: 'noninteractive' }
 
-/** Installs Debian's package when that is possible (root, apt-get); says whether it did. */
-export async function installRedis({ log, signal }: Pick<PartSetup, 'log' | 'signal'>): Promise<boolean> {
+/** Installs one of Debian's packages when that is possible (root, apt-get); says whether it did. */
+export async function installPackage(
+  name: string,
+  { log, signal }: Pick<PartSetup, 'log' | 'signal'>,
+): Promise<boolean> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
-  log('redis: installing the package redis-server')
+  log(`installing the package ${name}`)
   const apt = ['-qq', '-o', 'DPkg::Lock::Timeout=120']
   const install = () =>
-    run('apt-get', [...apt, 'install', '-y', '--no-install-recommends', 'redis-server'], { env, signal })
+    run('apt-get', [...apt, 'install', '-y', '--no-install-recommends', name], { env, signal })
   const release = keepServicesDown()
   try {
     await install().catch(async () => {
@@ -22,14 +25,14 @@ export async function installRedis({ log, signal }: Pick<PartSetup, 'log' | 'sig
     return true
   } catch (error) {
     signal?.throwIfAborted()
-    log(`redis: the package could not be installed: ${error instanceof Error ? error.message : error}`)
+    log(`the package ${name} could not be installed: ${error instanceof Error ? error.message : error}`)
     return false
   } finally {
     release()
   }
 }
 
-/** Keeps the package from starting its own service on the default port; returns what takes that back. */
+/** Keeps a package from starting its own service on its default port; returns what takes that back. */
 function keepServicesDown(): () => void {
   if (existsSync(policy)) return () => {}
   writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })

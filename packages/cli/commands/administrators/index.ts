@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+import { addCreate } from './create.ts'
+import { addList } from './list.ts'
+import { addRemove } from './remove.ts'
+
+export function addAdministrators(program: Command): void {
+  const administrators = program
+    .command('administrators')
+    .description('who may sign in to the administration area')
+  for (const add of [addCreate, addList, addRemove]) add(administrators)
+}

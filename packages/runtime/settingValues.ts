@@ -1,0 +1,63 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+
+/** What the values of settings are made of; each is used in the list of `settings.ts`. */
+export const anyPort = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .pipe(z.number().max(65535))
+export const port = (fallback: number) => anyPort.default(fallback).meta({ takes: 'a port from 0 to 65535' })
+export const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
+export const list = (text: string) =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+
+export const brokers = z
+  .string()
+  .transform(list)
+  .refine(
+    all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
+  )
+
+export const url =
+  (...protocols: string[]) =>
+  (text: string) =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol)
+
+export const redisNodes = z
+  .string()
+  .transform(list)
+  .refine(nodes => nodes.length > 0 && nodes.every(url('redis:', 'rediss:')))
+
+export const rateLimits = z
+  .string()
+  .transform(list)
+  .refine(parts => parts.every(part => /^(Trial|ActiveDayPass|Inactive)=[1-9]\d{0,8}$/.test(part)))
+  .transform(parts => Object.fromEntries(parts.map(part => part.split('='))) as Record<string, string>)
+  .transform(given => ({
+    Trial: Number(given.Trial ?? 2),
+    ActiveDayPass: Number(given.ActiveDayPass ?? 60),
+    Inactive: Number(given.Inactive ?? 2),
+  }))
+
+/** An address that others use, without a path: it is put before paths. */
+export const base = (text: string) =>
+  /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+
+/** OpenID Connect goes over TLS, but for a provider on this machine. */
+export const issuer = (text: string) =>
+  url('https:')(text) ||
+  (url('http:')(text) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(text).hostname))
+
+export const network = (text: string) => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+export const origin = (text: string) =>
+  text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)

@@ -1,0 +1,117 @@
+import { openHoursChart } from './hours.js'
+import { showStatus } from './status.js'
+
+const live = document.getElementById('live')
+const by = id => document.getElementById(id)
+const euros = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'EUR' })
+const whole = new Intl.NumberFormat()
+const chart = openHoursChart(by('hours-chart'))
+const statusNames = {
+  PreOrder: 'Pre-order',
+  Pending: 'Pending',
+  Paid: 'Paid',
+  Preparing: 'Preparing',
+  ReadyForPickup: 'Ready for pickup',
+  Completed: 'Completed',
+  Cancelled: 'Cancelled',
+}
+
+/** Makes an element; what comes from outside goes in as text, never as markup. */
+function element(name, className, ...children) {
+  const made = document.createElement(name)
+  if (className) made.className = className
+  made.append(...children)
+  return made
+}
+
+/** Puts a text where it changes, and marks it for a moment. */
+function put(id, text) {
+  const target = by(id)
+  if (target.textContent === text) return
+  target.textContent = text
+  target.classList.remove('changed')
+  requestAnimationFrame(() => target.classList.add('changed'))
+}
+
+function showDay({ kpis, hours, best, counts, statuses }) {
+  put('sales', euros.format(kpis.totalSales))
+  put('orders', whole.format(kpis.totalOrders))
+  put('items', whole.format(kpis.totalItemsSold))
+  put('average', euros.format(kpis.averageOrderValue))
+  chart.show(hours)
+  by('hours-rows').replaceChildren(
+    ...hours.map(({ hour, orderCount, revenue }) => {
+      const head = element('th', '', `${String(hour).padStart(2, '0')}:00`)
+      head.scope = 'row'
+      return element(
+        'tr',
+        '',
+        head,
+        element('td', '', whole.format(orderCount)),
+        element('td', '', euros.format(revenue)),
+      )
+    }),
+  )
+  by('best').replaceChildren(...(best.length === 0 ? [nothing('li')] : best.map(bestRow(best))))
+  by('counts').replaceChildren(...(counts.length === 0 ? [nothing('li')] : counts.map(countRow)))
+  by('statuses').replaceChildren(
+    ...(statuses === null ? [nothing('dd', 'Not known right now')] : statusRows(statuses)),
+  )
+}
+
+const nothing = (name, text = 'Nothing sold yet') => element(name, 'faint', text)
+
+const bestRow = best => {
+  const most = Math.max(1, ...best.map(({ quantity }) => quantity))
+  return ({ itemName, quantity, revenue }) => {
+    const bar = element('span', 'bar')
+    bar.style.setProperty('--share', String(Math.max(0, quantity) / most))
+    bar.ariaHidden = 'true'
+    const name = element('span', 'name', itemName)
+    const count = element('strong', '', whole.format(quantity))
+    return element('li', '', name, element('span', 'faint', euros.format(revenue)), count, bar)
+  }
+}
+
+function countRow({ itemName, quantitySold, quantityRefunded }) {
+  const row = element(
+    'li',
+    '',
+    element('span', 'name', itemName),
+    element('strong', '', whole.format(quantitySold)),
+  )
+  if (quantityRefunded > 0) row.append(element('span', 'faint', `${whole.format(quantityRefunded)} refunded`))
+  return row
+}
+
+const statusRows = statuses =>
+  Object.entries(statusNames).map(([status, name]) =>
+    element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
+  )
+
+const source = new EventSource(live.dataset.stream)
+const status = showStatus()
+source.addEventListener('day', ({ data }) => showDay(JSON.parse(data)))
+source.addEventListener('beat', ({ data }) => status.heard(JSON.parse(data)))
+source.addEventListener('signed-out', () => {
+  source.close()
+  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
+})
+source.addEventListener('error', () => {
+  // Refused for good (signed out, or a session that ended): the page itself shows the way.
+  if (source.readyState === EventSource.CLOSED) location.reload()
+})
+
+const setHall = isOn => {
+  document.body.classList.toggle('hall', isOn)
+  by('full-screen').textContent = isOn ? 'Leave full screen' : 'Full screen'
+  by('full-screen').ariaPressed = String(isOn)
+}
+by('full-screen').addEventListener('click', async () => {
+  const isOn = !document.body.classList.contains('hall')
+  setHall(isOn)
+  // A phone may have no full screen for pages: the large figures are shown all the same.
+  if (isOn) await document.documentElement.requestFullscreen?.().catch(() => undefined)
+  else if (document.fullscreenElement) await document.exitFullscreen()
+})
+document.addEventListener('fullscreenchange', () => setHall(document.fullscreenElement !== null))

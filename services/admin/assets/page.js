@@ -1,0 +1,23 @@
+// Every page: dark or light before it is painted, and moments in the reader's own time zone.
+const root = document.documentElement
+const chosen = localStorage.getItem('theme')
+if (chosen === 'dark' || chosen === 'light') root.dataset.theme = chosen
+
+const isDark = () =>
+  root.dataset.theme === undefined
+    ? matchMedia('(prefers-color-scheme: dark)').matches
+    : root.dataset.theme === 'dark'
+
+document.addEventListener('DOMContentLoaded', () => {
+  const button = document.getElementById('theme')
+  button?.addEventListener('click', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark'
+    localStorage.setItem('theme', root.dataset.theme)
+    document.dispatchEvent(new Event('theme'))
+  })
+  const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  for (const time of document.querySelectorAll('time')) {
+    time.title = time.textContent
+    time.textContent = moments.format(new Date(time.dateTime))
+  }
+})

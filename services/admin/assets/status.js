@@ -1,0 +1,39 @@
+/** Older than this the figures are behind: while all keeps up they are at most 2 s old. */
+const behindMs = 5_000
+/** A beat comes every second: after this long without one the screen is cut off. */
+const silentMs = 4_000
+
+/** Says whether the figures are live, behind, or cut off; a screen reader hears it when that changes. */
+export function showStatus() {
+  const status = document.getElementById('status')
+  const text = document.getElementById('status-text')
+  const asOf = document.getElementById('as-of')
+  const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+  const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+  let heardAt
+  let beat
+
+  const say = (state, sentence) => {
+    if (status.dataset.state !== state) status.dataset.state = state
+    if (text.textContent !== sentence) text.textContent = sentence
+  }
+  const look = () => {
+    if (heardAt === undefined) return
+    if (performance.now() - heardAt > silentMs) return say('cut-off', 'Cut off: trying again')
+    const { asOfMs, nowMs } = beat
+    if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
+    asOf.textContent = `counted up to ${clock.format(asOfMs)}`
+    if (nowMs - asOfMs > behindMs) say('behind', `Behind: these are the figures of ${minutes.format(asOfMs)}`)
+    else say('live', 'Live')
+  }
+  setInterval(look, 500)
+
+  return {
+    /** Told of each beat: the moment that the figures are of, and the server's time. */
+    heard(next) {
+      beat = next
+      heardAt = performance.now()
+      look()
+    },
+  }
+}

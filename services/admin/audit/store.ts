@@ -1,0 +1,62 @@
+import type { OrganizationId } from '@tally/contract'
+import type { Postgres, Tx } from '@tally/read-models'
+
+/** Everything that is noted. The list is what the audit page can say. */
+export const actions = {
+  'sign-in': 'Signed in',
+  'sign-in-oidc': 'Signed in through the OpenID provider',
+  'sign-out': 'Signed out',
+  'key-created': 'Made an API key',
+  'key-revoked': 'Revoked an API key',
+  'key-rotated': 'Rotated an API key',
+  'letters-replayed': 'Replayed dead letters',
+} as const
+export type Action = keyof typeof actions
+
+/** Who, and from where. */
+export type Actor = { organizationId: OrganizationId; email: string; address: string }
+export type AuditEntry = {
+  auditId: number
+  at: number
+  email: string
+  action: string
+  subject: string | null
+  detail: string | null
+  address: string
+}
+
+/** Notes what somebody did, in the transaction that does it where there is one. */
+export async function note(
+  db: Postgres | Tx,
+  { organizationId, email, address }: Actor,
+  { action, subject, detail }: { action: Action; subject?: string; detail?: string },
+): Promise<void> {
+  await db
+    .insertInto('audit_entries')
+    .values({
+      organization_id: organizationId,
+      email,
+      address,
+      action,
+      subject: subject ?? null,
+      detail: detail ?? null,
+    })
+    .execute()
+}
+
+/** A page of an organization's entries, the newest first; `before` is the id of the last one of the page before. */
+export async function readAudit(
+  db: Postgres,
+  organizationId: OrganizationId,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<AuditEntry[]> {
+  const rows = await db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('audit_id', '<', before ?? Number.MAX_SAFE_INTEGER)
+    .orderBy('audit_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ audit_id, organization_id: _, ...entry }) => ({ auditId: audit_id, ...entry }))
+}

@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { html } from '../views/html.ts'
+import { sendPage } from './page.ts'
+import { notFound, PageProblem, unavailable } from './problem.ts'
+
+/** The one place that makes a page of an error; one that nobody expected tells nothing from inside. */
+export function registerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    const problem = problemOf(error, request)
+    if (problem.retryAfterSeconds !== undefined)
+      reply.header('Retry-After', String(problem.retryAfterSeconds))
+    return sendPage(request, reply.code(problem.status), {
+      title: problem.message,
+      body: html`<section class="card narrow">
+<h1>${problem.message}</h1>
+<p>${problem.sentence}</p>
+<p><a class="button" href="/">Back to the start</a></p>
+</section>`,
+    })
+  })
+  app.setNotFoundHandler(() => {
+    throw notFound()
+  })
+}
+
+function problemOf(error: unknown, request: FastifyRequest): PageProblem {
+  if (error instanceof PageProblem) return error
+  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
+  if (code.startsWith('FST_CSRF'))
+    return new PageProblem(403, 'This form is no longer good', 'Go back, load the page anew, and try again.')
+  if (statusCode >= 400 && statusCode < 500)
+    return new PageProblem(statusCode, 'That was no good request', 'Go back and try again.')
+  if (isUnreachable(error)) {
+    request.log.warn({ err: error }, 'Postgres does not answer')
+    return unavailable()
+  }
+  request.log.error({ err: error }, 'a request failed unexpectedly')
+  return new PageProblem(500, 'Something went wrong', 'Try again. If it stays, tell the platform team.')
+}
+
+/** Node's codes for a connection that cannot be made, Postgres's for one that ends, and pg's sentences without one. */
+function isUnreachable(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  return (
+    /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|57P0\d|08\w{3}|53\w{3})$/.test(code) ||
+    /connection (terminated|timeout)|timeout exceeded|Query read timeout/i.test(message)
+  )
+}

@@ -1,0 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Page, layout } from '../views/layout.ts'
+
+/** Sends a page around a body, with the navigation where somebody is signed in; `body` may need the form's token. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page | ((csrf: string) => Page),
+): FastifyReply {
+  const csrf = reply.generateCsrf({ secure: request.isSecure })
+  const made = typeof page === 'function' ? page(csrf) : page
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('Cache-Control', 'no-store')
+    .send(layout(made, request.session, csrf).toString())
+}

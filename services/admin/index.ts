@@ -1,0 +1,2 @@
+export { buildAdmin } from './app.ts'
+export { startAdmin } from './wire.ts'

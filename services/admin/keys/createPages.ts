@@ -1,0 +1,64 @@
+import { ApiKeyError, createKeyWithin } from '@tally/api-keys'
+import type { FastifyInstance } from 'fastify'
+import { note } from '../audit/store.ts'
+import { fieldsOf } from '../http/forms.ts'
+import { sendPage } from '../http/page.ts'
+import type { AdminParts } from '../parts.ts'
+import { sessionOf } from '../signIn/guard.ts'
+import { copySoon } from './copySoon.ts'
+import { curlLine } from './curl.ts'
+import { eventsOf } from './events.ts'
+import { nothingTyped, readNewKey, typedOf } from './newKeyForm.ts'
+import { newKeyView } from './newView.ts'
+import { tokenView } from './tokenView.ts'
+
+/** The contract's action 'new key': a form, and the token, shown in the answer to it and never again. */
+export function createPages(area: FastifyInstance, parts: AdminParts): void {
+  const { db, apiUrl } = parts
+
+  area.get('/keys/new', async (request, reply) => {
+    const events = await eventsOf(db, sessionOf(request).organizationId)
+    return sendPage(request, reply, csrf => ({
+      title: 'New key',
+      section: 'keys',
+      body: newKeyView(nothingTyped, events, csrf),
+    }))
+  })
+
+  area.post('/keys', async (request, reply) => {
+    const session = sessionOf(request)
+    const events = await eventsOf(db, session.organizationId)
+    const typed = typedOf(fieldsOf(request))
+    const read = readNewKey(typed, session.organizationId, events, Date.now())
+    const again = (mistakes: Record<string, string>) =>
+      sendPage(request, reply.code(400), csrf => ({
+        title: 'New key',
+        section: 'keys',
+        body: newKeyView(typed, events, csrf, mistakes),
+      }))
+    if ('mistakes' in read) return again(read.mistakes)
+    try {
+      const { stored, token } = await db.transaction().execute(async tx => {
+        const made = await createKeyWithin(tx, read.wanted)
+        const { keyId, name } = made.stored.key
+        await note(
+          tx,
+          { ...session, address: request.ip },
+          { action: 'key-created', subject: keyId, detail: name },
+        )
+        return made
+      })
+      copySoon(parts, stored)
+      const curl = curlLine(apiUrl, stored.key, token, events[0]?.eventId)
+      return sendPage(request, reply.code(201), {
+        title: 'Your new key',
+        section: 'keys',
+        script: 'token.js',
+        body: tokenView(stored.key, token, curl),
+      })
+    } catch (error) {
+      if (error instanceof ApiKeyError) return again({ eventId: 'Choose one of your events, or all.' })
+      throw error
+    }
+  })
+}

@@ -1,0 +1,78 @@
+import { ApiKeyError, revokeKeyWithin, rotateKeyWithin } from '@tally/api-keys'
+import type { FastifyInstance } from 'fastify'
+import { note } from '../audit/store.ts'
+import { fieldsOf, textOf } from '../http/forms.ts'
+import { sendPage } from '../http/page.ts'
+import { badForm, notFound, PageProblem } from '../http/problem.ts'
+import type { AdminParts } from '../parts.ts'
+import { sessionOf } from '../signIn/guard.ts'
+import { copySoon } from './copySoon.ts'
+import { curlLine } from './curl.ts'
+import { graces, revokeView, rotatedView, rotateView } from './endViews.ts'
+import { eventsOf } from './events.ts'
+import { keyOr404 } from './listPages.ts'
+import { isUsable } from './state.ts'
+import { tokenView } from './tokenView.ts'
+
+type WithKeyId = { Params: { keyId: string } }
+
+/** What ends a key: revoke (at once), and rotate (after a time in which its successor takes over). */
+export function endPages(area: FastifyInstance, parts: AdminParts): void {
+  const { db, apiUrl } = parts
+
+  for (const [action, view] of [
+    ['revoke', revokeView],
+    ['rotate', rotateView],
+  ] as const)
+    area.get<WithKeyId>(`/keys/:keyId/${action}`, async (request, reply) => {
+      const key = await keyOr404(db, sessionOf(request).organizationId, request.params.keyId)
+      if (!isUsable(key)) return reply.redirect(`/keys/${key.keyId}`, 303)
+      return sendPage(request, reply, csrf => ({ title: key.name, section: 'keys', body: view(key, csrf) }))
+    })
+
+  area.post<WithKeyId>('/keys/:keyId/revoke', async (request, reply) => {
+    const session = sessionOf(request)
+    const { keyId, name } = await keyOr404(db, session.organizationId, request.params.keyId)
+    const { stored } = await db.transaction().execute(async tx => {
+      const revoked = await revokeKeyWithin(tx, session.organizationId, keyId)
+      const what = { action: 'key-revoked', subject: keyId, detail: name } as const
+      if (revoked.changed) await note(tx, { ...session, address: request.ip }, what)
+      return revoked
+    })
+    copySoon(parts, stored)
+    return reply.redirect('/keys?done=revoked', 303)
+  })
+
+  area.post<WithKeyId>('/keys/:keyId/rotate', async (request, reply) => {
+    const session = sessionOf(request)
+    const { organizationId } = session
+    const { keyId, name } = await keyOr404(db, organizationId, request.params.keyId)
+    const grace = graces.find(({ value }) => value === textOf(fieldsOf(request), 'grace'))
+    if (grace === undefined) throw badForm()
+    const { old, made } = await db
+      .transaction()
+      .execute(async tx => {
+        const rotated = await rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs: grace.ms })
+        const detail = `${name}: ${rotated.made.stored.key.keyId} takes over, the old one ends ${grace.name.toLowerCase()}`
+        await note(tx, { ...session, address: request.ip }, { action: 'key-rotated', subject: keyId, detail })
+        return rotated
+      })
+      .catch(asProblem)
+    copySoon(parts, old, made.stored)
+    const events = await eventsOf(db, organizationId)
+    const curl = curlLine(apiUrl, made.stored.key, made.token, events[0]?.eventId)
+    return sendPage(request, reply.code(201), {
+      title: 'Your new token',
+      section: 'keys',
+      script: 'token.js',
+      body: tokenView(made.stored.key, made.token, curl, rotatedView(old.key)),
+    })
+  })
+}
+
+/** Somebody else may have ended the key since the form was shown. */
+function asProblem(error: unknown): never {
+  if (!(error instanceof ApiKeyError)) throw error
+  if (/not known/.test(error.message)) throw notFound()
+  throw new PageProblem(409, 'That key is over', 'It was revoked or has expired meanwhile: make a new one.')
+}

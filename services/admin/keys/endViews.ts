@@ -1,0 +1,43 @@
+import type { ApiKey } from '@tally/api-keys'
+import { moment } from '../views/format.ts'
+import { attribute, type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+
+const hourMs = 3_600_000
+
+/** How long the old token stays good after a rotation. */
+export const graces = [
+  { value: 'now', name: 'At once', ms: 0 },
+  { value: 'hour', name: 'In 1 hour', ms: hourMs },
+  { value: 'day', name: 'In 1 day', ms: 24 * hourMs },
+  { value: 'week', name: 'In 7 days', ms: 7 * 24 * hourMs },
+]
+
+export function revokeView(key: ApiKey, csrf: string): Html {
+  return html`<section class="card narrow">
+<h1>Revoke “${key.name}”?</h1>
+<p>Every device with this key is refused within a second. This cannot be taken back.</p>
+<p class="faint">Last used: ${moment(key.lastUsedAt)}</p>
+<form method="post" action="/keys/${key.keyId}/revoke">${csrfField(csrf)}
+<div class="actions"><button class="danger">Revoke the key</button><a class="button quiet" href="/keys/${key.keyId}">Keep it</a></div>
+</form></section>`
+}
+
+export function rotateView(key: ApiKey, csrf: string): Html {
+  return html`<section class="card narrow">
+<h1>Rotate “${key.name}”</h1>
+<p>You get a new token with the same name, scopes, event and expiry. Choose when the old one ends, so that there is time to put the new one into every device.</p>
+<form method="post" action="/keys/${key.keyId}/rotate">${csrfField(csrf)}
+<fieldset><legend>The old token ends</legend>
+${graces.map(({ value, name }) => html`<label class="tick"><input type="radio" name="grace" value="${value}"${attribute('checked', value === 'day')}><span>${name}</span></label>`)}
+</fieldset>
+<div class="actions"><button class="primary">Make the new token</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
+</form></section>`
+}
+
+/** What became of the old key. */
+export function rotatedView(old: ApiKey): Html {
+  return old.revokedAt === null
+    ? html`<p>The old token works until ${moment(old.expiresAt)}.</p>`
+    : html`<p>The old token is revoked.</p>`
+}

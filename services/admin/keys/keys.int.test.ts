@@ -1,0 +1,205 @@
+import { parseToken } from '@tally/api-keys'
+import type { OrganizationId } from '@tally/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newEvent, newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+async function signedIn() {
+  const office = await newOffice(stage)
+  const visitor = newVisitor(stage.app)
+  await visitor.signIn(office.email)
+  return { ...office, visitor }
+}
+type Visitor = Awaited<ReturnType<typeof signedIn>>['visitor']
+
+const usual = { name: 'Kitchen screen', scope: 'analytics:read', eventId: '', expires: 'never' }
+const tokenOf = (page: string) => /tally_\w{12}_\w{49}/.exec(page)?.[0] ?? ''
+async function make(visitor: Visitor, over: Record<string, string | string[]> = {}) {
+  const reply = await visitor.post('/keys', { ...usual, ...over }, { from: '/keys/new' })
+  const token = tokenOf(reply.body)
+  return { reply, token, keyId: parseToken(token)?.keyId ?? '' }
+}
+const rowOf = (keyId: string) =>
+  stage.db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst()
+const auditOf = async (organizationId: OrganizationId) =>
+  (
+    await stage.db
+      .selectFrom('audit_entries')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .orderBy('audit_id')
+      .execute()
+  ).map(({ action, subject, email, address }) => ({ action, subject, email, address }))
+
+test('a new key’s token is in the answer to the form and on no page after it', async () => {
+  const { visitor } = await signedIn()
+  const { reply, token, keyId } = await make(visitor)
+  expect(reply.statusCode).toBe(201)
+  expect(reply.headers['cache-control']).toBe('no-store')
+  expect(reply.body).toContain('It cannot be seen again')
+  expect(reply.body).toContain(
+    `curl -H &#39;X-Api-Key: ${token}&#39; http://api.test/api/v1/events/EVENT_ID/live/item-counts`,
+  )
+  for (const path of ['/keys', `/keys/${keyId}`, '/audit', '/usage']) {
+    const page = (await visitor.get(path)).body
+    expect(page).not.toContain(token.slice(-49))
+  }
+  expect((await visitor.get('/keys')).body).toContain(keyId)
+})
+
+test('a key has what the form says: scopes once in their order, its event, its end', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const eventId = await newEvent(stage, organizationId)
+  const scope = ['orders:read', 'events:read', 'orders:read']
+  const { keyId, reply } = await make(visitor, { name: '  Till  ', scope, eventId, expires: 'day' })
+  const row = await rowOf(keyId)
+  expect(row).toMatchObject({ name: 'Till', scopes: ['events:read', 'orders:read'], event_id: eventId })
+  expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBeCloseTo(24 * 3_600_000, -4)
+  expect(reply.body).toContain(`/api/v1/events/${eventId}/orders`)
+})
+
+test.for([
+  { why: 'no name', over: { name: '  ' }, says: 'Give it a name' },
+  { why: 'no scope', over: { scope: [] }, says: 'Tick at least one scope' },
+  { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Tick at least one scope' },
+  { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
+  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose one of the times' },
+])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {
+  const { visitor, organizationId } = await signedIn()
+  const { reply } = await make(visitor, over)
+  expect(reply.statusCode).toBe(400)
+  expect(reply.body).toContain(says)
+  if (!('name' in over)) expect(reply.body).toContain('value="Kitchen screen"')
+  expect(await auditOf(organizationId)).toHaveLength(1)
+})
+
+test('an event of another organization cannot be bound', async () => {
+  const { visitor } = await signedIn()
+  const other = await newOffice(stage)
+  const eventId = await newEvent(stage, other.organizationId)
+  expect((await make(visitor, { eventId })).reply.statusCode).toBe(400)
+})
+
+test('another organization’s key is as absent as one that nobody has, for every page and form', async () => {
+  const own = await signedIn()
+  const other = await signedIn()
+  const { keyId } = await make(other.visitor)
+  for (const path of ['', '/revoke', '/rotate']) {
+    const foreign = await own.visitor.get(`/keys/${keyId}${path}`)
+    const absent = await own.visitor.get(`/keys/zzzzzzzzzzzz${path}`)
+    expect([foreign.statusCode, absent.statusCode]).toEqual([404, 404])
+    expect(withoutTokens(foreign.body)).toBe(withoutTokens(absent.body))
+  }
+  for (const path of ['revoke', 'rotate'])
+    expect(
+      (await own.visitor.post(`/keys/${keyId}/${path}`, { grace: 'now' }, { from: '/keys/new' })).statusCode,
+    ).toBe(404)
+  expect(await rowOf(keyId)).toMatchObject({ revoked_at: null, expires_at: null })
+  expect((await own.visitor.get('/keys')).body).not.toContain(keyId)
+})
+
+test('a key is revoked by a form that asks first; twice is noted once', async () => {
+  const { visitor, organizationId, email } = await signedIn()
+  const { keyId } = await make(visitor)
+  expect((await visitor.get(`/keys/${keyId}/revoke`)).body).toContain('This cannot be taken back')
+  expect(await rowOf(keyId)).toMatchObject({ revoked_at: null })
+  const from = { from: `/keys/${keyId}/revoke` }
+  const reply = await visitor.post(`/keys/${keyId}/revoke`, {}, from)
+  expect(reply.headers.location).toBe('/keys?done=revoked')
+  const { revoked_at } = (await rowOf(keyId)) ?? {}
+  expect(revoked_at).toBeGreaterThan(Date.now() - 10_000)
+  await visitor.post(`/keys/${keyId}/revoke`, {}, { from: '/keys/new' })
+  expect(await rowOf(keyId)).toMatchObject({ revoked_at })
+  const who = { email, address: '192.0.2.1' }
+  expect(await auditOf(organizationId)).toEqual([
+    { action: 'sign-in', subject: null, ...who },
+    { action: 'key-created', subject: keyId, ...who },
+    { action: 'key-revoked', subject: keyId, ...who },
+  ])
+})
+
+test('a rotated key has a successor like it, and is good for the chosen time', async () => {
+  const { visitor } = await signedIn()
+  const { keyId, token } = await make(visitor, { scope: ['events:read', 'orders:read'] })
+  const path = `/keys/${keyId}/rotate`
+  const reply = await visitor.post(path, { grace: 'hour' }, { from: path })
+  expect(reply.statusCode).toBe(201)
+  const next = tokenOf(reply.body)
+  expect(next).not.toBe(token)
+  const [old, successor] = [await rowOf(keyId), await rowOf(parseToken(next)?.keyId ?? '')]
+  expect((old?.expires_at ?? 0) - Date.now()).toBeGreaterThan(3_590_000)
+  expect((old?.expires_at ?? 0) - Date.now()).toBeLessThanOrEqual(3_600_000)
+  expect(successor).toMatchObject({ name: 'Kitchen screen', scopes: old?.scopes, expires_at: null })
+})
+
+test('a rotation never lengthens the old key, and ends it at once where that is chosen', async () => {
+  const { visitor } = await signedIn()
+  const short = await make(visitor, { expires: 'day' })
+  const endsAt = (await rowOf(short.keyId))?.expires_at
+  await visitor.post(`/keys/${short.keyId}/rotate`, { grace: 'week' }, { from: '/keys/new' })
+  expect(await rowOf(short.keyId)).toMatchObject({ expires_at: endsAt, revoked_at: null })
+
+  const { keyId } = await make(visitor)
+  await visitor.post(`/keys/${keyId}/rotate`, { grace: 'now' }, { from: '/keys/new' })
+  expect((await rowOf(keyId))?.revoked_at).toBeGreaterThan(0)
+})
+
+test('of two rotations of one key at the same time one makes a key', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const { keyId } = await make(visitor)
+  const twice = [1, 2].map(() =>
+    visitor.post(`/keys/${keyId}/rotate`, { grace: 'now' }, { from: '/keys/new' }),
+  )
+  const statuses = (await Promise.all(twice)).map(({ statusCode }) => statusCode)
+  expect(statuses.toSorted()).toEqual([201, 409])
+  const keys = stage.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
+  expect(await keys.execute()).toHaveLength(2)
+})
+
+test('what a name says is text on every page, never markup', async () => {
+  const { visitor } = await signedIn()
+  const name = `<img src=x onerror=alert(1)>"'`
+  const { keyId } = await make(visitor, { name })
+  for (const path of [
+    '/keys',
+    `/keys/${keyId}`,
+    `/keys/${keyId}/revoke`,
+    `/keys/${keyId}/rotate`,
+    '/audit',
+  ]) {
+    const { body } = await visitor.get(path)
+    expect(body).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;')
+    expect(body).not.toContain('<img src=x')
+    expect(body).toContain('Pro Loco &lt;b&gt;San Vito&lt;/b&gt;')
+  }
+})
+
+test('the audit list shows the own organization’s entries, page by page', async () => {
+  const { visitor, organizationId, email } = await signedIn()
+  const others = await signedIn()
+  const entry = {
+    organization_id: organizationId,
+    email,
+    action: 'key-created',
+    address: '::1',
+    detail: null,
+  }
+  await stage.db
+    .insertInto('audit_entries')
+    .values(Array.from({ length: 60 }, (_, index) => ({ ...entry, subject: `key-${index}` })))
+    .execute()
+  const first = (await visitor.get('/audit')).body
+  expect(first).toContain('key-59')
+  expect(first).not.toContain('key-9<')
+  const older = /href="(\/audit\?before=\d+)"/.exec(first)?.[1] ?? ''
+  expect((await visitor.get(older)).body).toContain('key-9<')
+  expect((await others.visitor.get('/audit')).body).not.toContain('key-59')
+  expect((await visitor.get('/audit?before=x')).statusCode).toBe(400)
+})
+
+const withoutTokens = (page: string) => page.replace(/name="_csrf" value="[^"]*"/g, '')

@@ -1,0 +1,45 @@
+import type { ApiKey } from '@tally/api-keys'
+import type { ListedEvent } from '@tally/read-models'
+import { moment } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { eventName } from './events.ts'
+import { endOf, isUsable, stateBadge } from './state.ts'
+
+/** The list of keys: those that work first, and those that are over behind a fold. */
+export function keysView(keys: ApiKey[], events: ListedEvent[]): Html {
+  const [usable, over] = [keys.filter(isUsable), keys.filter(key => !isUsable(key))]
+  return html`<div class="heading">
+<div><h1>API keys</h1>
+<p class="faint">Devices and dashboards read your figures with a key. A key can only read, and only what its scopes unlock.</p></div>
+<a class="button primary" href="/keys/new">New key</a>
+</div>
+${usable.length === 0 ? noKeys(over.length > 0) : table(usable, events, 'Keys that work')}
+${over.length === 0 ? '' : html`<details class="over"><summary>Revoked and expired (${over.length})</summary>${table(over, events, 'Keys that are over')}</details>`}`
+}
+
+function noKeys(hadSome: boolean): Html {
+  return html`<section class="card empty">
+<p class="big">${hadSome ? 'No key works any more' : 'No keys yet'}</p>
+<p class="faint">Make one for each device, bound to its event: if it is lost, only that one has to go.</p>
+<a class="button primary" href="/keys/new">Make ${hadSome ? 'a new' : 'the first'} key</a>
+</section>`
+}
+
+function table(keys: ApiKey[], events: ListedEvent[], caption: string): Html {
+  return html`<div class="card table"><table>
+<caption class="hidden">${caption}</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Scopes</th><th scope="col">Event</th><th scope="col">Created</th><th scope="col">Ends</th><th scope="col">Last used</th><th scope="col">State</th></tr></thead>
+<tbody>
+${keys.map(
+  key => html`<tr>
+<th scope="row" data-label="Name"><a href="/keys/${key.keyId}">${key.name}</a><code class="faint">${key.keyId}</code></th>
+<td data-label="Scopes">${key.scopes.map(scope => html`<span class="scope">${scope}</span> `)}</td>
+<td data-label="Event">${key.eventId === null ? html`<span class="faint">all events</span>` : eventName(events, key.eventId)}</td>
+<td data-label="Created">${moment(key.createdAt)}</td>
+<td data-label="Ends">${endOf(key)}</td>
+<td data-label="Last used">${moment(key.lastUsedAt)}</td>
+<td data-label="State">${stateBadge(key)}</td>
+</tr>`,
+)}
+</tbody></table></div>`
+}

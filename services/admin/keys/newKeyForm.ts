@@ -1,0 +1,55 @@
+import type { NewKey } from '@tally/api-keys'
+import { eventId, type OrganizationId, scope } from '@tally/contract'
+import { name } from '@tally/contract/values/text.ts'
+import type { ListedEvent } from '@tally/read-models'
+import { type Fields, listOf, type Mistakes, textOf } from '../http/forms.ts'
+
+/** What was typed, to be shown again beside what is wrong with it. */
+export type NewKeyTyped = { name: string; scopes: string[]; eventId: string; expires: string }
+
+export const nothingTyped: NewKeyTyped = { name: '', scopes: [], eventId: '', expires: 'never' }
+
+/** How long a key may be good for, as the form offers it, in milliseconds. */
+export const lifetimes: Record<string, { name: string; ms: number | null }> = {
+  never: { name: 'Never', ms: null },
+  day: { name: 'In 1 day', ms: 24 * 3_600_000 },
+  week: { name: 'In 7 days', ms: 7 * 24 * 3_600_000 },
+  month: { name: 'In 30 days', ms: 30 * 24 * 3_600_000 },
+  year: { name: 'In 1 year', ms: 365 * 24 * 3_600_000 },
+}
+
+export const typedOf = (fields: Fields): NewKeyTyped => ({
+  name: textOf(fields, 'name'),
+  scopes: listOf(fields, 'scope'),
+  eventId: textOf(fields, 'eventId'),
+  expires: textOf(fields, 'expires'),
+})
+
+/** The key that a form asks for, or a sentence for each field that is wrong (decisions.md, Tokens). */
+export function readNewKey(
+  typed: NewKeyTyped,
+  organizationId: OrganizationId,
+  events: ListedEvent[],
+  nowMs: number,
+): { wanted: NewKey } | { mistakes: Mistakes } {
+  const mistakes: Mistakes = {}
+  const parsedName = name.safeParse(typed.name.trim())
+  if (!parsedName.success) mistakes.name = 'Give it a name of 1 to 200 characters.'
+  const parsedScopes = scope.array().min(1).safeParse(typed.scopes)
+  if (!parsedScopes.success) mistakes.scope = 'Tick at least one scope.'
+  const parsedEvent = typed.eventId === '' ? null : eventId.safeParse(typed.eventId).data
+  const isOwn = parsedEvent === null || events.some(event => event.eventId === parsedEvent)
+  if (parsedEvent === undefined || !isOwn) mistakes.eventId = 'Choose one of your events, or all.'
+  const lifetime = Object.hasOwn(lifetimes, typed.expires) ? lifetimes[typed.expires] : undefined
+  if (lifetime === undefined) mistakes.expires = 'Choose one of the times.'
+  if (Object.keys(mistakes).length > 0) return { mistakes }
+  return {
+    wanted: {
+      organizationId,
+      name: parsedName.data ?? '',
+      scopes: scope.options.filter(one => parsedScopes.data?.includes(one)),
+      eventId: parsedEvent ?? null,
+      expiresAt: lifetime?.ms == null ? null : nowMs + lifetime.ms,
+    },
+  }
+}

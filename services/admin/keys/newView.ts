@@ -1,0 +1,50 @@
+import { scope } from '@tally/contract'
+import type { ListedEvent } from '@tally/read-models'
+import type { Mistakes } from '../http/forms.ts'
+import { attribute, type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+import { lifetimes, type NewKeyTyped } from './newKeyForm.ts'
+import { scopeLines } from './scopes.ts'
+
+export function newKeyView(
+  typed: NewKeyTyped,
+  events: ListedEvent[],
+  csrf: string,
+  mistakes: Mistakes = {},
+): Html {
+  const mistake = (field: string) =>
+    mistakes[field] === undefined
+      ? ''
+      : html`<p class="mistake" id="${field}-mistake" role="alert">${mistakes[field]}</p>`
+  const describedBy = (field: string) =>
+    mistakes[field] === undefined ? '' : html` aria-invalid="true" aria-describedby="${field}-mistake"`
+  return html`<p class="crumb"><a href="/keys">API keys</a></p>
+<h1>New key</h1>
+<form method="post" action="/keys" class="card form">
+${csrfField(csrf)}
+<label for="name">Name</label>
+<p class="faint" id="name-hint">What it is for, such as “Kitchen screen”.</p>
+${mistake('name')}
+<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off"${describedBy('name')}>
+<fieldset${describedBy('scope')}><legend>Scopes</legend>
+${mistake('scope')}
+${scope.options.map(
+  one => html`<label class="tick"><input type="checkbox" name="scope" value="${one}"${attribute('checked', typed.scopes.includes(one))}>
+<span><strong>${one}</strong><span class="faint">${scopeLines[one]}</span></span></label>`,
+)}
+</fieldset>
+<label for="eventId">Event</label>
+<p class="faint">A device at one festival needs no more: bound to its event, a lost key shows nothing else.</p>
+${mistake('eventId')}
+<select id="eventId" name="eventId"${describedBy('eventId')}>
+<option value="">All events</option>
+${events.map(event => html`<option value="${event.eventId}"${attribute('selected', event.eventId === typed.eventId)}>${event.name}</option>`)}
+</select>
+<label for="expires">Expires</label>
+${mistake('expires')}
+<select id="expires" name="expires"${describedBy('expires')}>
+${Object.entries(lifetimes).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.expires)}>${name}</option>`)}
+</select>
+<div class="actions"><button class="primary">Make the key</button><a class="button quiet" href="/keys">Cancel</a></div>
+</form>`
+}

@@ -1,0 +1,33 @@
+import type { ApiKey } from '@tally/api-keys'
+import { type Html, html } from '../views/html.ts'
+import { moment } from '../views/format.ts'
+
+export type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
+
+const soonMs = 7 * 24 * 3_600_000
+
+/** A key's state at a moment; `ending` is one that still works but expires within a week. */
+export function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
+  if (revokedAt !== null) return 'revoked'
+  if (expiresAt === null) return 'good'
+  if (expiresAt <= nowMs) return 'expired'
+  return expiresAt - nowMs < soonMs ? 'ending' : 'good'
+}
+
+const names: Record<KeyState, string> = {
+  good: 'Active',
+  ending: 'Ends soon',
+  expired: 'Expired',
+  revoked: 'Revoked',
+}
+
+export function stateBadge(key: ApiKey): Html {
+  const state = stateOf(key, Date.now())
+  return html`<span class="badge ${state}">${names[state]}</span>`
+}
+
+/** Whether a key still answers, so that it can be revoked or rotated. */
+export const isUsable = (key: ApiKey): boolean => ['good', 'ending'].includes(stateOf(key, Date.now()))
+
+/** When a key ends or ended. */
+export const endOf = ({ revokedAt, expiresAt }: ApiKey): Html => moment(revokedAt ?? expiresAt)

@@ -1,0 +1,21 @@
+import { allAreas } from '@tally/core'
+import { composeDocuments, inSnapshot, type Postgres, readAsOf, readEventHeads } from '@tally/read-models'
+import { type DayRead, type DayRef, viewsOf } from './day.ts'
+import { documentsOf } from './fromRedis.ts'
+
+/** Reads a day from Postgres, in one snapshot and with the projector's own composing; undefined: no such event. */
+export function readDayFromPostgres(
+  db: Postgres,
+  topics: string[],
+  { eventId, dayId }: DayRef,
+): Promise<DayRead | undefined> {
+  return inSnapshot(db, async snapshot => {
+    const [head] = await readEventHeads(snapshot, [eventId])
+    if (head?.event === undefined) return undefined
+    const { event, revision, shard } = head
+    const scope = { areas: [{ eventId, dayId, areaId: allAreas }] }
+    const documents = (await composeDocuments(snapshot, scope)).get(eventId)
+    const asOfMs = await readAsOf(snapshot, topics, shard)
+    return { event, revision, asOfMs, ...documentsOf(viewsOf(dayId).map(name => documents?.get(name))) }
+  })
+}

@@ -1,0 +1,73 @@
+import { PassThrough } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { PageProblem } from '../http/problem.ts'
+import type { AdminParts } from '../parts.ts'
+import { sessionToken } from '../signIn/cookies.ts'
+import { findSession } from '../signIn/sessions.ts'
+import type { DayRef, DayShown } from './day.ts'
+
+/** Screens that one process serves; a browser opens one for each tab. */
+const maxScreens = 2_000
+/** A session that ended takes its screens with it within this. */
+const checkEveryMs = 15_000
+
+export type Streams = {
+  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef): FastifyReply
+  close(): void
+}
+
+/** Tells browsers of days by server-sent events: `day` with the figures, `beat` with the moment they are of. */
+export function openStreams({ db, live, metrics, logger }: AdminParts): Streams {
+  const open = new Set<PassThrough>()
+
+  return {
+    open(request, reply, ref) {
+      if (open.size >= maxScreens)
+        throw new PageProblem(503, 'Too many screens', 'Close some, or try again.', 10)
+      const stream = new PassThrough()
+      open.add(stream)
+      metrics.screens.set(open.size)
+      // A browser that reads slowly gets the latest figures when it is ready again, not all in between.
+      let late: DayShown | undefined
+      const say = (event: string, data: unknown) =>
+        void stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      const unwatch = live.watch(ref, {
+        onShown(shown) {
+          late = stream.writableNeedDrain ? shown : undefined
+          if (late === undefined) say('day', shown)
+        },
+        onBeat(beat) {
+          if (!stream.writableNeedDrain) say('beat', beat)
+        },
+      })
+      stream.on('drain', () => {
+        const shown = late
+        late = undefined
+        if (shown !== undefined) say('day', shown)
+      })
+      const token = sessionToken(request) ?? ''
+      const check = setInterval(async () => {
+        const isOver = (await findSession(db, token).catch(() => 'unknown')) === undefined
+        if (!isOver || stream.destroyed) return
+        say('signed-out', {})
+        stream.end()
+      }, checkEveryMs)
+      stream.on('close', () => {
+        clearInterval(check)
+        unwatch()
+        open.delete(stream)
+        metrics.screens.set(open.size)
+      })
+      stream.on('error', error => logger.debug({ err: error }, 'a live screen broke off'))
+      request.raw.on('close', () => stream.destroy())
+      stream.write('retry: 1000\n\n')
+      return reply
+        .type('text/event-stream')
+        .headers({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+        .send(stream)
+    },
+    close() {
+      for (const stream of open) stream.end()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { openDay } from '@tally/core'
+import type { ListedEvent } from '@tally/read-models'
+import { attribute, type Html, html } from '../views/html.ts'
+
+export function noEventsView(): Html {
+  return html`<section class="card empty">
+<h1>No events yet</h1>
+<p class="faint">An event shows here as soon as its first record has come from the tills.</p>
+</section>`
+}
+
+/** The live screen of a day, without its figures: the script fills them in and keeps them true. */
+export function liveView(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
+  return html`<div class="live" id="live" data-stream="/live/stream?eventId=${event.eventId}&amp;day=${dayId ?? ''}">
+<div class="heading">
+<div><h1>${event.name}</h1>
+<p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">Connecting …</span> <span class="faint" id="as-of"></span></p></div>
+<div class="actions picker">${picker(events, event, dayId)}
+<button type="button" id="full-screen">Full screen</button></div>
+</div>
+<noscript><p class="warning">The live screen needs JavaScript. All else works without.</p></noscript>
+${dayId === undefined ? noDays : figures}
+</div>`
+}
+
+function picker(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
+  return html`<form method="get" action="/live" id="picker">
+<label class="hidden" for="eventId">Event</label>
+<select id="eventId" name="eventId">
+${events.map(one => html`<option value="${one.eventId}"${attribute('selected', one === event)}>${one.name}${openDay(one.days) === undefined ? '' : ' · open'}</option>`)}
+</select>
+<label class="hidden" for="day">Day</label>
+<select id="day" name="day">
+${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${day.date}${day.closedAt === null ? ' · open' : ''}</option>`)}
+</select>
+<button>Show</button>
+</form>`
+}
+
+const noDays = html`<section class="card empty"><p class="big">No days yet</p>
+<p class="faint">This event has no day. One shows here when the event lists it.</p></section>`
+
+const tile = (id: string, name: string, isMain = false): Html =>
+  html`<div class="tile${isMain ? ' main' : ''}"><dt>${name}</dt><dd id="${id}">–</dd></div>`
+
+const figures = html`<dl class="tiles">
+${tile('sales', 'Takings', true)}${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Average order')}
+</dl>
+<div class="panels">
+<div>
+<section class="card hours" aria-labelledby="hours-title"><h2 id="hours-title">Orders by hour</h2>
+<div id="hours-chart" aria-hidden="true"></div>
+<table class="hidden"><caption>Orders and takings by hour</caption><thead><tr><th scope="col">Hour</th><th scope="col">Orders</th><th scope="col">Takings</th></tr></thead><tbody id="hours-rows"></tbody></table>
+</section>
+<section class="card counts" aria-labelledby="counts-title"><h2 id="counts-title">Item counts</h2>
+<ul class="counts" id="counts"></ul></section>
+</div>
+<div>
+<section class="card" aria-labelledby="best-title"><h2 id="best-title">Best sellers</h2>
+<ol class="best" id="best"></ol></section>
+<section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
+<dl class="statuses" id="statuses"></dl></section>
+</div>
+</div>`

@@ -1,0 +1,11 @@
+import type { Metrics } from '@tally/runtime'
+
+/** The metrics that an administration process keeps; what each says is in the list of packages/runtime. */
+export function adminMetrics(metrics: Metrics) {
+  return {
+    requests: metrics.counter('tally_admin_requests_total', ['status']),
+    signIns: metrics.counter('tally_admin_sign_ins_total', ['outcome']),
+    screens: metrics.gauge('tally_admin_live_screens', []),
+  }
+}
+export type AdminMetrics = ReturnType<typeof adminMetrics>

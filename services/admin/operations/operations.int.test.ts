@@ -1,0 +1,146 @@
+import { createTopics, openProducer, topicNames } from '@tally/kafka'
+import { letterRecord } from '@tally/dead-letters/testing.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../../test/support/until.ts'
+import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+
+let stage: Stage
+let visitor: ReturnType<typeof newVisitor>
+beforeAll(async () => {
+  stage = await openStage()
+  const { kafka, topicPrefix } = stage.parts
+  await createTopics(kafka, { topicPrefix, partitions: 2, replicationFactor: 1 })
+  const { email } = await newOffice(stage, { isPlatform: true })
+  visitor = newVisitor(stage.app)
+  await visitor.signIn(email)
+})
+afterAll(() => stage.close())
+
+const page = async () => (await visitor.get('/operations')).body.replace(/\s+/g, ' ')
+const names = () => topicNames(stage.parts.topicPrefix)
+
+async function send(
+  records: { topic: string; key: string; value: string; headers?: object }[],
+): Promise<void> {
+  const producer = await openProducer(stage.parts.kafka)
+  await producer
+    .send(records.map(record => ({ headers: {}, ...record })) as never)
+    .finally(() => producer.close())
+}
+
+async function reject(...offsets: number[]): Promise<void> {
+  const letters = offsets.map(offset => letterRecord(names().orders, { offset }))
+  const producer = await openProducer(stage.parts.kafka)
+  await producer
+    .send(letters.map(({ key, value, headers }) => ({ topic: names().deadLetters, key, value, headers })))
+    .finally(() => producer.close())
+}
+
+test('to administrators who are not of the platform team it is not there', async () => {
+  const { email } = await newOffice(stage)
+  const other = newVisitor(stage.app)
+  await other.signIn(email)
+  expect((await other.get('/operations')).statusCode).toBe(404)
+  expect((await other.get('/keys')).body).not.toContain('/operations')
+  const replay = await other.post('/operations/replay', { all: 'yes' }, { from: '/keys/new' })
+  expect(replay.statusCode).toBe(404)
+})
+
+test('each shard’s lag and age are shown', async () => {
+  const { db } = stage
+  const { events, orders, refunds } = names()
+  const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+  const row = { revision: 0, caught_up_to: null }
+  await db
+    .insertInto('shard_offsets')
+    .values([
+      ...[events, orders, refunds].map(topic => ({
+        ...row,
+        topic,
+        partition: 0,
+        next_offset: 0,
+        as_of: at(1_000),
+      })),
+      ...[events, orders, refunds].map(topic => ({
+        ...row,
+        topic,
+        partition: 1,
+        next_offset: 0,
+        as_of: at(60_000),
+      })),
+    ])
+    .execute()
+  const before = await page()
+  expect(before).toMatch(/"Shard">0<\/th> <td[^>]*>0<\/td> <td[^>]*>[1-4] s<\/td>.*?up to date/)
+  expect(before).toMatch(/"Shard">1<\/th> <td[^>]*>0<\/td> <td[^>]*>6\d s<\/td>.*?behind/)
+  await send(Array.from({ length: 30 }, (_, index) => ({ topic: orders, key: `key-${index}`, value: '{}' })))
+  const lags = [...(await page()).matchAll(/"Lag" class="number">(\d+)</g)].map(([, lag]) => Number(lag))
+  expect(lags.reduce((sum, lag) => sum + lag, 0)).toBe(30)
+})
+
+test('dead letters are counted by reason, never shown with a value, and replayed once', async () => {
+  expect(await page()).toContain('None wait.')
+  await reject(5, 6, 7)
+  await until('they are read', async () => (await page()).includes('3 records</strong> were rejected'))
+  const shown = await page()
+  expect(shown).toMatch(/schema<\/span> 3/)
+  expect(shown).toContain('items: must be an array')
+  expect(shown).not.toContain('items&quot;:null')
+
+  const id = `${names().orders}-0-6`
+  const from = { from: '/operations' }
+  const one = await visitor.post('/operations/replay', { id }, from)
+  expect(one.headers.location).toBe('/operations?replayed=1')
+  expect(await page()).not.toContain(`value="${id}"`)
+  expect((await visitor.post('/operations/replay', { id }, from)).headers.location).toBe(
+    '/operations?replayed=0',
+  )
+  expect((await visitor.post('/operations/replay', { all: 'yes' }, from)).headers.location).toBe(
+    '/operations?replayed=2',
+  )
+  expect(await page()).toContain('None wait.')
+  expect((await visitor.get('/audit')).body).toContain('Replayed dead letters')
+})
+
+test('a replay of nothing, or of what is no letter, is refused', async () => {
+  for (const fields of [{}, { id: 'no letter' }] as Record<string, string>[])
+    expect((await visitor.post('/operations/replay', fields, { from: '/operations' })).statusCode).toBe(400)
+})
+
+test('the last rebuild and the versions are shown', async () => {
+  expect(await page()).toContain('There was none.')
+  const started_at = '2026-09-04T10:00:00Z'
+  const rebuild = { started_at, last_event_id: null }
+  await stage.db
+    .insertInto('rebuilds')
+    .values({ ...rebuild, finished_at: '2026-09-04T10:00:42Z' })
+    .execute()
+  expect(await page()).toContain('in 42 s.')
+  await stage.db
+    .insertInto('rebuilds')
+    .values({ ...rebuild, finished_at: null })
+    .execute()
+  const shown = await page()
+  expect(shown).toContain('not finished')
+  expect(shown).toMatch(/Postgres<\/dt><dd><code>\d+/)
+  expect(shown).toMatch(/Redis<\/dt><dd><code>\d+\./)
+  expect(shown).toContain('0005-administration')
+})
+
+test('without Kafka the page says what it cannot tell, and the rest is there', async () => {
+  const { connectKafka } = await import('@tally/kafka')
+  const kafka = connectKafka(
+    { brokers: ['127.0.0.1:1'], ssl: false },
+    { clientId: 'test', logger: stage.parts.logger },
+  )
+  const cut = await openStage({ kafka })
+  const { email } = await newOffice(cut, { isPlatform: true })
+  const other = newVisitor(cut.app)
+  await other.signIn(email)
+  const { statusCode, body } = await other.get('/operations')
+  const replay = await other.post('/operations/replay', { all: 'yes' }, { from: '/keys/new' })
+  await cut.close()
+  expect([statusCode, replay.statusCode]).toEqual([200, 503])
+  expect(body).toContain('Not known right now')
+  expect(body).toContain('Versions')
+})

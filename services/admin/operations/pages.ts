@@ -1,0 +1,82 @@
+import { isLetterId, replayAll, replayLetters, type ReplayParts } from '@tally/dead-letters'
+import { openProducer } from '@tally/kafka'
+import type { FastifyInstance } from 'fastify'
+import { note } from '../audit/store.ts'
+import { fieldsOf, listOf, textOf } from '../http/forms.ts'
+import { sendPage } from '../http/page.ts'
+import { badForm, PageProblem } from '../http/problem.ts'
+import type { AdminParts } from '../parts.ts'
+import { platformSessionOf } from '../signIn/guard.ts'
+import { counted } from '../views/format.ts'
+import { within } from '../within.ts'
+import { openLetters } from './letters.ts'
+import { readLastRebuild, readShards, readVersions } from './read.ts'
+import { operationsView } from './view.ts'
+
+/** A topic full of bad records is not waited for; the page says so and counts on in the background. */
+const patienceMs = 5_000
+
+/** What the platform team looks at. It is about all organizations: to other administrators it is not there. */
+export function operationsPages(area: FastifyInstance, parts: AdminParts): void {
+  const { db, kafka, topicPrefix, logger } = parts
+  const letters = openLetters(parts)
+
+  area.get<{ Querystring: { replayed?: string } }>('/operations', async (request, reply) => {
+    platformSessionOf(request)
+    const [shards, found, rebuild, versions] = await Promise.all([
+      readShards(parts),
+      within(patienceMs, letters.read()).catch(() => undefined),
+      readLastRebuild(db),
+      readVersions(parts),
+    ])
+    const { replayed } = request.query
+    const notice = /^\d{1,9}$/.test(replayed ?? '')
+      ? `${counted(Number(replayed), 'dead letter')} replayed. One that fails again comes back under a new id.`
+      : undefined
+    return sendPage(request, reply, csrf => ({
+      title: 'Operations',
+      section: 'operations',
+      notice,
+      body: operationsView({ shards, letters: found, rebuild, versions }, csrf),
+    }))
+  })
+
+  area.post('/operations/replay', async (request, reply) => {
+    const session = platformSessionOf(request)
+    const fields = fieldsOf(request)
+    const ids = listOf(fields, 'id')
+    const wantsAll = textOf(fields, 'all') === 'yes'
+    if (!ids.every(isLetterId)) throw badForm()
+    if (!wantsAll && ids.length === 0)
+      throw new PageProblem(400, 'Nothing was ticked', 'Go back and tick the dead letters to replay.')
+    const sent = await withProducer(async replay =>
+      wantsAll ? (await replayAll(replay)).sent : (await replayLetters(replay, ids)).sent.length,
+    )
+    letters.forget()
+    await note(
+      db,
+      { ...session, address: request.ip },
+      {
+        action: 'letters-replayed',
+        detail: wantsAll ? `all: ${sent}` : `${sent}: ${ids.join(', ')}`.slice(0, 500),
+      },
+    )
+    return reply.redirect(`/operations?replayed=${sent}`, 303)
+  })
+
+  /** A producer for this one replay: they are rare, and Kafka need not be there for all else. */
+  async function withProducer(work: (replay: ReplayParts) => Promise<number>): Promise<number> {
+    try {
+      const producer = await openProducer(kafka)
+      return await work({ kafka, producer, db, topicPrefix }).finally(() => producer.close())
+    } catch (error) {
+      logger.warn({ err: error }, 'dead letters were not replayed')
+      throw new PageProblem(
+        503,
+        'Not all were replayed',
+        'Kafka or Postgres did not answer. Try again: what was sent is not sent twice.',
+        5,
+      )
+    }
+  }
+}

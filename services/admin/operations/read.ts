@@ -1,0 +1,76 @@
+import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
+import { earliest, type Postgres, type RedisClient, readOffsets } from '@tally/read-models'
+import { sql } from 'kysely'
+import { readFileSync } from 'node:fs'
+import { within } from '../within.ts'
+
+/** A shard: records that are not applied yet (null while Kafka does not answer), and up to when it is counted. */
+export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
+export type Rebuild = { startedAt: number; finishedAt: number | null }
+export type Versions = { name: string; version: string }[]
+
+type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPrefix: string }
+
+const patienceMs = 3_000
+
+/** How far each shard is applied, over the topics that it is made of; one that nobody has read yet is behind in all. */
+export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
+  const { events, orders, refunds } = topicNames(topicPrefix)
+  const topics = [events, orders, refunds]
+  const [stored, ends] = await Promise.all([
+    readOffsets(db, topics),
+    within(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
+  ])
+  const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
+  const shards = new Set([...stored.map(({ partition }) => partition), ...known])
+  return [...shards]
+    .toSorted((one, other) => one - other)
+    .map(shard => {
+      const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
+      const lagOf = (topic: string) => {
+        const log = ends?.get(topic)?.get(shard)
+        return log === undefined ? 0 : Math.max(0, log.end - (rows.get(topic)?.nextOffset ?? log.start))
+      }
+      return {
+        shard,
+        lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagOf(topic), 0),
+        asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
+      }
+    })
+}
+
+/** The last run of `tally rebuild`, or undefined where there was none. */
+export async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
+  const row = await db
+    .selectFrom('rebuilds')
+    .select(['started_at', 'finished_at'])
+    .orderBy('rebuild_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && { startedAt: row.started_at, finishedAt: row.finished_at }
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+/** What runs here; a part that does not answer says so. */
+export async function readVersions({ db, redis }: Parts): Promise<Versions> {
+  const silent = () => 'does not answer'
+  const [postgres, redisVersion, schema] = await Promise.all([
+    sql<{ version: string }>`select current_setting('server_version') as version`
+      .execute(db)
+      .then(({ rows }) => rows[0]?.version ?? '', silent),
+    redis.info('server').then(info => /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown', silent),
+    sql<{ name: string }>`select name from kysely_migration order by name desc limit 1`
+      .execute(db)
+      .then(({ rows }) => rows[0]?.name ?? '', silent),
+  ])
+  return [
+    { name: 'Tally', version },
+    { name: 'Schema', version: schema },
+    { name: 'Node.js', version: process.versions.node },
+    { name: 'Postgres', version: postgres },
+    { name: 'Redis', version: redisVersion },
+  ]
+}

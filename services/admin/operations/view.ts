@@ -1,0 +1,73 @@
+import { counted, moment, span, whole } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+import type { Letters } from './letters.ts'
+import type { Rebuild, Shard, Versions } from './read.ts'
+
+export type OperationsShown = {
+  shards: Shard[]
+  /** Undefined while Kafka does not answer, or has too many of them to be read at once. */
+  letters: Letters | undefined
+  rebuild: Rebuild | undefined
+  versions: Versions
+}
+
+/** From this age on the figures of a shard are behind (decisions.md, Answers: at most 2 s while it keeps up). */
+const behindMs = 5_000
+
+export function operationsView({ shards, letters, rebuild, versions }: OperationsShown, csrf: string): Html {
+  return html`<h1>Operations</h1>
+<p class="faint">For the platform team; about all organizations.</p>
+<section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards)}</section>
+<section class="card"><h2>Dead letters</h2>${letters === undefined ? lettersUnknown : lettersView(letters, csrf)}</section>
+<div class="panels">
+<section class="card"><h2>Last rebuild</h2>${rebuildLine(rebuild)}</section>
+<section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
+</div>`
+}
+
+function shardTable(shards: Shard[]): Html {
+  const now = Date.now()
+  return html`<table>
+<caption class="hidden">Lag and freshness by shard</caption>
+<thead><tr><th scope="col">Shard</th><th scope="col">Lag (records)</th><th scope="col">Age of the figures</th><th scope="col">State</th></tr></thead>
+<tbody>${shards.map(({ shard, lag, asOfMs }) => {
+    const isBehind = asOfMs === null || now - asOfMs > behindMs
+    return html`<tr><th scope="row" data-label="Shard">${shard}</th>
+<td data-label="Lag" class="number">${lag === null ? 'Kafka does not answer' : whole(lag)}</td>
+<td data-label="Age" class="number">${asOfMs === null ? 'never told' : span(now - asOfMs)}</td>
+<td data-label="State"><span class="badge ${isBehind ? 'revoked' : 'good'}">${isBehind ? 'behind' : 'up to date'}</span></td></tr>`
+  })}</tbody></table>`
+}
+
+const lettersUnknown = html`<p>Not known right now: Kafka does not answer, or there are too many to count while you wait.</p>`
+
+function lettersView({ byReason, latest, isWhole }: Letters, csrf: string): Html {
+  const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
+  if (all === 0) return html`<p class="faint">None wait. Every record so far was good, or was replayed.</p>`
+  return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, 'record')}</strong> ${all === 1 ? 'was' : 'were'} rejected:
+${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</span> ${whole(count)} `)}</p>
+<form method="post" action="/operations/replay">${csrfField(csrf)}
+<table>
+<caption>${latest.length < all ? `The latest ${latest.length}` : 'All of them, the latest first'}</caption>
+<thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">What was wrong</th><th scope="col">When</th></tr></thead>
+<tbody>${latest.map(
+    ({
+      id,
+      reason,
+      message,
+      atMs,
+    }) => html`<tr><td><input type="checkbox" name="id" value="${id}" aria-label="Replay ${id}"></td>
+<th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="What was wrong">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`,
+  )}</tbody></table>
+<div class="actions"><button class="primary">Replay the ticked ones</button><button name="all" value="yes">Replay all</button></div>
+<p class="faint">A replayed record is sent to its topic again, once. Replay it when what rejected it is mended.</p></form>`
+}
+
+function rebuildLine(rebuild: Rebuild | undefined): Html {
+  if (rebuild === undefined) return html`<p class="faint">There was none.</p>`
+  const { startedAt, finishedAt } = rebuild
+  return finishedAt === null
+    ? html`<p>Begun ${moment(startedAt)}, <strong>not finished</strong>: it is under way, or was ended and goes on with the same command.</p>`
+    : html`<p>Finished ${moment(finishedAt)}, in ${span(finishedAt - startedAt)}.</p>`
+}

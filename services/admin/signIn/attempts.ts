@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { Postgres } from '@tally/read-models'
+import { sql } from 'kysely'
+
+/** Attempts within a window of 15 minutes that begins with the first one. */
+export const limits = { account: 10, address: 50 }
+const windowLength = '15 minutes'
+
+export type Attempt = { email: string; address: string }
+
+/**
+ * Counts an attempt to sign in, before its password is looked at, for its account (also one that does not exist) and
+ * for its address. Returns undefined where it may go on, else how many seconds to wait. Exact over all processes and
+ * attempts at the same time; one that is refused does not lengthen the window.
+ */
+export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
+  const [account, address] = [accountOf(attempt), addressOf(attempt)]
+  const { rows } = await sql<{ subject: Buffer; attempts: number; seconds: number }>`
+insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
+select subject, 1, now() + ${windowLength}::interval
+from unnest(${[account, address]}::bytea[]) as subject
+order by subject
+on conflict (subject_sha256) do update set
+  attempts = case when stored.ends_at <= now() then 1 else stored.attempts + 1 end,
+  ends_at = case when stored.ends_at <= now() then excluded.ends_at else stored.ends_at end
+returning subject_sha256 as subject, attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.execute(
+    db,
+  )
+  const over = rows.filter(
+    ({ subject, attempts }) => attempts > (subject.equals(account) ? limits.account : limits.address),
+  )
+  return over.length === 0 ? undefined : Math.max(1, ...over.map(({ seconds }) => seconds))
+}
+
+/** After a sign-in its account's window is forgotten; its address's is not: it may try others. */
+export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<void> {
+  await db.deleteFrom('sign_in_attempts').where('subject_sha256', '=', accountOf(attempt)).execute()
+}
+
+const accountOf = ({ email }: Attempt) => hash('sha256', `account ${email}`, 'buffer')
+const addressOf = ({ address }: Attempt) => hash('sha256', `address ${networkOf(address)}`, 'buffer')
+
+/** One who has an IPv6 address has all of its /64: those count as one. */
+export function networkOf(address: string): string {
+  const [bare = ''] = address.split('%')
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(bare)) return address
+  const [head = '', tail] = bare.toLowerCase().split('::')
+  const before = head.split(':').filter(group => group !== '')
+  const after = (tail ?? '').split(':').filter(group => group !== '')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  const groups = tail === undefined ? before : [...before, ...zeros, ...after]
+  return groups
+    .slice(0, 4)
+    .map(group => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}

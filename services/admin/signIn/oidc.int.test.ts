@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Provider } from 'oidc-provider'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+import { openOidc } from './oidc.ts'
+
+/** Accounts of the provider: what it tells of each, by its subject. */
+const accounts = new Map<string, { email: string; email_verified: boolean }>()
+const adminUrl = 'http://admin.test'
+let provider: Server
+let issuer: string
+let stage: Stage
+
+beforeAll(async () => {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  provider = server.on('request', providerAt(issuer).callback())
+  const oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'a secret of the provider', adminUrl })
+  stage = await openStage({ oidc })
+})
+afterAll(async () => {
+  await stage.close()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+/** A real provider with its own pages for sign-in and consent: whoever says a name is that account. */
+function providerAt(issuer: string): Provider {
+  return new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'tally',
+        client_secret: 'a secret of the provider',
+        redirect_uris: [`${adminUrl}/sign-in/oidc/callback`],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    features: { devInteractions: { enabled: true } },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...accounts.get(sub) }) }),
+  })
+}
+
+type Visitor = ReturnType<typeof newVisitor>
+
+/** Goes to the provider, signs in there as `sub`, agrees, and returns the address that it sends the browser back to. */
+async function throughProvider(visitor: Visitor, sub: string, path = '/sign-in/oidc'): Promise<string> {
+  const jar = new Map<string, string>()
+  const browse = async (url: string, form?: Record<string, string>): Promise<Response> => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const body = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
+    const reply = await fetch(url, { ...body, headers: { cookie }, redirect: 'manual' })
+    for (const line of reply.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      jar.set(name, value)
+    }
+    return reply
+  }
+  let reply = await browse(String((await visitor.get(path)).headers.location))
+  for (let step = 0; step < 12; step++) {
+    const next = reply.headers.get('location')
+    if (next?.startsWith(adminUrl)) return next.slice(adminUrl.length)
+    if (next !== null) {
+      reply = await browse(new URL(next, issuer).href)
+      continue
+    }
+    const page = await reply.text()
+    const action = /<form[^>]*action="([^"]+)"/.exec(page)?.[1] ?? ''
+    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1] ?? ''
+    reply = await browse(new URL(action, issuer).href, { prompt, login: sub, password: 'any' })
+  }
+  throw new Error('the provider did not send the browser back')
+}
+
+async function officeWith(sub: string, over: Partial<{ email: string; email_verified: boolean }> = {}) {
+  const office = await newOffice(stage)
+  accounts.set(sub, { email: office.email.toUpperCase(), email_verified: true, ...over })
+  return office
+}
+
+test('an administrator signs in through the provider, without a password, and gets where they wanted', async () => {
+  await officeWith('anna')
+  const visitor = newVisitor(stage.app)
+  const page = await visitor.get('/sign-in?next=/usage')
+  const [, link = ''] = /href="(\/sign-in\/oidc[^"]*)"/.exec(page.body) ?? []
+  const back = await throughProvider(visitor, 'anna', link)
+  const reply = await visitor.get(back)
+  expect([reply.statusCode, reply.headers.location]).toEqual([303, '/usage'])
+  expect((await visitor.get('/keys')).statusCode).toBe(200)
+  expect((await visitor.get('/audit')).body).toContain('Signed in through the OpenID provider')
+})
+
+test('who is no administrator, or has an e-mail that is not verified, stays outside', async () => {
+  accounts.set('stranger', { email: 'stranger@example.org', email_verified: true })
+  await officeWith('unverified', { email_verified: false })
+  for (const sub of ['stranger', 'unverified']) {
+    const visitor = newVisitor(stage.app)
+    expect((await visitor.get(await throughProvider(visitor, sub))).statusCode).toBe(403)
+    expect((await visitor.get('/keys')).statusCode).toBe(303)
+  }
+})
+
+test('who gets an administrator’s e-mail later does not become that administrator', async () => {
+  const { email } = await officeWith('first')
+  const first = newVisitor(stage.app)
+  expect((await first.get(await throughProvider(first, 'first'))).statusCode).toBe(303)
+  accounts.set('second', { email, email_verified: true })
+  const second = newVisitor(stage.app)
+  expect((await second.get(await throughProvider(second, 'second'))).statusCode).toBe(403)
+})
+
+test('an answer that was not asked for by this browser, was changed, or comes twice is refused', async () => {
+  await officeWith('berta')
+  const visitor = newVisitor(stage.app)
+  const back = await throughProvider(visitor, 'berta')
+  expect((await newVisitor(stage.app).get(back)).statusCode).toBe(400)
+
+  const changed = newVisitor(stage.app)
+  const other = await throughProvider(changed, 'berta')
+  expect((await changed.get(other.replace(/state=[^&]+/, 'state=x'))).statusCode).toBe(403)
+
+  expect((await visitor.get(back)).statusCode).toBe(303)
+  expect((await visitor.get(back)).statusCode).toBe(400)
+})
+
+test('without a provider there is no such way', async () => {
+  const without = await openStage()
+  const visitor = newVisitor(without.app)
+  const page = (await visitor.get('/sign-in')).body
+  const { statusCode } = await visitor.get('/sign-in/oidc')
+  await without.close()
+  expect(page).not.toContain('/sign-in/oidc')
+  expect(statusCode).toBe(404)
+})
+
+test('a provider that does not answer is said so, and the password is still good', async () => {
+  const oidc = openOidc({ issuer: 'http://127.0.0.1:1', clientId: 'tally', clientSecret: 'x', adminUrl })
+  const cut = await openStage({ oidc })
+  const { email } = await newOffice(cut)
+  const visitor = newVisitor(cut.app)
+  const statuses = [(await visitor.get('/sign-in/oidc')).statusCode, (await visitor.signIn(email)).statusCode]
+  await cut.close()
+  expect(statuses).toEqual([503, 303])
+})

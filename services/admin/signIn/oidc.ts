@@ -1,0 +1,80 @@
+import type { OidcSettings } from '@tally/runtime'
+import * as client from 'openid-client'
+import { email } from '../administrators/store.ts'
+
+/** What a sign-in needs to remember between the way to the provider and back. */
+export type OidcPending = { verifier: string; state: string; nonce: string; next: string }
+
+/** Who the provider says has signed in. */
+export type OidcIdentity = { address: string; subject: string }
+
+export type Oidc = {
+  /** Where to send the browser, and what to remember until it is back. */
+  begin(next: string): Promise<{ url: string; pending: OidcPending }>
+  /** Who came back at `url`; throws where the provider's answer does not hold, undefined without a verified e-mail. */
+  finish(url: URL, pending: OidcPending): Promise<OidcIdentity | undefined>
+}
+
+export const callbackPath = '/sign-in/oidc/callback'
+
+/** The code flow with PKCE, state and nonce. The provider is asked for its addresses at the first sign-in. */
+export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSettings): Oidc {
+  const redirectUri = `${adminUrl}${callbackPath}`
+  let discovering: Promise<client.Configuration> | undefined
+
+  const configuration = (): Promise<client.Configuration> => {
+    discovering ??= discover().catch(error => {
+      discovering = undefined
+      throw error
+    })
+    return discovering
+  }
+  const discover = () => {
+    // The settings take http:// for a provider on this machine only.
+    const isPlain = new URL(issuer).protocol === 'http:'
+    return client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
+      timeout: 10,
+      ...(isPlain ? { execute: [client.allowInsecureRequests] } : {}),
+    })
+  }
+
+  return {
+    async begin(next) {
+      const pending: OidcPending = {
+        verifier: client.randomPKCECodeVerifier(),
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        next,
+      }
+      const url = client.buildAuthorizationUrl(await configuration(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email',
+        code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: 'S256',
+        state: pending.state,
+        nonce: pending.nonce,
+      })
+      return { url: url.href, pending }
+    },
+
+    async finish(url, { verifier, state, nonce }) {
+      const config = await configuration()
+      const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}${url.search}`), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      })
+      const claims = tokens.claims()
+      if (claims === undefined) return undefined
+      // Many providers tell the e-mail only when asked again.
+      const told =
+        claims.email === undefined
+          ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
+          : claims
+      const address = email.safeParse(told.email)
+      if (!address.success || told.email_verified !== true) return undefined
+      return { address: address.data, subject: `${claims.iss} ${claims.sub}` }
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findByOidc } from '../administrators/store.ts'
+import { PageProblem } from '../http/problem.ts'
+import type { AdminParts } from '../parts.ts'
+import { ownPath } from './guard.ts'
+import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
+import { signIn } from './pages.ts'
+
+const cookieName = 'tally_oidc'
+const pendingShape = z.object({
+  verifier: z.string(),
+  state: z.string(),
+  nonce: z.string(),
+  next: z.string(),
+})
+
+const refused = () =>
+  new PageProblem(
+    403,
+    'You cannot sign in here',
+    'The provider’s answer names no administrator with a verified e-mail. Ask the one who runs Tally.',
+  )
+
+/** Sign-in through an OpenID provider: to it, and back with a code. */
+export function oidcPages(app: FastifyInstance, parts: AdminParts, oidc: Oidc): void {
+  const { db, metrics, logger } = parts
+
+  app.get<{ Querystring: { next?: unknown } }>('/sign-in/oidc', async (request, reply) => {
+    const { url, pending } = await oidc.begin(ownPath(request.query.next)).catch(error => {
+      logger.warn({ err: error }, 'the OpenID provider does not answer')
+      throw new PageProblem(
+        503,
+        'Not right now',
+        'The provider does not answer. Try again, or use your password.',
+        5,
+      )
+    })
+    reply.setCookie(
+      cookieName,
+      Buffer.from(JSON.stringify(pending)).toString('base64url'),
+      attributes(request),
+    )
+    return reply.header('Cache-Control', 'no-store').redirect(url, 303)
+  })
+
+  app.get(callbackPath, async (request, reply) => {
+    const pending = takePending(request, reply)
+    if (pending === undefined)
+      throw new PageProblem(400, 'That took too long', 'Go back to the sign-in and try again.')
+    const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
+      logger.warn({ err: error }, 'a sign-in through the OpenID provider failed')
+      return undefined
+    })
+    const administratorId = identity && (await findByOidc(db, identity))
+    if (administratorId === undefined) {
+      metrics.signIns.inc({ outcome: 'refused' })
+      throw refused()
+    }
+    await signIn(parts, request, reply, administratorId, 'sign-in-oidc')
+    return reply.header('Cache-Control', 'no-store').redirect(ownPath(pending.next), 303)
+  })
+}
+
+/** Lax: the way back is a link from the provider's page. */
+const attributes = ({ isSecure }: FastifyRequest) =>
+  ({ path: '/sign-in/oidc', httpOnly: true, sameSite: 'lax', secure: isSecure, maxAge: 600 }) as const
+
+/** What was remembered on the way there, once. */
+function takePending(request: FastifyRequest, reply: FastifyReply): OidcPending | undefined {
+  const text = request.cookies[cookieName]
+  reply.clearCookie(cookieName, attributes(request))
+  if (text === undefined) return undefined
+  try {
+    return pendingShape.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { email, findCredentials } from '../administrators/store.ts'
+import { note } from '../audit/store.ts'
+import { fieldsOf, textOf } from '../http/forms.ts'
+import { sendPage } from '../http/page.ts'
+import { PageProblem } from '../http/problem.ts'
+import type { AdminParts } from '../parts.ts'
+import { forgetAttempts, takeAttempt } from './attempts.ts'
+import { clearCookies, sessionToken, setSessionToken } from './cookies.ts'
+import { ownPath } from './guard.ts'
+import { hashPassword, isPassword, maxPasswordLength } from './password.ts'
+import { beginSession, endSession, findSession } from './sessions.ts'
+import { signInView } from './view.ts'
+
+/** The same for a wrong e-mail and a wrong password: it does not tell who is an administrator. */
+const wrong = 'E-mail and password do not fit together.'
+
+/** What is hashed in place of an account's password where there is no such account, so that it takes as long. */
+const nobodysHash = hashPassword('nobody')
+
+export function signInPages(app: FastifyInstance, parts: AdminParts): void {
+  const { db, metrics, oidc } = parts
+  const show = (request: FastifyRequest, reply: FastifyReply, shown: Parameters<typeof signInView>[0]) =>
+    sendPage(request, reply, csrf => ({
+      title: 'Sign in',
+      body: signInView({ ...shown, csrf, hasOidc: oidc !== undefined }),
+    }))
+
+  app.get<{ Querystring: { next?: unknown } }>('/sign-in', async (request, reply) => {
+    const next = ownPath(request.query.next)
+    const token = sessionToken(request)
+    if (token !== undefined && (await findSession(db, token)) !== undefined) return reply.redirect(next, 303)
+    return show(request, reply, { next })
+  })
+
+  app.post('/sign-in', async (request, reply) => {
+    const fields = fieldsOf(request)
+    const next = ownPath(textOf(fields, 'next'))
+    const given = textOf(fields, 'email')
+    // One that no account can have is tried and counted like any other.
+    const account = email.safeParse(given).data
+    const attempt = { email: account ?? given.slice(0, 254), address: request.ip }
+    const waitSeconds = await takeAttempt(db, attempt)
+    if (waitSeconds !== undefined) {
+      metrics.signIns.inc({ outcome: 'limited' })
+      throw new PageProblem(
+        429,
+        'Too many attempts',
+        `Wait ${Math.ceil(waitSeconds / 60)} minutes, then try again.`,
+        waitSeconds,
+      )
+    }
+    const administratorId = await check(account, textOf(fields, 'password'))
+    if (administratorId === undefined) {
+      metrics.signIns.inc({ outcome: 'refused' })
+      return show(request, reply.code(401), { next, email: given, mistake: wrong })
+    }
+    await forgetAttempts(db, attempt)
+    await signIn(parts, request, reply, administratorId, 'sign-in')
+    return reply.redirect(next, 303)
+  })
+
+  app.post('/sign-out', async (request, reply) => {
+    const token = sessionToken(request)
+    const session = token === undefined ? undefined : await findSession(db, token)
+    if (token !== undefined && session !== undefined) {
+      await endSession(db, token)
+      await note(db, { ...session, address: request.ip }, { action: 'sign-out' })
+    }
+    clearCookies(request, reply)
+    return reply.redirect('/sign-in', 303)
+  })
+
+  async function check(account: string | undefined, password: string): Promise<string | undefined> {
+    const found = account === undefined ? undefined : await findCredentials(db, account)
+    const isRight = await isPassword(
+      password.slice(0, maxPasswordLength + 1),
+      found?.passwordHash ?? (await nobodysHash),
+    )
+    return isRight ? found?.administratorId : undefined
+  }
+}
+
+/** Begins a session for an administrator, in place of one that the browser may have. */
+export async function signIn(
+  { db, metrics }: AdminParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  administratorId: string,
+  action: 'sign-in' | 'sign-in-oidc',
+): Promise<void> {
+  const before = sessionToken(request)
+  if (before !== undefined) await endSession(db, before)
+  const token = await beginSession(db, administratorId)
+  const session = await findSession(db, token)
+  if (session === undefined) throw new Error('a session is gone right after it began')
+  await note(db, { ...session, address: request.ip }, { action })
+  metrics.signIns.inc({ outcome: 'signed-in' })
+  clearCookies(request, reply)
+  setSessionToken(request, reply, token)
+}

@@ -1,0 +1,39 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
+
+/** OWASP's choice for scrypt: 32 MiB and about 0.15 s a password. A hash names its own, so that they can grow. */
+const cost = { ln: 15, r: 8, p: 3 }
+const saltLength = 16
+const hashLength = 32
+
+export const minPasswordLength = 12
+export const maxPasswordLength = 200
+
+/** Hashes a password with a salt of its own; the text says with which parameters, in the PHC format. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltLength)
+  const hash = await scryptOf(password, salt, cost)
+  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt.toString('base64')}$${hash.toString('base64')}`
+}
+
+/** Whether a password is the one that was hashed. A text that is no hash is nobody's password. */
+export async function isPassword(password: string, hashed: string): Promise<boolean> {
+  const match = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hashed)
+  if (match === null) return false
+  const [, ln, r, p, salt = '', hash = ''] = match
+  const expected = Buffer.from(hash, 'base64')
+  const given = await scryptOf(password, Buffer.from(salt, 'base64'), {
+    ln: Number(ln),
+    r: Number(r),
+    p: Number(p),
+  })
+  return expected.length === given.length && timingSafeEqual(expected, given)
+}
+
+/** NFKC: the same password typed on another keyboard is the same password. */
+function scryptOf(password: string, salt: Buffer, { ln, r, p }: typeof cost): Promise<Buffer> {
+  const N = 2 ** ln
+  return derive(password.normalize('NFKC'), salt, hashLength, { N, r, p, maxmem: 256 * N * r })
+}

@@ -1,0 +1,67 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import type { Postgres } from '@tally/read-models'
+import { sql } from 'kysely'
+
+/** Who is signed in, as every page needs it. */
+export type Session = {
+  administratorId: string
+  organizationId: OrganizationId
+  organizationName: string
+  email: string
+  isPlatform: boolean
+}
+
+/** A screen in a hall stays signed in for the days of a festival; a session that nobody uses ends overnight. */
+export const longest = '7 days'
+export const idle = '12 hours'
+
+const isGood = sql`
+session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`
+
+/** Begins a session and returns its token, which is kept nowhere. */
+export async function beginSession(db: Postgres, administratorId: string): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await db
+    .insertInto('admin_sessions')
+    .values({ session_sha256: sha256(token), administrator_id: administratorId })
+    .execute()
+  return token
+}
+
+/** The session of a token, or undefined where there is none (any more). Notes, once a minute, that it is used. */
+export async function findSession(db: Postgres, token: string): Promise<Session | undefined> {
+  const { rows } = await sql<Session & { isStale: boolean }>`
+select
+  administrator_id as "administratorId",
+  administrator.organization_id as "organizationId",
+  organization.name as "organizationName",
+  administrator.email,
+  administrator.is_platform as "isPlatform",
+  session.last_seen_at < now() - interval '1 minute' as "isStale"
+from admin_sessions as session
+join administrators as administrator using (administrator_id)
+join organizations as organization using (organization_id)
+where session.session_sha256 = ${sha256(token)} and ${isGood}`.execute(db)
+  const [found] = rows
+  if (found === undefined) return undefined
+  const { isStale, ...session } = found
+  if (isStale)
+    await sql`update admin_sessions set last_seen_at = now() where session_sha256 = ${sha256(token)}`.execute(
+      db,
+    )
+  return session
+}
+
+export async function endSession(db: Postgres, token: string): Promise<void> {
+  await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
+}
+
+/** Forgets sessions that are over and windows of attempts that have ended. */
+export async function forgetEnded(db: Postgres): Promise<void> {
+  await sql`delete from admin_sessions as session where not (${isGood})`.execute(db)
+  await sql`delete from sign_in_attempts where ends_at < now()`.execute(db)
+}
+
+/** 256 random bits need no salt and no slow hash. */
+const sha256 = (token: string) => hash('sha256', token, 'buffer')

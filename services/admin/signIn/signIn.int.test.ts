@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newOffice, newVisitor, openStage, password, type Stage } from '../testing/stage.ts'
+import { limits } from './attempts.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+const visitor = (address?: string) => newVisitor(stage.app, address)
+
+test('who is not signed in is shown the way, and gets on to where they wanted afterwards', async () => {
+  const { email } = await newOffice(stage)
+  const someone = visitor()
+  const refused = await someone.get('/keys')
+  expect([refused.statusCode, refused.headers.location]).toEqual([303, '/sign-in?next=%2Fkeys'])
+  const fields = { email: email.toUpperCase(), password, next: '/keys' }
+  const signedIn = await someone.post('/sign-in', fields, { from: '/sign-in?next=/keys' })
+  expect([signedIn.statusCode, signedIn.headers.location]).toEqual([303, '/keys'])
+  expect((await someone.get('/keys')).statusCode).toBe(200)
+})
+
+test('a session’s cookie is for HTTP only and for this site; over TLS for TLS only', async () => {
+  const { email } = await newOffice(stage)
+  const plain = await visitor().signIn(email)
+  const cookie = plain.cookies.find(({ name }) => name === 'tally_session')
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
+  expect(cookie).not.toHaveProperty('secure')
+
+  const behindTls = await openStage({ trustedProxies: ['192.0.2.0/24'] })
+  const office = await newOffice(behindTls)
+  const headers = { 'x-forwarded-proto': 'https' }
+  const someone = newVisitor(behindTls.app)
+  const page = await someone.get('/sign-in', headers)
+  const token = /name="_csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+  const reply = await someone.postBare('/sign-in', { _csrf: token, email: office.email, password }, headers)
+  await behindTls.close()
+  const secure = reply.cookies.find(({ name }) => name === '__Host-tally_session')
+  expect(secure).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Lax', path: '/' })
+})
+
+test('a wrong e-mail and a wrong password are answered the same, byte for byte apart from what was typed', async () => {
+  const { email } = await newOffice(stage)
+  const answerTo = async (given: string) => {
+    const { statusCode, body } = await visitor().signIn(given, 'a wrong long password')
+    return { statusCode, page: body.replace(/value="[^"]*"/g, 'value=""') }
+  }
+  const known = await answerTo(email)
+  expect(known.statusCode).toBe(401)
+  expect(known.page).toContain('E-mail and password do not fit together.')
+  expect(await answerTo('nobody@example.org')).toEqual(known)
+  expect(await answerTo('no address')).toEqual(known)
+})
+
+test('a wrong e-mail takes as long as a wrong password', async () => {
+  const { email } = await newOffice(stage)
+  const tookMs = async (given: string) => {
+    const someone = visitor('198.51.100.7')
+    const began = performance.now()
+    await someone.signIn(given, 'a wrong long password')
+    return performance.now() - began
+  }
+  await tookMs(email)
+  const known = Math.min(...(await inTurn(3, () => tookMs(email))))
+  const unknown = Math.min(...(await inTurn(3, () => tookMs('nobody-else@example.org'))))
+  // Without the hash in its place the unknown one took a tenth.
+  expect(unknown).toBeGreaterThan(known * 0.5)
+})
+
+test('attempts are limited by account, also where there is no such account, and the limit is not lengthened', async () => {
+  const { email } = await newOffice(stage)
+  for (const given of [email, 'not-there@example.org']) {
+    const replies = await inTurn(limits.account + 2, index =>
+      visitor(`203.0.113.${index}`).signIn(given, 'x'),
+    )
+    expect(replies.map(({ statusCode }) => statusCode)).toEqual([
+      ...Array(limits.account).fill(401),
+      429,
+      429,
+    ])
+    const { headers, body } = replies.at(-1) ?? { headers: {}, body: '' }
+    expect(Number(headers['retry-after'])).toBeGreaterThan(800)
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(900)
+    expect(body).toContain('Too many attempts')
+  }
+  expect((await visitor('203.0.113.99').signIn(email)).statusCode).toBe(429)
+})
+
+test('attempts are limited by address, whatever the accounts; other addresses go on', async () => {
+  const { email } = await newOffice(stage)
+  const { db } = stage
+  const { takeAttempt } = await import('./attempts.ts')
+  const attempts = Array.from({ length: limits.address }, (_, index) =>
+    takeAttempt(db, { email: `${index}@example.org`, address: '2001:db8:1:2::1' }),
+  )
+  expect(new Set(await Promise.all(attempts))).toEqual(new Set([undefined]))
+  expect((await visitor('2001:db8:1:2:ffff::9').signIn(email)).statusCode).toBe(429)
+  expect((await visitor('2001:db8:1:3::1').signIn(email)).statusCode).toBe(303)
+})
+
+test('a sign-in forgets the wrong attempts before it', async () => {
+  const { email } = await newOffice(stage)
+  await inTurn(limits.account - 1, () => visitor('198.51.100.20').signIn(email, 'x'))
+  expect((await visitor('198.51.100.20').signIn(email)).statusCode).toBe(303)
+  expect((await visitor('198.51.100.20').signIn(email, 'x')).statusCode).toBe(401)
+})
+
+test('who signs out is out, also with a copy of the cookie', async () => {
+  const { email } = await newOffice(stage)
+  const someone = visitor()
+  await someone.signIn(email)
+  const copy = new Map(someone.cookies)
+  const reply = await someone.post('/sign-out', {}, { from: '/keys' })
+  expect([reply.statusCode, reply.headers.location]).toEqual([303, '/sign-in'])
+  const thief = visitor()
+  for (const [name, value] of copy) thief.cookies.set(name, value)
+  expect((await thief.get('/keys')).statusCode).toBe(303)
+})
+
+test('a sign-in begins a new session: one that was planted before it is nobody’s', async () => {
+  const { email } = await newOffice(stage)
+  const someone = visitor()
+  someone.cookies.set('tally_session', 'planted')
+  await someone.signIn(email)
+  expect(someone.cookies.get('tally_session')).not.toBe('planted')
+  const thief = visitor()
+  thief.cookies.set('tally_session', 'planted')
+  expect((await thief.get('/keys')).statusCode).toBe(303)
+})
+
+const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+
+async function keysOf(organizationId: string): Promise<number> {
+  const keys = stage.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
+  return (await keys.execute()).length
+}
+
+test.for([
+  { why: 'without a token', form: {} as Record<string, string> },
+  { why: 'with a token that was made up', form: { _csrf: 'x-y-z' } },
+])('a form that is sent $why changes nothing', async ({ form }) => {
+  const { email, organizationId } = await newOffice(stage)
+  const someone = visitor()
+  await someone.signIn(email)
+  await someone.get('/keys/new')
+  expect((await someone.postBare('/keys', { ...keyForm, ...form })).statusCode).toBe(403)
+  expect(await keysOf(organizationId)).toBe(0)
+})
+
+test.for([
+  { why: 'another site', headers: { 'sec-fetch-site': 'cross-site' } as Record<string, string> },
+  { why: 'another host of the same site', headers: { 'sec-fetch-site': 'same-site' } },
+  { why: 'another origin', headers: { origin: 'https://evil.example' } },
+  { why: 'a page that hides where it is', headers: { origin: 'null' } },
+])('a form from $why changes nothing, even with its token', async ({ headers }) => {
+  const { email, organizationId } = await newOffice(stage)
+  const someone = visitor()
+  await someone.signIn(email)
+  expect((await someone.post('/keys', keyForm, { from: '/keys/new', headers })).statusCode).toBe(403)
+  expect(await keysOf(organizationId)).toBe(0)
+  const own = { 'sec-fetch-site': 'same-origin', origin: 'http://admin.test' }
+  expect((await someone.post('/keys', keyForm, { from: '/keys/new', headers: own })).statusCode).toBe(201)
+})
+
+test.for(['//evil.example', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)', '/a b'])(
+  'a sign-in never leads to %s',
+  async next => {
+    const { email } = await newOffice(stage)
+    const reply = await visitor().post('/sign-in', { email, password, next })
+    expect(reply.headers.location).toBe('/')
+  },
+)
+
+test('a page says what may run in it: nothing inline and nothing from elsewhere', async () => {
+  const { headers, body } = await visitor().get('/sign-in')
+  expect(headers['content-security-policy']).toBe(
+    "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
+  )
+  expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+  expect(body).not.toMatch(/<script(?![^>]*src=")|style="| on\w+="/)
+})
+
+test('what no database takes is answered like any other wrong value, never with a 5xx', async () => {
+  const { email } = await newOffice(stage)
+  const odd = ['\0', `${email}\0`, '\ud800', 'a'.repeat(5_000), '%00', "' or 1=1 --", '💥@example.org']
+  for (const given of odd) {
+    const reply = await visitor('198.51.100.30').post('/sign-in', {
+      email: given,
+      password: given,
+      next: given,
+    })
+    expect([given, reply.statusCode]).toEqual([given, 401])
+  }
+  const someone = visitor()
+  await someone.signIn(email)
+  for (const name of ['\0', 'x\0y', 'n'.repeat(201)]) {
+    const fields = { name, scope: 'events:read', eventId: '', expires: 'never' }
+    expect((await someone.post('/keys', fields, { from: '/keys/new' })).statusCode).toBe(400)
+  }
+  for (const path of [
+    '/keys?done=constructor',
+    '/keys/%00',
+    '/live?eventId=%00',
+    '/audit?before=-1',
+    '/operations',
+    '/x',
+  ])
+    expect((await someone.get(path)).statusCode).toBeLessThan(500)
+  expect((await someone.get('/keys?done=constructor')).body).not.toContain('native code')
+})
+
+test('a form that is too large is refused', async () => {
+  const reply = await visitor().post('/sign-in', { email: 'a'.repeat(20_000) })
+  expect(reply.statusCode).toBe(413)
+})
+
+test('while Postgres does not answer the page says so, and tells nothing from inside', async () => {
+  const { openPostgres } = await import('@tally/read-models')
+  const url = 'postgres://nobody@127.0.0.1:1/nothing'
+  const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
+  const cut = await openStage({ db })
+  const reply = await newVisitor(cut.app).signIn('anna@example.org')
+  await cut.close()
+  await db.destroy()
+  expect([reply.statusCode, reply.headers['retry-after']]).toEqual([503, '2'])
+  expect(reply.body).toContain('A part of Tally does not answer')
+  expect(reply.body).not.toMatch(/ECONN|127\.0\.0\.1|postgres/)
+})
+
+async function inTurn<T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let index = 0; index < times; index++) results.push(await work(index))
+  return results
+}

@@ -1,0 +1,34 @@
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+
+export type SignInShown = {
+  next: string
+  email?: string
+  mistake?: string
+  csrf?: string
+  hasOidc?: boolean
+}
+
+export function signInView({ next, email = '', mistake, csrf = '', hasOidc = false }: SignInShown): Html {
+  return html`<section class="card narrow sign-in">
+<img src="/assets/icon.svg" alt="" width="56" height="56">
+<h1>Tally</h1>
+<p class="faint">The administration area of your festivals</p>
+${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
+<form method="post" action="/sign-in">
+${csrfField(csrf)}
+<input type="hidden" name="next" value="${next}">
+<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button class="primary">Sign in</button>
+</form>
+${
+  hasOidc
+    ? html`<p class="or"><span>or</span></p>
+<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>`
+    : ''
+}
+</section>`
+}

@@ -1,0 +1,143 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { EventId, OrganizationId } from '@tally/contract'
+import { connectKafka } from '@tally/kafka'
+import { openRedis, redisKeys, whenReady } from '@tally/read-models'
+import { openLogger, openMetrics } from '@tally/runtime'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { inject } from 'vitest'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { createAdministrator } from '../administrators/store.ts'
+import { buildAdmin } from '../app.ts'
+import { openLiveHub } from '../live/hub.ts'
+import { adminMetrics } from '../metrics.ts'
+import type { AdminParts } from '../parts.ts'
+import { hashPassword } from '../signIn/password.ts'
+
+export const password = 'a long enough password'
+
+/** The area over real servers, without a port: requests are injected. */
+export async function openStage(over: Partial<AdminParts> = {}) {
+  const { kafkaBrokers, redisUrl } = inject('servers')
+  const database = await freshDatabase()
+  const prefix = `test-${randomBytes(6).toString('hex')}`
+  const logger = openLogger('test', 'silent')
+  const redis = openRedis(redisUrl.split(','), { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
+  await whenReady(redis, 5_000)
+  const kafka = connectKafka({ brokers: kafkaBrokers.split(','), ssl: false }, { clientId: 'test', logger })
+  const keys = redisKeys(prefix)
+  const { db } = database
+  const live = openLiveHub({ db, redis, keys, topics: [`${prefix}.events`], logger })
+  const parts: AdminParts = {
+    db,
+    redis,
+    keys,
+    kafka,
+    live,
+    logger,
+    oidc: undefined,
+    metrics: adminMetrics(openMetrics()),
+    topicPrefix: prefix,
+    rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
+    apiUrl: 'http://api.test',
+    publicUrl: undefined,
+    trustedProxies: [],
+    ...over,
+  }
+  const app = await buildAdmin(parts)
+  return {
+    app,
+    parts,
+    db,
+    async close() {
+      await app.close()
+      await live.close()
+      await kafka.close()
+      redis.disconnect()
+      await database.drop()
+    },
+  }
+}
+export type Stage = Awaited<ReturnType<typeof openStage>>
+
+/** An organization with one administrator, whose password is `password`. */
+export async function newOffice({ db }: Stage, { isPlatform = false } = {}) {
+  const organizationId = randomUUID() as OrganizationId
+  const organization = { version: 1, name: 'Pro Loco <b>San Vito</b>', status: 'Trial', revision: 1 } as const
+  await db
+    .insertInto('organizations')
+    .values({ organization_id: organizationId, ...organization })
+    .execute()
+  const email = `anna-${randomBytes(4).toString('hex')}@example.org`
+  const passwordHash = await hashPassword(password)
+  await createAdministrator(db, { organizationId, email, isPlatform, passwordHash })
+  return { organizationId, email }
+}
+
+/** An event of an organization with one day, which is open. */
+export async function newEvent({ db }: Stage, organizationId: OrganizationId): Promise<EventId> {
+  const eventId = randomUUID() as EventId
+  const days = [{ dayId: 41, date: '2026-09-04', openedAt: 0, closedAt: null }]
+  const event = {
+    eventId,
+    organizationId,
+    version: 1,
+    name: 'Sagra del Pesce',
+    startDate: 0,
+    timeZone: 'UTC',
+  }
+  const document = JSON.stringify({ ...event, areas: [], days, menuItems: [] })
+  const row = { event_id: eventId, organization_id: organizationId, version: 1, time_zone: 'UTC', document }
+  await db.insertInto('events').values(row).execute()
+  return eventId
+}
+
+/** A browser without pages: it keeps cookies and sends forms with their token. */
+export function newVisitor(app: FastifyInstance, address = '192.0.2.1') {
+  const cookies = new Map<string, string>()
+  const send = async (
+    method: 'GET' | 'POST',
+    url: string,
+    { form, headers = {} }: { form?: [string, string][]; headers?: Record<string, string> } = {},
+  ): Promise<LightMyRequestResponse> => {
+    const reply = await app.inject({
+      method,
+      url,
+      remoteAddress: address,
+      headers: {
+        host: 'admin.test',
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...headers,
+      },
+      ...(form === undefined ? {} : { payload: new URLSearchParams(form).toString() }),
+    })
+    for (const { name, value } of reply.cookies) {
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return reply
+  }
+  const visitor = {
+    cookies,
+    get: (url: string, headers: Record<string, string> = {}) => send('GET', url, { headers }),
+    /** Sends a form as a page of the area would, with the token of the page `from`. */
+    async post(
+      url: string,
+      fields: Record<string, string | string[]> = {},
+      { from = '/sign-in', headers = {} }: { from?: string; headers?: Record<string, string> } = {},
+    ) {
+      const token = csrfOf((await visitor.get(from)).body)
+      const form = Object.entries(fields).flatMap(([name, value]) =>
+        [value].flat().map(one => [name, one] as [string, string]),
+      )
+      return send('POST', url, { form: [['_csrf', token], ...form], headers })
+    },
+    /** Sends a form without any token. */
+    postBare: (url: string, fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+      send('POST', url, { form: Object.entries(fields), headers }),
+    signIn: (email: string, given = password) => visitor.post('/sign-in', { email, password: given }),
+  }
+  return visitor
+}
+
+export const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''

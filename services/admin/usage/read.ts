@@ -1,0 +1,64 @@
+import { type KeyRequests, listKeys, readRequests } from '@tally/api-keys'
+import type { ApiKey } from '@tally/api-keys'
+import type { OrganizationStatus } from '@tally/contract'
+import { type Postgres, type RedisClient, type RedisKeys, readOrganizationHead } from '@tally/read-models'
+import type { RateLimits } from '@tally/runtime'
+import type { Session } from '../signIn/sessions.ts'
+
+/** The organization's window of the rate limit right now. */
+export type Window = { status: OrganizationStatus; limit: number; used: number; endsInMs: number }
+
+/** A key, or one that is not there any more, with what it asked; counts by HTTP status. */
+export type KeyUsage = {
+  keyId: string
+  key: ApiKey | undefined
+  hour: Map<number, number>
+  day: Map<number, number>
+}
+
+export type Usage = { keys: KeyUsage[]; window: Window; byHour: { startsAt: number; requests: number }[] }
+
+type Parts = { db: Postgres; redis: RedisClient; keys: RedisKeys; rateLimits: RateLimits }
+
+/** What the organization's keys asked in the last day; undefined where Redis, which counts it, does not answer. */
+export async function readUsage(
+  { db, redis, keys, rateLimits }: Parts,
+  { organizationId }: Session,
+): Promise<Usage | undefined> {
+  const [known, head] = await Promise.all([
+    listKeys(db, organizationId),
+    readOrganizationHead(db, organizationId),
+  ])
+  const status = head?.status ?? 'Trial'
+  try {
+    const [requests, used, left] = await Promise.all([
+      readRequests(redis, keys, organizationId, Date.now()),
+      redis.get(keys.window(organizationId)),
+      redis.pttl(keys.window(organizationId)),
+    ])
+    const window = { status, limit: rateLimits[status], used: Number(used ?? 0), endsInMs: Math.max(0, left) }
+    return { window, keys: byKey(requests, known), byHour: requests.byHour }
+  } catch {
+    return undefined
+  }
+}
+
+/** Keys that asked something, those that asked most in the last day first. */
+function byKey({ hour, day }: KeyRequests, known: ApiKey[]): KeyUsage[] {
+  const none = new Map<number, number>()
+  return [...day.keys()]
+    .map(keyId => ({
+      keyId,
+      key: known.find(key => key.keyId === keyId),
+      hour: hour.get(keyId) ?? none,
+      day: day.get(keyId) ?? none,
+    }))
+    .toSorted((one, other) => sum(other.day) - sum(one.day))
+}
+
+export const sum = (counts: Map<number, number>): number =>
+  [...counts.values()].reduce((all, count) => all + count, 0)
+
+/** Requests that were refused, by why: the key (401), its scopes (403), the rate limit (429). */
+export const refusedOf = (counts: Map<number, number>) =>
+  ([401, 403, 429] as const).map(status => ({ status, requests: counts.get(status) ?? 0 }))

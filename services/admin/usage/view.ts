@@ -1,0 +1,74 @@
+import { counted, span, whole } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
+
+export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not known right now</p>
+<p class="faint">Redis, which counts the requests, does not answer. The API goes on.</p></section>`
+
+export function usageView({ keys, window, byHour }: Usage): Html {
+  return html`<h1>Usage</h1>
+<p class="faint">What your keys asked of the API. Figures are a few seconds old.</p>
+${limitCard(window)}
+${refusedCard(keys)}
+${keys.length === 0 ? noRequests : html`${dayCard(byHour)}${table(keys)}`}`
+}
+
+const noRequests = html`<section class="card empty"><p class="big">No requests in the last day</p>
+<p class="faint">Nothing has asked with one of your keys.</p></section>`
+
+function limitCard({ status, limit, used, endsInMs }: Window): Html {
+  const left = Math.max(0, limit - used)
+  return html`<section class="card"><h2>Rate limit</h2>
+<p><strong>${whole(used)} of ${whole(limit)}</strong> requests of this minute are used, ${whole(left)} are left. <span class="faint">${
+    used === 0 ? 'The minute begins with the next request.' : `A new minute begins in ${span(endsInMs)}.`
+  }</span></p>
+<meter min="0" max="${limit}" high="${Math.ceil(limit * 0.8)}" value="${Math.min(used, limit)}" aria-label="Requests used">${used} of ${limit}</meter>
+<p class="faint">All keys of the organization share it (state: ${status}). More keys do not raise it.</p></section>`
+}
+
+const reasons = { 401: 'revoked or expired key', 403: 'missing scope', 429: 'rate limit' }
+
+/** Who was refused in the last day, and why. */
+function refusedCard(keys: KeyUsage[]): Html {
+  const refused = keys.flatMap(usage =>
+    refusedOf(usage.day).flatMap(({ status, requests }) =>
+      requests > 0 ? [{ usage, status, requests }] : [],
+    ),
+  )
+  if (refused.length === 0)
+    return html`<section class="card"><h2>Refused</h2><p class="faint">Nobody was refused in the last day.</p></section>`
+  return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
+${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request')}</strong> <span class="badge revoked">${status}</span> ${reasons[status]}</li>`)}
+</ul></section>`
+}
+
+function dayCard(byHour: Usage['byHour']): Html {
+  const most = Math.max(1, ...byHour.map(({ requests }) => requests))
+  const width = 720 / byHour.length
+  const bars = byHour.map(({ requests }, index) => {
+    const height = (requests / most) * 116
+    return html`<rect x="${(index * width + 2).toFixed(1)}" y="${(120 - height).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${height.toFixed(1)}"></rect>`
+  })
+  return html`<section class="card"><h2>Last 24 hours</h2>
+<svg class="bars" viewBox="0 0 720 124" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}<line x1="0" x2="720" y1="121" y2="121"></line></svg>
+<p class="faint ends"><span>24 hours ago</span><span>most in an hour: ${whole(most)}</span><span>now</span></p></section>`
+}
+
+function table(keys: KeyUsage[]): Html {
+  return html`<div class="card table"><table>
+<caption class="hidden">Requests by key and status</caption>
+<thead><tr><th scope="col">Key</th><th scope="col">Last hour</th><th scope="col">Last day</th><th scope="col">By status, last day</th></tr></thead>
+<tbody>
+${keys.map(
+  usage => html`<tr>
+<th scope="row" data-label="Key">${nameOf(usage)}<code class="faint">${usage.keyId}</code></th>
+<td data-label="Last hour" class="number">${whole(sum(usage.hour))}</td>
+<td data-label="Last day" class="number">${whole(sum(usage.day))}</td>
+<td data-label="By status">${[...usage.day].toSorted(([one], [other]) => one - other).map(([status, requests]) => html`<span class="scope">${status}</span> ${whole(requests)} `)}</td>
+</tr>`,
+)}
+</tbody></table></div>`
+}
+
+const nameOf = ({ key, keyId }: KeyUsage): Html =>
+  key === undefined ? html`${keyId}` : html`<a href="/keys/${keyId}">${key.name}</a>`

@@ -1,0 +1,72 @@
+import type { Session } from '../signIn/sessions.ts'
+import { type Html, html } from './html.ts'
+
+/** The pages that the navigation leads to. */
+export type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations'
+
+/** What a page is made of; without a session it has no navigation. */
+export type Page = {
+  title: string
+  body: Html
+  section?: Section
+  script?: string
+  style?: string
+  notice?: string | undefined
+}
+
+const sections: { section: Section; path: string; name: string; platformOnly?: true }[] = [
+  { section: 'live', path: '/live', name: 'Live' },
+  { section: 'keys', path: '/keys', name: 'API keys' },
+  { section: 'usage', path: '/usage', name: 'Usage' },
+  { section: 'audit', path: '/audit', name: 'Audit' },
+  { section: 'operations', path: '/operations', name: 'Operations', platformOnly: true },
+]
+
+/** The whole page around a body. `csrf` is the token that each of its forms sends back. */
+export function layout(page: Page, session: Session | undefined, csrf: string): Html {
+  const { title, body, section, script, style, notice } = page
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Tally</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/style.css">
+${style === undefined ? '' : html`<link rel="stylesheet" href="/assets/${style}">`}
+<script src="/assets/page.js"></script>
+${script === undefined ? '' : html`<script type="module" src="/assets/${script}"></script>`}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+${session === undefined ? '' : header(session, section, csrf)}
+<main id="content" tabindex="-1">
+${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
+${body}
+</main>
+</body>
+</html>
+`
+}
+
+function header(session: Session, current: Section | undefined, csrf: string): Html {
+  const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
+  return html`<header class="top">
+<a class="brand" href="/live"><img src="/assets/icon.svg" alt="" width="28" height="28"><span>Tally</span></a>
+<nav aria-label="Main">
+${shown.map(
+  ({ section, path, name }) =>
+    html`<a href="${path}"${section === current ? html` aria-current="page"` : ''}>${name}</a>`,
+)}
+</nav>
+<div class="who">
+<span class="organization" title="${session.email}">${session.organizationName}</span>
+<button type="button" class="quiet" id="theme" aria-label="Dark or light">◐</button>
+<form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
+</div>
+</header>`
+}
+
+/** The hidden field that proves that a form is one of ours; every form that posts has it. */
+export const csrfField = (csrf: string): Html => html`<input type="hidden" name="_csrf" value="${csrf}">`

@@ -1,0 +1,69 @@
+import { connectKafka, topicNames } from '@tally/kafka'
+import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
+import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
+import { buildAdmin } from './app.ts'
+import { openLiveHub } from './live/hub.ts'
+import { adminMetrics } from './metrics.ts'
+import { openOidc } from './signIn/oidc.ts'
+import { forgetEnded } from './signIn/sessions.ts'
+
+const forgetEveryMs = 10 * 60_000
+
+/** Opens all parts of the administration area and starts it; it keeps nothing that another one would need. */
+export async function startAdmin(settings: Settings, { lifecycle, logger }: ServiceParts): Promise<void> {
+  const registry = openMetrics()
+  const db = openPostgres(settings.databaseUrl, {
+    name: 'admin',
+    max: 8,
+    statementTimeoutMs: 10_000,
+    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+  })
+  lifecycle.onRelease('postgres', () => db.destroy())
+  await checkSchema(db)
+
+  const redis = openRedis(settings.redisNodes, {
+    name: 'admin',
+    commandTimeoutMs: 500,
+    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+  })
+  lifecycle.onRelease('redis', () => redis.disconnect())
+  const keys = redisKeys(settings.redisPrefix)
+  // Nothing is sent before the operations page asks: the rest does without Kafka.
+  const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
+  lifecycle.onRelease('kafka', () => kafka.close())
+
+  const { events, orders, refunds } = topicNames(settings.topicPrefix)
+  const live = openLiveHub({ db, redis, keys, topics: [events, orders, refunds], logger })
+  lifecycle.onRelease('live screens', () => live.close())
+
+  const forgetting = setInterval(() => {
+    forgetEnded(db).catch(error => logger.debug({ err: error }, 'sessions that ended are forgotten later'))
+  }, forgetEveryMs)
+  lifecycle.onRelease('forgetting', () => clearInterval(forgetting))
+
+  const { admin } = settings
+  const app = await buildAdmin({
+    db,
+    redis,
+    keys,
+    kafka,
+    live,
+    logger,
+    oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
+    metrics: adminMetrics(registry),
+    topicPrefix: settings.topicPrefix,
+    rateLimits: settings.rateLimits,
+    apiUrl: admin.apiUrl,
+    publicUrl: admin.url,
+    trustedProxies: admin.trustedProxies,
+  })
+  const ops = await openOps(
+    lifecycle,
+    { host: settings.ops.host, port: settings.ops.port ?? 9092 },
+    { metrics: registry, readiness: () => undefined },
+  )
+  lifecycle.onRelease('pages', () => app.close())
+  await whenReady(redis, 2_000)
+  const address = await app.listen({ host: admin.host, port: admin.port })
+  logger.info({ address, ops }, 'admin started')
+}

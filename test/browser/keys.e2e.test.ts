@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { until } from '../support/until.ts'
+import { expectAccessible } from './accessible.ts'
+import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+
+let stage: Stage
+const festival = newFestival()
+const other = newFestival()
+let email: string
+beforeAll(async () => {
+  stage = await openStage()
+  await stage.tally.count([
+    festival.organization(),
+    festival.event(),
+    festival.order(),
+    other.organization({ name: 'Somebody else' }),
+    other.event(),
+  ])
+  email = await stage.administrator(festival.organizationId)
+}, 300_000)
+afterAll(() => stage?.close())
+
+test('a key is made, copied, used, and refused after it is revoked', async () => {
+  const { page, wrongs } = await visit(stage)
+  await page.goto('/keys')
+  expect(new URL(page.url()).pathname).toBe('/sign-in')
+  await picture(page, 'sign-in')
+  await expectAccessible(page)
+  await signIn(page, email)
+
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'New key' }).click()
+  await expectAccessible(page)
+  await page.getByRole('textbox', { name: 'Name' }).fill('Kitchen screen')
+  await page.getByRole('checkbox', { name: /analytics:read/ }).check()
+  await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: 'Sagra del Pesce' })
+  await picture(page, 'new-key')
+  await page.getByRole('button', { name: 'Make the key' }).click()
+
+  await page.getByText('It cannot be seen again').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const token = await page.evaluate('navigator.clipboard.readText()').then(String)
+  expect(token).toMatch(/^tally_\w{12}_\w{49}$/)
+  const curl = (await page.locator('#curl').textContent()) ?? ''
+  const [, address = '', path = ''] = /(http:\/\/[^/]+)(\S+)$/.exec(curl) ?? []
+  const answer = await ask(address, path, { token })
+  expect([answer.status, answer.body.data[0].quantitySold]).toEqual([200, 2])
+
+  // A reload shows the key without its token, and makes no second one.
+  await page.reload()
+  expect(await page.content()).not.toContain(token.slice(-49))
+  await page.getByRole('link', { name: 'API keys' }).first().click()
+  expect(await page.getByRole('row', { name: /Kitchen screen/ }).count()).toBe(1)
+
+  await page.getByRole('link', { name: 'Kitchen screen' }).click()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Revoke' }).click()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Revoke the key' }).click()
+  await page.getByText('refused everywhere within a second').waitFor()
+  const revokedAt = performance.now()
+  await until('it is refused', async () => (await ask(address, path, { token })).status === 401)
+  expect(performance.now() - revokedAt).toBeLessThan(1_000)
+  expect(wrongs).toEqual([])
+})
+
+test('the keys page shows what each key is for, and the audit list who made it', async () => {
+  const { page, wrongs } = await visit(stage)
+  await signIn(page, email)
+  const make = async (name: string, scopes: string[], expires: string, event = 'All events') => {
+    await page.goto('/keys/new')
+    await page.getByRole('textbox', { name: 'Name' }).fill(name)
+    for (const scope of scopes) await page.getByRole('checkbox', { name: new RegExp(scope) }).check()
+    await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: event })
+    await page.getByRole('combobox', { name: 'Expires' }).selectOption({ label: expires })
+    await page.getByRole('button', { name: 'Make the key' }).click()
+    await page.getByText('It cannot be seen again').waitFor()
+  }
+  await make('Bar display', ['analytics:read'], 'Never', 'Sagra del Pesce')
+  await make('Accounting export', ['events:read', 'orders:read'], 'In 7 days')
+  await make('Press dashboard', ['events:read', 'analytics:read'], 'In 1 year')
+  await page.goto('/keys')
+  await page.evaluate('document.fonts.ready')
+  await picture(page, 'keys', true)
+  await expectAccessible(page)
+  const row = page.getByRole('row', { name: /Accounting export/ })
+  expect(await row.textContent()).toMatch(/events:read orders:read\s+all events.*never.*Ends soon/s)
+
+  await page.getByRole('link', { name: 'Audit' }).click()
+  await expectAccessible(page)
+  await picture(page, 'audit')
+  expect(await page.getByRole('row', { name: /Made an API key.*Press dashboard/s }).textContent()).toContain(
+    email,
+  )
+  expect(wrongs).toEqual([])
+})
+
+test('a rotated key’s new token works, and the old one until its time is over', async () => {
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  const token = await stage.tally.key(festival.organizationId)
+  const address = stage.tally.queries[0]?.address ?? ''
+  await page.goto(`/keys/${token.split('_')[1]}/rotate`)
+  await expectAccessible(page)
+  await page.getByLabel('At once').check()
+  await page.getByRole('button', { name: 'Make the new token' }).click()
+  const next = (await page.locator('#token').textContent()) ?? ''
+  await until(
+    'the old one is refused',
+    async () => (await ask(address, '/api/v1/events', { token })).status === 401,
+  )
+  expect((await ask(address, '/api/v1/events', { token: next })).status).toBe(200)
+})
+
+test('another organization’s key is not there, whatever the address', async () => {
+  const foreign = (await stage.tally.key(other.organizationId)).split('_')[1]
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  for (const path of [
+    `/keys/${foreign}`,
+    `/keys/${foreign}/revoke`,
+    `/keys/${foreign}/rotate`,
+    '/operations',
+  ]) {
+    const reply = await page.goto(path)
+    expect([path, reply?.status()]).toEqual([path, 404])
+  }
+  await expectAccessible(page)
+})
+
+test('the usage page shows who asked how often, who was refused, and what is left of the limit', async () => {
+  const { page, wrongs } = await visit(stage)
+  await signIn(page, email)
+  const address = stage.tally.queries[0]?.address ?? ''
+  const token = await stage.tally.key(festival.organizationId, { name: 'Poller', scopes: ['events:read'] })
+  for (let times = 0; times < 3; times++) await ask(address, '/api/v1/events', { token })
+  await ask(address, `${festival.path}/orders`, { token })
+  await until('it is counted', async () => {
+    await page.goto('/usage')
+    return (await page.getByRole('row', { name: /Poller/ }).count()) > 0
+  })
+  const row = (await page.getByRole('row', { name: /Poller/ }).textContent()) ?? ''
+  expect(row.replace(/\s+/g, ' ')).toMatch(/4 4 200 3 403 1/)
+  expect(await page.getByText(/Poller: 1 request 403 missing scope/).count()).toBe(1)
+  await expectAccessible(page)
+  await picture(page, 'usage')
+  expect(wrongs).toEqual([])
+})
+
+test('it works on a phone', async () => {
+  const { page } = await visit(stage, { viewport: { width: 390, height: 844 } })
+  await signIn(page, email)
+  await page.goto('/keys')
+  const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
+  expect((widths as number[])[0]).toBeLessThanOrEqual((widths as number[])[1] ?? 0)
+  await picture(page, 'keys-phone')
+  await expectAccessible(page)
+})

@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../infra/local/ports.ts'
+import { burger, friday, newFestival, saturday } from '../support/festival.ts'
+import { startProcess } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { expectAccessible } from './accessible.ts'
+import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+
+let stage: Stage
+const festival = newFestival()
+const other = newFestival()
+let email: string
+beforeAll(async () => {
+  stage = await openStage()
+  await stage.tally.count([
+    festival.organization(),
+    festival.event(),
+    festival.order(),
+    other.organization(),
+    other.event(),
+  ])
+  email = await stage.administrator(festival.organizationId)
+}, 300_000)
+afterAll(() => stage?.close())
+
+const text = (page: Page, id: string) => page.locator(`#${id}`).textContent()
+const reads = (page: Page, id: string, wanted: string | RegExp) =>
+  until(`${id} reads ${wanted}`, async () => {
+    const found = ((await text(page, id)) ?? '').replace(/\s+/g, ' ')
+    return typeof wanted === 'string' ? found === wanted : wanted.test(found)
+  })
+
+test('a sale is on the screen within a second, with everything that it changes', async () => {
+  const { page, wrongs } = await visit(stage)
+  await signIn(page, email)
+  await reads(page, 'sales', '€27.50')
+  await reads(page, 'status-text', 'Live')
+  // The fastest of three: other tests use this machine too.
+  const tookMs = []
+  for (const sold of [2, 3, 4]) {
+    await page.evaluate(`
+      globalThis.seen = undefined
+      new MutationObserver(() => { globalThis.seen ??= Date.now() }).observe(document.getElementById('orders'), { childList: true })`)
+    const soldAt = Date.now()
+    const isLast = sold === 4
+    await stage.tally.produce([
+      festival.order(isLast ? { status: 'Preparing', orderDateTime: '2026-09-05T22:10:00Z' } : {}),
+    ])
+    await reads(page, 'orders', String(sold))
+    tookMs.push(Number(await page.evaluate('globalThis.seen')) - soldAt)
+  }
+  expect(Math.min(...tookMs)).toBeLessThan(1_000)
+  expect([await text(page, 'sales'), await text(page, 'items'), await text(page, 'average')]).toEqual([
+    '€110.00',
+    '12',
+    '€27.50',
+  ])
+  await reads(page, 'best', /Burger€100.008.*Acqua€10.004/)
+  await reads(page, 'counts', /Burger8.*Acqua4/)
+  await reads(page, 'statuses', /Paid3Preparing1/)
+  // The evening goes on past midnight: 21:00, then 00:00 (in the festival's time zone).
+  expect(await page.locator('#hours-rows th').allTextContents()).toEqual(['00:00', '21:00'])
+  await stage.tally.count([festival.refund({ orderId: 'nobody' })])
+  expect(wrongs).toEqual([])
+})
+
+test('another day can be picked, also with the keyboard, and a day without sales says so', async () => {
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  const day = page.getByRole('combobox', { name: 'Day' })
+  expect(await day.inputValue()).toBe(String(saturday))
+  await day.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(new RegExp(`day=${friday}`))
+  await reads(page, 'sales', '€0.00')
+  await reads(page, 'best', 'Nothing sold yet')
+  await expectAccessible(page)
+})
+
+test('another organization’s event is not there, nor are its sales', async () => {
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  for (const path of ['/live', '/live/stream'])
+    expect((await page.goto(`${path}?eventId=${other.eventId}`))?.status()).toBe(404)
+  expect((await page.goto('/live'))?.status()).toBe(200)
+  expect(await page.getByRole('combobox', { name: 'Event' }).locator('option').count()).toBe(1)
+})
+
+test('the screen fills the hall, and is dark or light as it is wanted, by keyboard too', async () => {
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  await reads(page, 'status-text', 'Live')
+  const theme = page.getByRole('button', { name: 'Dark or light' })
+  await theme.focus()
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+  await page.getByRole('button', { name: 'Full screen' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Leave full screen' }).waitFor()
+  expect(await page.locator('nav').isVisible()).toBe(false)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor()
+  expect(await page.locator('nav').isVisible()).toBe(true)
+})
+
+test('it says when it is cut off and when it is behind, and goes on by itself', async () => {
+  const settings = { ADMIN_PORT: String(await freePort()) }
+  const first = await stage.tally.startAdmin(settings)
+  const { page } = await visit({ ...stage, area: first.address })
+  await signIn(page, email)
+  await reads(page, 'status-text', 'Live')
+  await first.process.end()
+  await reads(page, 'status-text', 'Cut off: trying again')
+  await picture(page, 'live-cut-off')
+  await expectAccessible(page)
+  const again = await stage.tally.startAdmin(settings)
+  await reads(page, 'status-text', 'Live')
+
+  await stage.tally.projectors[0]?.end()
+  await reads(page, 'status-text', /^Behind: these are the figures of \d\d:\d\d$/)
+  await expectAccessible(page)
+  const more = await stage.tally.startProjector()
+  await stage.tally.count([
+    festival.order({ items: [{ menuItemId: burger, itemName: 'x', quantity: 1, unitPrice: 1 }] }),
+  ])
+  await reads(page, 'status-text', 'Live')
+  stage.tally.projectors.splice(0, 1, more)
+  await again.process.end()
+}, 120_000)
+
+test('who signs out elsewhere is shown the sign-in on this screen too', async () => {
+  const { page } = await visit(stage)
+  await signIn(page, email)
+  await reads(page, 'status-text', 'Live')
+  const second = await page.context().newPage()
+  await second.goto('/keys')
+  await second.getByRole('button', { name: 'Sign out' }).click()
+  await second.waitForURL(/sign-in/)
+  await page.waitForURL(/sign-in/, { timeout: 20_000 })
+})
+
+test('a number changes while the feed runs', async () => {
+  const { tally } = stage
+  const feed = startProcess(['feed', '--rate', '60', '--orders', '9000', '--evenings', '1'], tally.settings)
+  const organizationId = await firstOrganization(feed.log)
+  const marta = await stage.administrator(organizationId)
+  const { page, wrongs } = await visit(stage)
+  await signIn(page, marta)
+  await reads(page, 'orders', /^[1-9]/)
+  const before = await text(page, 'orders')
+  await until('the number changes', async () => (await text(page, 'orders')) !== before)
+  await until(
+    'enough to look at',
+    async () => Number((await text(page, 'orders'))?.replaceAll(',', '')) > 250,
+    60_000,
+  )
+  await reads(page, 'status-text', 'Live')
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await picture(page, 'live', true)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Dark or light' }).click()
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  await picture(page, 'live-hall-dark')
+  await page.getByRole('button', { name: 'Leave full screen' }).click()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await picture(page, 'live-phone')
+  const widths = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as number[]
+  expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
+  await feed.end()
+  expect(wrongs).toEqual([])
+
+  async function firstOrganization(log: () => string): Promise<string> {
+    const { db } = tally.database
+    const known = () =>
+      db
+        .selectFrom('events')
+        .innerJoin('organizations', 'organizations.organization_id', 'events.organization_id')
+        .select('events.organization_id')
+        .where('events.organization_id', 'not in', [festival.organizationId, other.organizationId])
+        .where('organizations.version', '>', 0)
+        .executeTakeFirst()
+    await until(`the feed’s organization is known: ${log()}`, async () => (await known()) !== undefined)
+    return (await known())?.organization_id ?? ''
+  }
+}, 120_000)

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { until } from '../support/until.ts'
+import { expectAccessible } from './accessible.ts'
+import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+
+let stage: Stage
+const festival = newFestival()
+beforeAll(async () => {
+  stage = await openStage()
+  await stage.tally.count([festival.organization(), festival.event(), festival.order()])
+}, 300_000)
+afterAll(() => stage?.close())
+
+test('the platform team sees a rejected record, and replays it when its cause is mended', async () => {
+  await stage.tally.count([festival.order({ totalAmount: -1 }), festival.order({ dayId: 'x' })])
+  const { page, wrongs } = await visit(stage)
+  await signIn(page, await stage.administrator(festival.organizationId, '--platform'))
+  await page.getByRole('link', { name: 'Operations' }).click()
+  await page.getByText('2 records').waitFor()
+  expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')
+  expect(await page.getByText('up to date').count()).toBe(2)
+  await picture(page, 'operations')
+  await expectAccessible(page)
+
+  await page
+    .getByRole('row', { name: /totalAmount/ })
+    .getByRole('checkbox')
+    .check()
+  await page.getByRole('button', { name: 'Replay the ticked ones' }).click()
+  await page.getByText('1 dead letter replayed').waitFor()
+  // It is as bad as it was: it comes back once, under a new id.
+  await until('it came back', async () => {
+    await page.goto('/operations')
+    return (await page.getByText('2 records').count()) === 1
+  })
+  expect(wrongs).toEqual([])
+})

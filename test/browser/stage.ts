@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { chromiumPath } from '../../infra/local/chromium.ts'
+import { runTally } from '../support/process.ts'
+import { startTally, type Tally } from '../support/tally.ts'
+
+export const password = 'un gelato al pistacchio'
+
+export type Stage = {
+  tally: Tally
+  /** The administration area's address. */
+  area: string
+  browser: Browser
+  /** Makes an administrator of a known organization, by the program, and returns the e-mail. */
+  administrator(organizationId: string, ...more: string[]): Promise<string>
+  close(): Promise<void>
+}
+
+/** All of Tally with the administration area, and a browser. The first time it may have to be installed. */
+export async function openStage(): Promise<Stage> {
+  const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
+  const tally = await startTally({ settings: { RATE_LIMITS: 'Trial=5,ActiveDayPass=60,Inactive=2' } })
+  const { address } = await tally.startAdmin({ ADMIN_API_URL: tally.queries[0]?.address ?? '' })
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
+  })
+  let made = 0
+  return {
+    tally,
+    area: address,
+    browser,
+    async administrator(organizationId, ...more) {
+      const email = `anna${++made}@example.org`
+      const command = [
+        'administrators',
+        'create',
+        '--organization',
+        organizationId,
+        '--email',
+        email,
+        ...more,
+      ]
+      const { code, stderr } = await runTally(command, tally.settings, `${password}\n`)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      return email
+    },
+    async close() {
+      await browser.close()
+      await tally.stop()
+    },
+  }
+}
+
+/** Chromium's own requests, which have nothing to do with the pages. */
+const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+export type Watched = { page: Page; wrongs: string[] }
+
+/** A new visitor; `wrongs` collects every request to another host, every error and all that the policy stopped. */
+export async function visit({ browser, area }: Stage, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({
+    baseURL: area,
+    viewport: { width: 1280, height: 860 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+    locale: 'en-GB',
+    timezoneId: 'Europe/Rome',
+    ...options,
+  })
+  const page = await context.newPage()
+  const wrongs: string[] = []
+  page.on('request', request => {
+    if (!request.url().startsWith(area)) wrongs.push(`asked ${request.url()}`)
+  })
+  page.on('pageerror', error => wrongs.push(`threw ${error.message}`))
+  page.on('console', message => {
+    if (/Content Security Policy/i.test(message.text())) wrongs.push(message.text())
+  })
+  return { page, wrongs }
+}
+
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.goto('/sign-in')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(/\/live/)
+}
+
+const folder = join(import.meta.dirname, '../../.local/screenshots')
+const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
+
+/** Takes a picture of the page, as it is to be looked at after the tests; `isForReadme` also where the README shows it. */
+export async function picture(page: Page, name: string, isForReadme = false): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+  if (isForReadme && process.env.UPDATE_SCREENSHOTS === '1') {
+    mkdirSync(ofReadme, { recursive: true })
+    await page.screenshot({ path: join(ofReadme, `${name}.png`) })
+  }
+}
