@@ -5,6 +5,7 @@ import { commitLater } from './commits.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { meansRejoin } from './crash.ts'
 import type { OffsetTable } from './offsetTable.ts'
+import { openLanes } from './lanes.ts'
 import { toRecordBatch } from './recordBatch.ts'
 import { shardAssigner } from './shardAssigner.ts'
 import type { Assignment, ConsumeOptions } from './types.ts'
@@ -47,10 +48,12 @@ export type Session = {
 
 /**
  * One kafkajs consumer from its connect to its crash or stop. kafkajs fetches from every broker in a loop: fetch, hand
- * the batches of that fetch to `concurrency` workers, wait for all of them, fetch again. So a batch that fails is not
- * tried again inside the loop, where it would hold up all other partitions; its partition rests and is fetched again.
- * After a rebalance is noticed (by a heartbeat), batches that wait for a worker are dropped: they will be fetched again by
- * the one who gets the partition. kafkajs joins again as soon as the batches in work are done.
+ * the batches of that fetch to `concurrency` workers, wait for all of them, fetch again. So that the next batches are
+ * fetched while these are in work, a worker is told that its batch is done as soon as the work on it has begun; it waits
+ * where the partition, or `concurrency` others, are still in work. What comes of a batch is told later: one that fails is
+ * sought back to and its partition rests, others go on. After a rebalance is noticed (by a heartbeat), batches that wait are
+ * dropped: they will be fetched again by the one who gets the partition. kafkajs may join again while a batch is still in
+ * work; the caller's offsets (ConsumeOptions) are what keeps that right.
  */
 export function openSession(
   connection: KafkaConnection,
@@ -83,9 +86,8 @@ export function openSession(
     ready: new Promise(() => undefined),
     isReady: false,
   }
-  let inWork = 0
+  const lanes = openLanes(tuning.concurrency)
   let heartbeatNow: (() => Promise<void>) | undefined
-  let idle = Promise.withResolvers<void>()
 
   const heartbeat = async (): Promise<void> => {
     try {
@@ -95,7 +97,7 @@ export function openSession(
       if (meansRejoin(error)) generation.over.abort()
     }
   }
-  const heartbeats = setInterval(() => inWork > 0 && void heartbeat(), tuning.heartbeatIntervalMs)
+  const heartbeats = setInterval(() => lanes.count() > 0 && void heartbeat(), tuning.heartbeatIntervalMs)
 
   const seek = (topic: string, partition: number, offset: number): void => {
     memory.positions.set(topic, partition, offset)
@@ -146,6 +148,7 @@ export function openSession(
     if (gone() || payload.isStale()) return
     const batch = toRecordBatch(payload.batch)
     const { topic, partition } = batch
+    payload.resolveOffset(payload.batch.lastOffset())
     try {
       const next = await options.onBatch(batch, { heartbeat, isStale: gone })
       memory.batchErrors.delete(topic, partition)
@@ -153,8 +156,7 @@ export function openSession(
       if (generation !== mine) return
       commits.add(topic, partition, next)
       memory.positions.set(topic, partition, next)
-      if (next === batch.next) payload.resolveOffset(payload.batch.lastOffset())
-      else seek(topic, partition, next)
+      if (next !== batch.next) seek(topic, partition, next)
     } catch (error) {
       const failures = (memory.failures.get(topic, partition) ?? 0) + 1
       memory.failures.set(topic, partition, failures)
@@ -163,6 +165,7 @@ export function openSession(
         { err: error, topic, partition, from: batch.from, failures },
         'a batch failed; trying it again',
       )
+      if (generation === mine) seek(topic, partition, batch.from)
       pause(payload, backoffMs(failures))
     }
   }
@@ -178,12 +181,8 @@ export function openSession(
 
   const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
     heartbeatNow = payload.heartbeat
-    if (inWork++ === 0) idle = Promise.withResolvers()
-    try {
-      await work(payload, generation)
-    } finally {
-      if (--inWork === 0) idle.resolve()
-    }
+    const mine = generation
+    await lanes.begin(`${payload.batch.topic}:${payload.batch.partition}`, () => work(payload, mine))
   }
 
   consumer.on('consumer.group_join', ({ payload }) =>
@@ -208,10 +207,10 @@ export function openSession(
   return {
     ended: end.promise,
     end: end.resolve,
-    busy: () => inWork > 0,
+    busy: () => lanes.count() > 0,
     async close() {
       closing.abort()
-      if (inWork > 0) await idle.promise
+      await lanes.idle()
       await commits.close()
       clearInterval(heartbeats)
       for (const timer of resting) clearTimeout(timer)
