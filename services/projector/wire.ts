@@ -16,7 +16,7 @@ import { openPublisher, type Partition } from './publisher.ts'
 import { watch } from './watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
-const concurrency = 3
+const concurrency = 4
 
 /**
  * Opens all parts of a projector and starts it. Stops with a sentence where the schema or a topic is missing or

@@ -16,16 +16,31 @@ export type Answer = Composed & {
 export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   const { data, etag, eventId, asOfMs, dayId, pagination } = answer
   reply.header('ETag', etag).header('Cache-Control', 'private, no-cache')
-  if (asOfMs != null) reply.header('Tally-As-Of', formatTimestamp(asOfMs))
+  const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
+  if (asOf !== null) reply.header('Tally-As-Of', asOf)
 
   const ifNoneMatch = request.headers['if-none-match']
   if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return reply.code(304).send()
 
-  let meta = `"generatedAt":"${formatTimestamp(Date.now())}","eventId":"${eventId}"`
+  let meta = `,"meta":{"generatedAt":"${formatNow(Date.now())}","eventId":"${eventId}"`
   if (dayId !== undefined) meta += `,"dayId":${dayId}`
-  if (asOfMs !== undefined) meta += `,"asOf":${asOfMs === null ? null : `"${formatTimestamp(asOfMs)}"`}`
+  if (asOfMs !== undefined) meta += `,"asOf":${asOf === null ? null : `"${asOf}"`}`
   if (pagination !== undefined) meta += `,"pagination":${JSON.stringify(pagination)}`
   return reply
     .header('Content-Type', 'application/json; charset=utf-8')
-    .send(`{"data":${data},"meta":{${meta}}}`)
+    .send(Buffer.concat([data, Buffer.from(`${meta}}}`)]))
+}
+
+const formatNow = rememberLast(formatTimestamp)
+const formatAsOf = rememberLast(formatTimestamp)
+
+/** Thousands of answers of a second say the same two moments. */
+function rememberLast(format: (atMs: number) => string): (atMs: number) => string {
+  let last = Number.NaN
+  let text = ''
+  return atMs => {
+    if (atMs !== last) text = format(atMs)
+    last = atMs
+    return text
+  }
 }

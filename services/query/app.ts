@@ -39,6 +39,8 @@ export async function buildApp(
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    // No logger for each request: the one line that is written of a request names it.
+    childLoggerFactory: parent => parent,
     requestIdHeader: false,
     // What comes while closing is answered like all else, not with fastify's own 503.
     return503OnClosing: false,
@@ -120,7 +122,8 @@ function ofReference(error: unknown): RequestProblem | undefined {
 /** The one place that makes an answer of an error; one that nobody expected tells nothing from inside. */
 function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = error instanceof RequestProblem ? error : ofReference(error)
-  if (problem === undefined) request.log.error({ err: error }, 'a request failed unexpectedly')
+  if (problem === undefined)
+    request.log.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
   const type = problem?.type ?? 'internal-error'
   const instance = splitTarget(request.raw.url ?? '/').path
   const body = JSON.stringify(problemBody(type, { instance, requestId: request.id, errors: problem?.errors }))

@@ -31,11 +31,26 @@ export function watchRequests(
   counts: Pick<RequestCounts, 'note'>,
 ): void {
   app.decorateRequest('apiKey', undefined)
+  // Finding the series of a set of labels anew costs more than counting.
+  const countOf = memoize((endpoint, status) => requests.labels({ endpoint, status }))
+  const secondsOf = memoize(endpoint => seconds.labels({ endpoint }))
   app.addHook('onResponse', (request, reply, done) => {
     const endpoint = request.routeOptions.config?.name ?? 'other'
-    requests.inc({ endpoint, status: String(reply.statusCode) })
-    seconds.observe({ endpoint }, reply.elapsedTime / 1000)
+    countOf(endpoint, String(reply.statusCode)).inc()
+    secondsOf(endpoint, '').observe(reply.elapsedTime / 1000)
     if (request.apiKey !== undefined) counts.note(request.apiKey, reply.statusCode)
     done()
   })
+}
+
+/** For as many pairs as there are endpoints and statuses. */
+function memoize<Value>(make: (one: string, other: string) => Value): (one: string, other: string) => Value {
+  const made = new Map<string, Map<string, Value>>()
+  return (one, other) => {
+    const ofOne = made.get(one) ?? new Map<string, Value>()
+    made.set(one, ofOne)
+    const value = ofOne.get(other) ?? make(one, other)
+    ofOne.set(other, value)
+    return value
+  }
 }

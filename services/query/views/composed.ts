@@ -1,7 +1,10 @@
 import { weakEtag } from '../http/etag.ts'
 
-/** What an answer says, as JSON, with its entity tag; made once for a revision. */
-export type Composed = { data: string; etag: string }
+/**
+ * What an answer says, with its entity tag; made once for a revision. `data` is the beginning of the body, `{"data":…`, as
+ * bytes: turning 7 kB of text into bytes for each request took a fifth of the time of a hot one.
+ */
+export type Composed = { data: Buffer; etag: string }
 
 /** JSON and entity tag of an answer's data; `meta` is whatever of `meta` belongs to what the answer says. */
 export function compose(data: unknown, ...meta: unknown[]): Composed {
@@ -10,5 +13,5 @@ export function compose(data: unknown, ...meta: unknown[]): Composed {
 
 /** As `compose`, of data that is JSON already. */
 export function composeText(data: string, ...meta: unknown[]): Composed {
-  return { data, etag: weakEtag(data, JSON.stringify(meta)) }
+  return { data: Buffer.from(`{"data":${data}`), etag: weakEtag(data, JSON.stringify(meta)) }
 }
