@@ -3,6 +3,7 @@
  * the work has begun, so that whoever brings works brings the next one meanwhile.
  */
 export type Lanes = {
+  /** `work` never rejects. */
   begin(lane: string, work: () => Promise<void>): Promise<void>
   /** How many works have begun or wait to begin. */
   count(): number

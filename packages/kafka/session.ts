@@ -182,7 +182,9 @@ export function openSession(
   const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
     heartbeatNow = payload.heartbeat
     const mine = generation
-    await lanes.begin(`${payload.batch.topic}:${payload.batch.partition}`, () => work(payload, mine))
+    await lanes.begin(`${payload.batch.topic}:${payload.batch.partition}`, () =>
+      work(payload, mine).catch(error => end.resolve(error as Error)),
+    )
   }
 
   consumer.on('consumer.group_join', ({ payload }) =>
