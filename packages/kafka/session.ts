@@ -89,12 +89,20 @@ export function openSession(
   const lanes = openLanes(tuning.concurrency)
   let heartbeatNow: (() => Promise<void>) | undefined
 
-  const heartbeat = async (): Promise<void> => {
+  let beating: Promise<void> | undefined
+  const heartbeat = (): Promise<void> => {
+    beating ??= beat().finally(() => {
+      beating = undefined
+    })
+    return beating
+  }
+
+  const beat = async (): Promise<void> => {
+    const mine = generation
     try {
       await heartbeatNow?.()
     } catch (error) {
-      // kafkajs sends its own heartbeat after the batch, meets the same answer and joins again.
-      if (meansRejoin(error)) generation.over.abort()
+      if (meansRejoin(error)) mine.over.abort()
     }
   }
   const heartbeats = setInterval(() => lanes.count() > 0 && void heartbeat(), tuning.heartbeatIntervalMs)
@@ -141,7 +149,7 @@ export function openSession(
     }
   }
 
-  const work = async (payload: EachBatchPayload, mine: Generation): Promise<void> => {
+  const work = async (payload: EachBatchPayload, mine: Generation, begun: () => void): Promise<void> => {
     // Not raced for every batch: each race would leave its listeners behind for as long as the generation lasts.
     if (!mine.isReady) await Promise.race([mine.ready, aborted(mine.over.signal), aborted(closing.signal)])
     const gone = (): boolean => mine.over.signal.aborted || closing.signal.aborted
@@ -149,6 +157,7 @@ export function openSession(
     const batch = toRecordBatch(payload.batch)
     const { topic, partition } = batch
     payload.resolveOffset(payload.batch.lastOffset())
+    begun()
     try {
       const next = await options.onBatch(batch, { heartbeat, isStale: gone })
       memory.batchErrors.delete(topic, partition)
@@ -158,6 +167,7 @@ export function openSession(
       memory.positions.set(topic, partition, next)
       if (next !== batch.next) seek(topic, partition, next)
     } catch (error) {
+      if (generation !== mine) return
       const failures = (memory.failures.get(topic, partition) ?? 0) + 1
       memory.failures.set(topic, partition, failures)
       memory.batchErrors.set(topic, partition, error as Error)
@@ -165,7 +175,7 @@ export function openSession(
         { err: error, topic, partition, from: batch.from, failures },
         'a batch failed; trying it again',
       )
-      if (generation === mine) seek(topic, partition, batch.from)
+      seek(topic, partition, batch.from)
       pause(payload, backoffMs(failures))
     }
   }
@@ -182,9 +192,13 @@ export function openSession(
   const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
     heartbeatNow = payload.heartbeat
     const mine = generation
+    const begun = Promise.withResolvers<void>()
     await lanes.begin(`${payload.batch.topic}:${payload.batch.partition}`, () =>
-      work(payload, mine).catch(error => end.resolve(error as Error)),
+      work(payload, mine, begun.resolve)
+        .catch(error => end.resolve(error as Error))
+        .finally(begun.resolve),
     )
+    await begun.promise
   }
 
   consumer.on('consumer.group_join', ({ payload }) =>

@@ -1,5 +1,5 @@
 import type { EndMark, PartitionAsOf, Postgres, RedisClient, RedisKeys } from '@tally/read-models'
-import { asOfField, raiseAsOf } from '@tally/read-models'
+import { asOfField, raiseAsOf, raisePublished } from '@tally/read-models'
 import type { Partition } from './publisher.ts'
 
 /** How many moments are remembered: more than a batch may take in ticks, while the projector keeps up. */
@@ -62,8 +62,17 @@ export function openAsOf({
     /** Returns what may be said of those partitions. */
     storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, topics, reached),
 
-    /** Only after everything applied up to those moments is published. */
-    async storeInRedis(said: PartitionAsOf[]) {
+    /**
+     * What Redis may say of the assigned partitions, all of whose moments are published. Where partitions were added that
+     * depends on what other projectors have published, too.
+     */
+    async sayable(assigned: Partition[], published: PartitionAsOf[], hasAdded: boolean) {
+      if (!hasAdded) return published
+      const asOfMs = await raisePublished(db, topics, published)
+      return assigned.map(of => ({ ...of, asOfMs }))
+    },
+
+    async storeInRedis(said: (Partition & { asOfMs: number | null })[]) {
       await Promise.all(
         said.map(async ({ topic, partition, asOfMs }) => {
           if (asOfMs !== null) await redis.raise(keys.shard(partition), asOfField(topic), asOfMs)

@@ -84,7 +84,9 @@ async function tick({
     const counts = await describeTopics(kafka, topics)
     const ends = await endOffsets(kafka, topics)
     // A partition that was added and that nobody reads yet may hold records of any event: asOf stands still.
-    const isAllRead = [...counts].every(([topic, count]) => stored.has(`${topic}:${count - 1}`))
+    const isAllRead = [...counts].every(([topic, count]) =>
+      Array.from({ length: count }, (_, partition) => stored.has(`${topic}:${partition}`)).every(Boolean),
+    )
     for (const of of partitions) {
       const end = ends.get(of.topic)?.get(of.partition)?.end
       if (end === undefined) continue
@@ -117,6 +119,7 @@ async function tick({
       await publisher.flush()
     }
     const whole = raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
-    await asOf.storeInRedis([...settled, ...whole])
+    const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
+    await asOf.storeInRedis(await asOf.sayable(known, [...settled, ...whole], hasAdded))
   })
 }

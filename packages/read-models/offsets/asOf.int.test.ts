@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { readAsOf } from './reader.ts'
-import { ensureOffsets, lockOffset, raiseAsOf, storeOffset } from './writer.ts'
+import { ensureOffsets, lockOffset, raiseAsOf, raisePublished, storeOffset } from './writer.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -47,4 +47,17 @@ test('once partitions were added, none says more than the one that is furthest b
   await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 1, 2_500))
   await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 2, 3_000))
   expect(await said()).toEqual([2_500, 2_500, 2_500])
+})
+
+test('what all partitions have published is the earliest of them, and nothing while one has not said so', async () => {
+  const published = (partition: number, caughtUpToMs: number | null) => ({
+    topic: 'orders',
+    partition,
+    asOfMs: null,
+    caughtUpToMs,
+  })
+  const tell = (...all: ReturnType<typeof published>[]) => raisePublished(database.db, ['orders'], all)
+  expect(await tell(published(0, 5_000), published(1, 4_000), published(2, null))).toBeNull()
+  expect(await tell(published(2, 3_000), published(2, 2_000))).toBe(3_000)
+  expect(await tell(published(2, 6_000), published(1, 1_000))).toBe(4_000)
 })

@@ -7,6 +7,8 @@ export type StoredOffset = {
   nextOffset: number
   revision: number
   asOfMs: number | null
+  caughtUpToMs: number | null
+  isAdded: boolean
 }
 
 /** What is stored for all partitions of these topics. */
@@ -18,6 +20,8 @@ export async function readOffsets(db: Kysely<Database>, topics: string[]): Promi
     nextOffset: row.next_offset,
     revision: row.revision,
     asOfMs: row.as_of,
+    caughtUpToMs: row.caught_up_to,
+    isAdded: row.is_added,
   }))
 }
 

@@ -12,6 +12,8 @@ export type OffsetTable = {
   as_of: ColumnType<number | null, string | null, string | null>
   /** Everything that Kafka had in this partition up to this moment is applied. */
   caught_up_to: ColumnType<number | null, string | null, string | null>
+  /** Everything that is applied up to this moment is published; kept once partitions were added. */
+  published_up_to: ColumnType<number | null, string | null, string | null>
   /** Whether the partition was added to a topic that was counted before. */
   is_added: ColumnType<boolean, boolean | undefined, boolean>
 }

@@ -106,12 +106,58 @@ update shard_offsets as stored
 set as_of = greatest(stored.as_of, case when every.has_added then every.caught_up_to else stored.caught_up_to end)
 from every, ${mark}
 where stored.topic = mark.topic and stored.partition = mark.partition
-returning stored.topic, stored.partition, case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs"`.execute(
+returning
+  stored.topic,
+  stored.partition,
+  case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs",
+  case when stored.caught_up_to is not null then least(stored.caught_up_to, mark.at) end as "caughtUpToMs"`.execute(
       tx,
     )
     return rows
   })
 }
 
-/** Everything that Kafka had of a partition up to `asOfMs` is counted; null: nothing can be said yet. */
-export type PartitionAsOf = { topic: string; partition: number; asOfMs: number | null }
+/**
+ * Everything that Kafka had of a partition up to `caughtUpToMs` is counted, and up to `asOfMs` everything of its events, in
+ * whichever partition; null: nothing can be said yet.
+ */
+export type PartitionAsOf = {
+  topic: string
+  partition: number
+  asOfMs: number | null
+  caughtUpToMs: number | null
+}
+
+/**
+ * Notes that these partitions are published up to where they had caught up, and returns up to when all of these topics'
+ * partitions are; null while one has not said so. What Redis may say once partitions were added: a document has what all
+ * of its event's partitions have published, whoever reads them.
+ */
+export async function raisePublished(
+  db: Postgres,
+  topics: string[],
+  published: PartitionAsOf[],
+): Promise<number | null> {
+  const known = published.flatMap(({ caughtUpToMs, ...of }) =>
+    caughtUpToMs === null ? [] : [{ ...of, at: new Date(caughtUpToMs).toISOString() }],
+  )
+  await sql`
+with moments as (
+  select topic, partition, max(at) as at
+  from unnest(
+    ${known.map(({ topic }) => topic)}::text[],
+    ${known.map(({ partition }) => partition)}::int[],
+    ${known.map(({ at }) => at)}::timestamptz[]
+  ) as moment (topic, partition, at)
+  group by topic, partition
+)
+update shard_offsets as stored
+set published_up_to = greatest(stored.published_up_to, moments.at)
+from moments
+where stored.topic = moments.topic and stored.partition = moments.partition`.execute(db)
+  const { rows } = await sql<{ at: number | null }>`
+select case when bool_and(published_up_to is not null) then min(published_up_to) end as at
+from shard_offsets
+where topic = any(${topics}::text[])`.execute(db)
+  return rows[0]?.at ?? null
+}

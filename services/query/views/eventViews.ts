@@ -66,19 +66,25 @@ export function openEventViews(parts: EventViewsParts): EventViews {
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,
   })
-  const said = new LRUCache<EventId, number>({ max: rememberedEvents })
+  const said = new LRUCache<EventId, Said>({ max: rememberedEvents })
   const repairing = new Set<EventId>()
 
   const answerKey = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`
 
-  const isBehind = ({ head, asOfMs }: Read): boolean =>
-    head.revision < (heads.peek(head.eventId)?.revision ?? 0) ||
-    (head.event !== undefined && (asOfMs ?? 0) < (said.peek(head.eventId) ?? 0))
+  const isBehind = ({ head, asOfMs }: Read): boolean => {
+    if (head.revision < (heads.peek(head.eventId)?.revision ?? 0)) return true
+    const last = said.peek(head.eventId)
+    // In another shard than before nothing was said yet: its moment may well be an earlier one.
+    return last !== undefined && last.shard === head.event?.shard && (asOfMs ?? 0) < last.ofShardMs
+  }
 
   const remember = ({ head, asOfMs }: Read) => {
     if (head.revision >= (heads.peek(head.eventId)?.revision ?? 0)) heads.set(head.eventId, head)
     if (head.event === undefined || asOfMs === null) return
-    if (asOfMs > (said.peek(head.eventId) ?? 0)) said.set(head.eventId, asOfMs)
+    const { shard } = head.event
+    const last = said.peek(head.eventId)
+    const ofShardMs = last?.shard === shard ? Math.max(last.ofShardMs, asOfMs) : asOfMs
+    said.set(head.eventId, { shard, ofShardMs, atMs: Math.max(last?.atMs ?? 0, asOfMs) })
   }
 
   /** Redis, asked once more where another request has seen something newer meanwhile; undefined: ask Postgres. */
@@ -112,6 +118,8 @@ export function openEventViews(parts: EventViewsParts): EventViews {
 
   return {
     async ask({ eventId, organizationId }, question) {
+      // What was said before this read began stays true of it, also where the event has moved to a shard that is further behind.
+      const saidMs = said.get(eventId)?.atMs
       const planOf = (event: StoredEvent | undefined) =>
         event?.organizationId === organizationId ? question(event) : undefined
       // Held here from the moment it is found: by the time the read is back it may be forgotten.
@@ -131,8 +139,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         const key = answerKey(eventId, revision, plan)
         const composed = found.get(key) ?? plan.compose(documents)
         answers.set(key, composed)
-        // What was said of an event stays true, also where it has moved to a partition that is further behind.
-        return { event, plan, composed, asOfMs: said.get(eventId) ?? asOfMs }
+        return { event, plan, composed, asOfMs: later(asOfMs, saidMs) }
       }
 
       const hot = await readHot(eventId, needs)
@@ -156,3 +163,9 @@ export function openEventViews(parts: EventViewsParts): EventViews {
     },
   }
 }
+
+/** What was said of an event: of the shard that it is in, and at all. */
+type Said = { shard: number; ofShardMs: number; atMs: number }
+
+const later = (one: number | null, other: number | undefined): number | null =>
+  one === null || other === undefined ? (one ?? other ?? null) : Math.max(one, other)

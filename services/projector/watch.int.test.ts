@@ -1,0 +1,93 @@
+import type { KafkaConnection } from '@tally/kafka'
+import {
+  ensureOffsets,
+  lockOffset,
+  readAsOf,
+  type RedisClient,
+  redisKeys,
+  storeOffset,
+} from '@tally/read-models'
+import { openLogger } from '@tally/runtime'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { until } from '../../test/support/until.ts'
+import { openAsOf } from './asOf.ts'
+import type { ProjectorMetrics } from './metrics.ts'
+import type { Publisher } from './publisher.ts'
+import { watch } from './watch.ts'
+
+const topic = 'orders'
+const ends = [5, 1_000, 5]
+// Three partitions that end there; nothing more is asked of Kafka.
+vi.mock('@tally/kafka', () => ({
+  describeTopics: async () => new Map([[topic, ends.length]]),
+  endOffsets: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
+}))
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await freshDatabase()
+})
+afterEach(() => database.drop())
+
+/** Makes a partition's row with everything applied. */
+async function apply(partition: number): Promise<void> {
+  await ensureOffsets(database.db, topic, [partition])
+  await database.db.transaction().execute(async tx => {
+    await lockOffset(tx, topic, partition)
+    await storeOffset(tx, { topic, partition, next: ends[partition] as number, revision: undefined })
+  })
+}
+
+/** A projector's watch over partitions, of which it holds some back, for three ticks; what Redis was told by shard. */
+async function watched(partitions: number[], heldBack: number[] = []): Promise<Map<string, number>> {
+  const { db } = database
+  const told = new Map<string, number>()
+  const raise = async (key: string, _field: string, atMs: number) => void told.set(key, atMs)
+  const redis = { raise } as unknown as RedisClient
+  const asOf = openAsOf({ db, redis, keys: redisKeys('test'), topics: [topic] })
+  for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
+  let flushes = 0
+  const publisher: Publisher = {
+    add() {},
+    flush: async () => void flushes++,
+    heal: async () => false,
+    holdsBack: ({ partition }) => heldBack.includes(partition),
+  }
+  const series = { set() {}, inc() {} }
+  const stop = watch({
+    kafka: {} as KafkaConnection,
+    db,
+    publisher,
+    asOf,
+    topics: [topic],
+    assigned: () => partitions.map(partition => ({ topic, partition })),
+    metrics: { lag: series, freshness: series, failures: series } as unknown as ProjectorMetrics,
+    logger: openLogger('test', 'silent'),
+  })
+  await until('three ticks are over', () => flushes >= 3)
+  await stop()
+  return told
+}
+
+test('while one partition is not assigned yet nothing is said, nor is it taken for one that was added', async () => {
+  await apply(0)
+  await apply(2)
+  expect(await watched([0, 2])).toEqual(new Map())
+  await ensureOffsets(database.db, topic, [1])
+  expect(await readAsOf(database.db, [topic], 1)).toBeNull()
+})
+
+test('once partitions were added Redis says of none more than all have published', async () => {
+  await apply(0)
+  await apply(1)
+  await database.db
+    .updateTable('shard_offsets')
+    .set({ as_of: new Date(1_000).toISOString() })
+    .execute()
+  await apply(2)
+  expect(await watched([0, 1, 2], [1])).toEqual(new Map())
+  const told = await watched([0, 1, 2])
+  expect(told.size).toBe(3)
+  expect(new Set(told.values()).size).toBe(1)
+})
