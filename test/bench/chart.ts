@@ -23,6 +23,7 @@ export function chartOf(points: Point[]): string {
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${2 * panelHeight}" font-family="sans-serif" font-size="12">`,
+    '<title>Rate and latency over the number of orders</title>',
     `<rect width="100%" height="100%" fill="white"/>`,
     ...body,
     '</svg>\n',
