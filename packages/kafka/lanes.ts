@@ -16,20 +16,17 @@ export function openLanes(limit: number): Lanes {
   const waiting: { lane: string; run: () => void }[] = []
   let nobody = Promise.withResolvers<void>()
 
-  const isFree = (lane: string): boolean => busy.size < limit && !busy.has(lane)
+  const isIdle = (): boolean => busy.size === 0 && waiting.length === 0
+  const nextIndex = (): number => (busy.size < limit ? waiting.findIndex(({ lane }) => !busy.has(lane)) : -1)
 
   const next = (): void => {
-    for (let index = waiting.findIndex(({ lane }) => isFree(lane)); index >= 0; ) {
-      const [first] = waiting.splice(index, 1)
-      first?.run()
-      index = waiting.findIndex(({ lane }) => isFree(lane))
-    }
-    if (busy.size === 0 && waiting.length === 0) nobody.resolve()
+    for (let index = nextIndex(); index >= 0; index = nextIndex()) waiting.splice(index, 1)[0]?.run()
+    if (isIdle()) nobody.resolve()
   }
 
   return {
     begin(lane, work) {
-      if (busy.size === 0 && waiting.length === 0) nobody = Promise.withResolvers()
+      if (isIdle()) nobody = Promise.withResolvers()
       const { promise, resolve } = Promise.withResolvers<void>()
       const run = () => {
         busy.add(lane)
@@ -44,6 +41,6 @@ export function openLanes(limit: number): Lanes {
       return promise
     },
     count: () => busy.size + waiting.length,
-    idle: () => (busy.size === 0 && waiting.length === 0 ? Promise.resolve() : nobody.promise),
+    idle: () => (isIdle() ? Promise.resolve() : nobody.promise),
   }
 }

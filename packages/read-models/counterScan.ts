@@ -8,6 +8,7 @@ import {
 } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './postgres/database.ts'
+import { statusCounts } from './statusCounts.ts'
 
 type Place = { day_id: number; area_id: number }
 type DailyRow = Place & StatusCounts & { salesCents: number; itemsSold: number }
@@ -39,10 +40,6 @@ function areaOf(counters: CounterChanges, { day_id, area_id }: Place): AreaChang
   counters.set(day_id, areas.set(area_id, area))
   return area
 }
-
-const statusCounts = sql`
-pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
-ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"`
 
 async function readDaily(db: Kysely<Database>, eventId: EventId): Promise<DailyRow[]> {
   const { rows } = await sql<DailyRow>`

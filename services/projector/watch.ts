@@ -85,7 +85,7 @@ async function tick({
     const ends = await endOffsets(kafka, topics)
     // A partition that was added and that nobody reads yet may hold records of any event: asOf stands still.
     const isAllRead = [...counts].every(([topic, count]) =>
-      Array.from({ length: count }, (_, partition) => stored.has(`${topic}:${partition}`)).every(Boolean),
+      [...Array(count).keys()].every(partition => stored.has(`${topic}:${partition}`)),
     )
     for (const of of partitions) {
       const end = ends.get(of.topic)?.get(of.partition)?.end

@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { asOfField, earliest, type RedisClient, type RedisKeys } from '@tally/read-models'
+import { readPublishedAsOf, type RedisClient, type RedisKeys } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 
@@ -36,15 +36,12 @@ export function openRedisTurns(
   { redis, keys, topics }: { redis: RedisClient; keys: RedisKeys; topics: string[] },
   limits: RateLimits,
 ): RedisTurns {
-  const asOfFields = topics.map(asOfField)
   const limitPairs = Object.entries(limits).flat()
   let turn: Turn | undefined
 
   const readMoments = ({ moments }: Turn) =>
     [...moments].map(([shard, waiter]) =>
-      settle(waiter, async () =>
-        earliest((await redis.hmget(keys.shard(shard), ...asOfFields)).map(asMoment)),
-      ),
+      settle(waiter, async () => readPublishedAsOf({ redis, keys }, topics, shard)),
     )
 
   const readRevisions = ({ revisions }: Turn) =>
@@ -117,8 +114,6 @@ function settle<Reply>(
 ): Promise<void> {
   return call().then(resolve, reject)
 }
-
-const asMoment = (text: string | null): number | null => (text === null ? null : Number(text))
 
 /** The share of the request at `index` among those that asked together: the first ones are granted. */
 function grantOf([granted, limit, remaining, resetMs]: Taken, index: number): Grant {

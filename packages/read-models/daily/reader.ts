@@ -1,8 +1,9 @@
-import { type EventId, type OrderStatus, orderStatuses } from '@tally/contract'
-import { allAreas, type DailyTotals } from '@tally/core'
+import type { EventId, OrderStatus } from '@tally/contract'
+import { allAreas, type DailyTotals, noStatuses } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
 import type { Database } from '../postgres/database.ts'
+import { statusCounts } from '../statusCounts.ts'
 
 export type DailyRow = AreaRow & DailyTotals
 
@@ -23,12 +24,8 @@ export async function readStatuses(
   { eventId, dayId }: { eventId: EventId; dayId: number },
 ): Promise<Record<OrderStatus, number>> {
   const { rows } = await sql<Record<OrderStatus, number>>`
-select
-  pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
-  ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"
+select ${statusCounts}
 from daily_counters
 where event_id = ${eventId} and day_id = ${dayId} and area_id = ${allAreas}`.execute(db)
-  return rows[0] ?? noOrders
+  return rows[0] ?? noStatuses()
 }
-
-const noOrders = Object.fromEntries(orderStatuses.map(status => [status, 0])) as Record<OrderStatus, number>

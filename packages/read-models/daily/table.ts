@@ -1,17 +1,12 @@
+import type { StatusColumns } from '../statusCounts.ts'
+
 /**
  * One row a (day, area), area 0 for all areas: orders by status, and sales and items of the confirmed ones.
  */
-export type DailyTable = {
+export type DailyTable = StatusColumns & {
   event_id: string
   day_id: number
   area_id: number
-  pre_order: number
-  pending: number
-  paid: number
-  preparing: number
-  ready_for_pickup: number
-  completed: number
-  cancelled: number
   sales_cents: number
   items_sold: number
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
+import { areZero } from '../statusCounts.ts'
 
 /** Adds changes to the daily counters. */
 export async function addDaily(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
@@ -41,5 +42,5 @@ on conflict (event_id, day_id, area_id) do update set
 }
 
 function isEmpty({ statuses, salesCents, itemsSold }: DailyChange): boolean {
-  return salesCents === 0 && itemsSold === 0 && Object.values(statuses).every(count => count === 0)
+  return salesCents === 0 && itemsSold === 0 && areZero(statuses)
 }

@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../postgres/database.ts'
+import type { RedisClient } from '../redis/client.ts'
+import { asOfField, type RedisKeys } from '../redis/keys.ts'
 
 export type StoredOffset = {
   topic: string
@@ -41,6 +43,16 @@ export async function readAsOf(
     .where('partition', '=', shard)
     .execute()
   return earliest(topics.map((_, index) => rows[index]?.as_of ?? null))
+}
+
+/** The same as Redis says it. */
+export async function readPublishedAsOf(
+  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  topics: string[],
+  shard: number,
+): Promise<number | null> {
+  const moments = await redis.hmget(keys.shard(shard), ...topics.map(asOfField))
+  return earliest(moments.map(text => (text === null ? null : Number(text))))
 }
 
 /** The earliest of some moments; null where one is missing. */

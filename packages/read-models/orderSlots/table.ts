@@ -1,17 +1,12 @@
+import type { StatusColumns } from '../statusCounts.ts'
+
 /**
  * One row a (slot, day, area): orders by status of the five minutes that `slot` counts since 1970, an order's own area
  * only. What finds the place of a page in the list of orders without reading the pages before it.
  */
-export type OrderSlotTable = {
+export type OrderSlotTable = StatusColumns & {
   event_id: string
   slot: number
   day_id: number
   area_id: number
-  pre_order: number
-  pending: number
-  paid: number
-  preparing: number
-  ready_for_pickup: number
-  completed: number
-  cancelled: number
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Tx } from '../postgres/database.ts'
+import { areZero } from '../statusCounts.ts'
 
 type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 
@@ -11,7 +12,7 @@ type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 export async function addOrderSlots(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
   const rows = flattenAreas(changes, ({ slots }, key): SlotRow[] =>
     [...slots]
-      .filter(([, counts]) => !isEmpty(counts))
+      .filter(([, counts]) => !areZero(counts))
       .map(([slot, statuses]) => ({ ...key, slot, statuses })),
   )
   if (rows.length === 0) return
@@ -48,8 +49,4 @@ on conflict (event_id, slot, day_id, area_id) do update set
 function byKey(one: SlotRow, other: SlotRow): number {
   if (one.eventId !== other.eventId) return one.eventId < other.eventId ? -1 : 1
   return one.slot - other.slot
-}
-
-function isEmpty(counts: StatusCounts): boolean {
-  return Object.values(counts).every(count => count === 0)
 }

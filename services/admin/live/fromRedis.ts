@@ -1,7 +1,6 @@
 import {
-  asOfField,
-  earliest,
   emptyDocument,
+  readPublishedAsOf,
   type RedisClient,
   type RedisKeys,
   type StoredEvent,
@@ -23,12 +22,8 @@ export function openRedisDays(
   { redis, keys }: { redis: RedisClient; keys: RedisKeys },
   topics: string[],
 ): RedisDays {
-  const fields = topics.map(asOfField)
   // Asked for before the figures that it is said of.
-  const asOf = async (shard: number) =>
-    earliest(
-      (await redis.hmget(keys.shard(shard), ...fields)).map(text => (text === null ? null : Number(text))),
-    )
+  const asOf = (shard: number) => readPublishedAsOf({ redis, keys }, topics, shard)
 
   return {
     async head(eventId, shard) {
