@@ -3,7 +3,7 @@ import { newFestival } from '../support/festival.ts'
 import { ask } from '../support/http.ts'
 import { until } from '../support/until.ts'
 import { expectAccessible } from './accessible.ts'
-import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+import { follow, openStage, picture, type Stage, signIn, visit } from './stage.ts'
 
 let stage: Stage
 const festival = newFestival()
@@ -30,9 +30,9 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await expectAccessible(page)
   await signIn(page, email)
 
-  await page.getByRole('link', { name: 'API keys' }).click()
+  await follow(page, 'API keys')
   await expectAccessible(page)
-  await page.getByRole('link', { name: 'New key' }).click()
+  await follow(page, 'New key')
   await expectAccessible(page)
   await page.getByRole('textbox', { name: 'Name' }).fill('Kitchen screen')
   await page.getByRole('checkbox', { name: /analytics:read/ }).check()
@@ -54,12 +54,12 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   // A reload shows the key without its token, and makes no second one.
   await page.reload()
   expect(await page.content()).not.toContain(token.slice(-49))
-  await page.getByRole('link', { name: 'API keys' }).first().click()
+  await follow(page, 'API keys')
   expect(await page.getByRole('row', { name: /Kitchen screen/ }).count()).toBe(1)
 
-  await page.getByRole('link', { name: 'Kitchen screen' }).click()
+  await follow(page, 'Kitchen screen')
   await expectAccessible(page)
-  await page.getByRole('link', { name: 'Revoke' }).click()
+  await follow(page, 'Revoke')
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Revoke the key' }).click()
   await page.getByText('refused everywhere within a second').waitFor()
@@ -91,7 +91,7 @@ test('the keys page shows what each key is for, and the audit list who made it',
   const row = page.getByRole('row', { name: /Accounting export/ })
   expect(await row.textContent()).toMatch(/events:read orders:read\s+all events.*never.*Ends soon/s)
 
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await follow(page, 'Audit')
   await expectAccessible(page)
   await picture(page, 'audit')
   expect(await page.getByRole('row', { name: /Made an API key.*Press dashboard/s }).textContent()).toContain(

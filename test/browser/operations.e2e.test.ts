@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newFestival } from '../support/festival.ts'
 import { until } from '../support/until.ts'
 import { expectAccessible } from './accessible.ts'
-import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+import { follow, openStage, picture, type Stage, signIn, visit } from './stage.ts'
 
 let stage: Stage
 const festival = newFestival()
@@ -16,7 +16,7 @@ test('the platform team sees a rejected record, and replays it when its cause is
   await stage.tally.count([festival.order({ totalAmount: -1 }), festival.order({ dayId: 'x' })])
   const { page, wrongs } = await visit(stage)
   await signIn(page, await stage.administrator(festival.organizationId, '--platform'))
-  await page.getByRole('link', { name: 'Operations' }).click()
+  await follow(page, 'Operations')
   await page.getByText('2 records').waitFor()
   expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')
   expect(await page.getByText('up to date').count()).toBe(2)

@@ -89,6 +89,14 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.waitForURL(/\/live/)
 }
 
+/** Follows the first link of that name and waits for its page: a click by itself does not wait for what it leads to. */
+export async function follow(page: Page, name: string): Promise<void> {
+  const link = page.getByRole('link', { name }).first()
+  const address = new URL((await link.getAttribute('href')) ?? '', page.url())
+  await link.click()
+  await page.waitForURL(String(address))
+}
+
 const folder = join(import.meta.dirname, '../../.local/screenshots')
 const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 
