@@ -3,7 +3,8 @@ import { registerCodecs } from './codecs/index.ts'
 import { withoutAborted } from './patches/abortedRecords.ts'
 import { groupMessages } from './patches/groupMessages.ts'
 import { patchBatch, patchOffsetOutOfRange } from './patches/reading.ts'
-import { decodeRecord, encodeRecord } from './patches/recordHeaders.ts'
+import { decodeRecord } from './patches/decodeRecord.ts'
+import { encodeBatch, MAGIC_BYTE } from './patches/encodeBatch.ts'
 import { patchRequestQueue } from './patches/requestQueue.ts'
 
 const require = createRequire(import.meta.url)
@@ -17,7 +18,11 @@ const require = createRequire(import.meta.url)
  */
 function loadPatched(): typeof import('kafkajs') {
   replaceModule('protocol/recordBatch/record/v0/decoder.js', () => decodeRecord)
-  replaceModule('protocol/recordBatch/record/v0/index.js', () => encodeRecord)
+  replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch does it
+  replaceModule('protocol/recordBatch/v0/index.js', () => ({
+    MAGIC_BYTE,
+    RecordBatch: encodeBatch(compress),
+  }))
   replaceModule('consumer/filterAbortedMessages.js', () => withoutAborted)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
@@ -29,6 +34,11 @@ function loadPatched(): typeof import('kafkajs') {
   )
   registerCodecs(kafkajs.CompressionCodecs, kafkajs.CompressionTypes)
   return kafkajs
+}
+
+function compress(compression: number, records: Buffer): Promise<Buffer> {
+  const { lookupCodec } = require('kafkajs/src/protocol/message/compression/index.js')
+  return lookupCodec(compression).compress({ buffer: records })
 }
 
 function replaceModule(path: string, replacement: () => unknown): void {

@@ -23,19 +23,22 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     retry: RETRY,
   })
   await producer.connect()
+  const send = async (request: OutgoingRecord[]): Promise<void> => {
+    try {
+      await producer.sendBatch({
+        acks: -1,
+        compression: compressionOf(request),
+        topicMessages: byTopic(request),
+      })
+    } catch (error) {
+      throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
+    }
+  }
   return {
     async send(records) {
-      for (const request of requestsOf(records)) {
-        try {
-          await producer.sendBatch({
-            acks: -1,
-            compression: compressionOf(request),
-            topicMessages: byTopic(request),
-          })
-        } catch (error) {
-          throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
-        }
-      }
+      // All on their way at once: over one connection they arrive in their order, and nothing waits a round trip for each.
+      const sent = await Promise.allSettled(requestsOf(records).map(send))
+      for (const one of sent) if (one.status === 'rejected') throw one.reason
     },
     close: () => producer.disconnect(),
   }
@@ -84,13 +87,15 @@ function sizeOf({ key, value, headers }: OutgoingRecord): number {
   return size
 }
 
+/** At most; of a short text without asking Node, which takes longer than all of the rest. */
 function lengthOf(bytes: Buffer | string | null): number {
-  return bytes === null ? 0 : Buffer.byteLength(bytes)
+  if (bytes === null) return 0
+  return typeof bytes === 'string' && bytes.length < 100 ? bytes.length * 3 : Buffer.byteLength(bytes)
 }
 
 function byTopic(records: OutgoingRecord[]): { topic: string; messages: Message[] }[] {
   return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, group]) => ({
     topic,
-    messages: group.map(({ topic: _, ...message }) => message as Message),
+    messages: group as Message[],
   }))
 }

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openDeadLetters } from './deadLetters.ts'
 import { projectBatch } from './projectBatch.ts'
 import { type Batches, openBatches } from './testing/batches.ts'
 import {
@@ -48,10 +50,21 @@ test('a bad record goes to the dead letters as it came, and the records around i
 
 test('where dead letters cannot be sent the batch is rolled back whole', async () => {
   const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
+  const parts = { ...stage.parts, deadLetters: openDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder(eventId), Buffer.from('{')])
-  await expect(projectBatch({ ...stage.parts, producer }, 'orders', batch)).rejects.toThrow('Kafka is down')
+  await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('Kafka is down')
   expect(await at.stored()).toMatchObject({ nextOffset: 0 })
   expect(await at.figures()).toBeNull()
+})
+
+test('a batch that Postgres did not take is tried again without a second dead letter', async () => {
+  const records = [Buffer.from('{'), anOrder(eventId), Buffer.from('[')]
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(at.orders(0, ...records)).rejects.toThrow('full_disk')
+  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
+  expect(await at.orders(0, ...records)).toMatchObject({ next: 3 })
+  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
 test('a record that moves an event to another organization is a conflict, whatever its version', async () => {

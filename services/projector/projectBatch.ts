@@ -1,11 +1,11 @@
 import { decodeRecord, type RecordType } from '@tally/contract'
-import type { Producer, RecordBatch } from '@tally/kafka'
+import type { RecordBatch } from '@tally/kafka'
 import { lockOffset, type Postgres, storeOffset, type Tx } from '@tally/read-models'
 import { applyEvents } from './apply/events.ts'
 import { applyOrders } from './apply/orders.ts'
 import { applyOrganizations } from './apply/organizations.ts'
 import { applyRefunds } from './apply/refunds.ts'
-import { deadLetter } from './deadLetters.ts'
+import type { DeadLetters } from './deadLetters.ts'
 import { type Effects, noEffects, type Placed, type RejectedAt } from './effects.ts'
 
 const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never>[]) => Promise<Effects>> = {
@@ -15,7 +15,7 @@ const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never
   refunds: applyRefunds,
 }
 
-export type ProjectorParts = { db: Postgres; producer: Pick<Producer, 'send'>; deadLetterTopic: string }
+export type ProjectorParts = { db: Postgres; deadLetters: DeadLetters }
 
 /** `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. */
 export type Projected = { next: number; effects: Effects | undefined }
@@ -28,29 +28,33 @@ export type Projected = { next: number; effects: Effects | undefined }
  *    behind it makes the reader seek back. A projector that lost its partition without knowing finds that its
  *    offset no longer fits. Crash: the transaction is rolled back, the batch is read again.
  * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
- * 4. dead letters, before the commit, so that none is ever lost. Crash: the batch is read again and they are
- *    sent once more, which readers of that topic tell by the offset they carry.
+ * 4. dead letters, on their way while the good records are applied, and with Kafka before the commit, so that none is
+ *    ever lost. Crash: the batch is read again and they are sent once more, which readers of that topic tell by the
+ *    offset they carry.
  * 5. store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
  */
 export async function projectBatch(
-  parts: ProjectorParts,
+  { db, deadLetters }: ProjectorParts,
   type: RecordType,
   batch: RecordBatch,
 ): Promise<Projected> {
   const { good, rejected } = decodeBatch(type, batch) // 1
 
-  return parts.db.transaction().execute(async tx => {
+  const projected = await db.transaction().execute(async tx => {
     const { next: stored, revision: since } = await lockOffset(tx, batch.topic, batch.partition) // 2
     if (batch.from > stored || batch.next <= stored) return { next: stored, effects: undefined }
     const fresh = good.filter(({ offset }) => offset >= stored)
+    const bad = rejected.filter(({ offset }) => offset >= stored)
 
+    const sending = deadLetters.send(batch, bad) // 4
+    sending.catch(() => undefined) // it is waited for below, but for when applying fails first
     // 3; each applier gets its own type's records, because `type` has decoded them
     const effects =
       fresh.length === 0 ? noEffects() : await appliers[type](tx, batch.partition, fresh as Placed<never>[])
-    effects.rejected = effects.rejected.concat(rejected.filter(({ offset }) => offset >= stored))
-
-    await sendDeadLetters(parts, batch, effects.rejected) // 4
+    await deadLetters.send(batch, effects.rejected)
+    await sending
+    effects.rejected = effects.rejected.concat(bad)
 
     // 5
     await storeOffset(tx, {
@@ -61,6 +65,8 @@ export async function projectBatch(
     })
     return { next: batch.next, effects: { ...effects, since } }
   })
+  deadLetters.committed(batch)
+  return projected
 }
 
 function decodeBatch(
@@ -75,26 +81,4 @@ function decodeBatch(
     else rejected.push({ offset, rejected: decoded })
   }
   return { good, rejected }
-}
-
-async function sendDeadLetters(
-  { producer, deadLetterTopic }: ProjectorParts,
-  batch: RecordBatch,
-  rejected: RejectedAt[],
-): Promise<void> {
-  if (rejected.length === 0) return
-  const byOffset = new Map(batch.records.map(record => [record.offset, record]))
-  const letters = rejected
-    .toSorted((one, other) => one.offset - other.offset)
-    .map(({ offset, rejected }) => {
-      const record = byOffset.get(offset)
-      if (record === undefined) throw new Error(`offset ${offset} is not in its batch`)
-      return deadLetter(deadLetterTopic, {
-        source: batch.topic,
-        partition: batch.partition,
-        record,
-        rejected,
-      })
-    })
-  await producer.send(letters)
 }

@@ -10,6 +10,7 @@ import {
 } from '@tally/read-models'
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
+import { openDeadLetters } from './deadLetters.ts'
 import { projectorMetrics } from './metrics.ts'
 import { onBatch } from './onBatch.ts'
 import { openPublisher, type Partition } from './publisher.ts'
@@ -77,7 +78,7 @@ export async function startProjector(
     topics,
     concurrency,
     onBatch: onBatch({
-      project: { db, producer, deadLetterTopic: names.deadLetters },
+      project: { db, deadLetters: openDeadLetters(producer, names.deadLetters) },
       types,
       publisher,
       asOf,

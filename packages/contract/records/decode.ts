@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { event } from './event.ts'
 import { order } from './order.ts'
 import { readOrder } from './readOrder.ts'
@@ -41,7 +41,7 @@ export function decodeRecord<Type extends RecordType>(
   const parsed = json === undefined ? undefined : parse(type, json)
   Error.stackTraceLimit = stackTraceLimit
   if (parsed === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
-  if (!parsed.success) return rejected('schema', describe(parsed.error))
+  if (!parsed.success) return rejected('schema', describe(parsed.issue))
   const record = parsed.data as RecordOf<Type>
   const expectedKey = (record as Record<string, unknown>)[keyField] as string
   if (key === null || key.toString('latin1') !== expectedKey) {
@@ -52,28 +52,49 @@ export function decodeRecord<Type extends RecordType>(
 
 function parse(type: RecordType, json: unknown) {
   const data = type === 'orders' ? readOrder(json) : undefined
-  return data === undefined ? recordTypes[type].schema.safeParse(json) : { success: true as const, data }
+  return data === undefined ? judge(recordTypes[type].schema, json) : { success: true as const, data }
 }
+
+/**
+ * `safeParse`, but only the first issue gets its message, and no Error is made around them: where a topic is full of bad
+ * records, the two would cost as much as the judgement.
+ */
+function judge(schema: z.core.$ZodType, json: unknown) {
+  const { value, issues } = schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
+  const [first] = issues
+  if (first === undefined) return { success: true as const, data: value }
+  return { success: false as const, issue: z.core.util.finalizeIssue(first, context, z.core.config()) }
+}
+
+const context: z.core.ParseContextInternal = { async: false }
 
 /** A JSON value, or undefined: no JSON text stands for undefined. A byte order mark is no JSON either. */
 function parseJson(value: Buffer | null): unknown {
   if (value === null || !isUtf8(value)) return undefined
+  const text = value.toString('utf8')
+  if (isCutOff(text)) return undefined
   try {
-    return JSON.parse(value.toString('utf8'))
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-function describe(error: z.ZodError): string {
-  const [issue] = error.issues
-  if (issue === undefined) return 'the value does not fit the schema'
-  const field = issue.path
+/**
+ * Whether a text begins as an object and does not end as one, which needs no parser to see: most of what is not JSON is
+ * this, and the error that the parser makes of it costs as much as applying a good record.
+ */
+function isCutOff(text: string): boolean {
+  return text.startsWith('{') && !text.trimEnd().endsWith('}')
+}
+
+function describe({ path, message }: z.core.$ZodIssue): string {
+  const field = path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
     )
     .join('')
-  return `${field === '' ? 'the value' : field}: ${issue.message}`
+  return `${field === '' ? 'the value' : field}: ${message}`
 }
 
 function rejected(reason: RejectionReason, message: string): Rejected {

@@ -37,12 +37,12 @@ export function readOrder(json: unknown): Order | undefined {
   const { areaId, dayId, orderDateTime, amountPaid, totalAmount, tableNumber = null, items } = json
   if (!isInteger(areaId, maxInteger) || !isInteger(dayId, maxInteger)) return undefined
   if (tableNumber !== null && !isText(tableNumber, 0, 50)) return undefined
-  const orderedAt = typeof orderDateTime === 'string' ? parseTimestamp(orderDateTime) : undefined
   const paidCents = readCents(amountPaid)
   const totalCents = readCents(totalAmount)
+  if (paidCents === undefined || totalCents === undefined) return undefined
   const lines = readLines(items)
-  if (orderedAt === undefined || paidCents === undefined || totalCents === undefined) return undefined
-  if (lines === undefined) return undefined
+  const orderedAt = typeof orderDateTime === 'string' ? parseTimestamp(orderDateTime) : undefined
+  if (lines === undefined || orderedAt === undefined) return undefined
   return {
     eventId: eventId.toLowerCase() as EventId,
     orderId: orderId as OrderId,

@@ -3,6 +3,7 @@ import type { OutgoingRecord, RecordBatch } from '@tally/kafka'
 import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
 import { expect, inject, vi } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
+import { openDeadLetters } from '../deadLetters.ts'
 import type { ProjectorParts } from '../projectBatch.ts'
 import { openPublisher } from '../publisher.ts'
 
@@ -21,8 +22,8 @@ export async function openStage() {
   const redis = await testRedis()
   const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
   const letters: OutgoingRecord[] = []
-  const producer: ProjectorParts['producer'] = {
-    async send(records) {
+  const producer = {
+    async send(records: OutgoingRecord[]) {
       letters.push(...records)
     },
   }
@@ -32,7 +33,10 @@ export async function openStage() {
     redis,
     keys,
     letters,
-    parts: { db: database.db, producer, deadLetterTopic: 't.dead-letters' } satisfies ProjectorParts,
+    parts: {
+      db: database.db,
+      deadLetters: openDeadLetters(producer, 't.dead-letters'),
+    } satisfies ProjectorParts,
     openPublisher: () => openPublisher({ db: database.db, redis, keys }),
     /** The documents of an event in Redis, by name. */
     readEvent: (eventId: string) => redis.hgetall(keys.event(eventId as Parameters<typeof keys.event>[0])),

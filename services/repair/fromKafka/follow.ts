@@ -89,6 +89,7 @@ export async function follow(
     }
   })()
 
+  const noDeadLetters = { send: async () => {}, committed: () => {} }
   const onBatch = async (batch: RecordBatch): Promise<number> => {
     const key = at(batch.topic, batch.partition)
     if (forgotten.has(key)) return batch.next
@@ -100,7 +101,7 @@ export async function follow(
     try {
       await noteShards(shadow, batch)
       const { next } = await projectBatch(
-        { db: shadow, producer: { send: async () => {} }, deadLetterTopic: '' },
+        { db: shadow, deadLetters: noDeadLetters },
         types.get(batch.topic) as RecordType,
         cutAt(target, batch),
       )
