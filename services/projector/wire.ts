@@ -42,6 +42,7 @@ export async function startProjector(
     name: 'projector',
     max: concurrency + 2,
     statementTimeoutMs: 30_000,
+    prepares: true,
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())

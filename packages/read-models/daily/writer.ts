@@ -3,15 +3,15 @@ import type { CounterChanges, DailyChange } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 import { areZero } from '../statusCounts.ts'
 
-/** Adds changes to the daily counters. */
-export async function addDaily(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+/** The write that adds changes to the daily counters; none where nothing changes. */
+export function addDaily(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ daily }, key) => (isEmpty(daily) ? [] : [{ ...key, ...daily }]))
-  if (rows.length === 0) return
+  if (rows.length === 0) return undefined
   const column = <Value>(pick: (row: (typeof rows)[number]) => Value) => rows.map(pick)
-  await sql`
+  return sql`
 insert into daily_counters as stored (
   event_id, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled, sales_cents, items_sold
 )
@@ -38,7 +38,7 @@ on conflict (event_id, day_id, area_id) do update set
   completed = stored.completed + excluded.completed,
   cancelled = stored.cancelled + excluded.cancelled,
   sales_cents = stored.sales_cents + excluded.sales_cents,
-  items_sold = stored.items_sold + excluded.items_sold`.execute(tx)
+  items_sold = stored.items_sold + excluded.items_sold`
 }
 
 function isEmpty({ statuses, salesCents, itemsSold }: DailyChange): boolean {

@@ -17,17 +17,16 @@ export async function lockEvents(
   eventIds: EventId[],
   shard: number,
 ): Promise<Map<EventId, LockedEvent>> {
-  await sql`
+  let heads = await lockHeads(tx, eventIds)
+  // Nearly always all are there. The locks of those that are have been taken by now, so that nobody waits in a circle.
+  if (heads.length < eventIds.length) {
+    await sql`
 insert into event_heads (event_id, shard, revision)
 select id, ${shard}, 0 from unnest(${eventIds}::uuid[]) as id
 order by id
 on conflict do nothing`.execute(tx)
-  const { rows: heads } = await sql<{ event_id: EventId; revision: number }>`
-select event_id, revision
-from event_heads
-where event_id = any(${eventIds}::uuid[])
-order by event_id
-for update`.execute(tx)
+    heads = await lockHeads(tx, eventIds)
+  }
   // A statement of its own: one that has waited for a lock still sees other tables as they were before it waited.
   const records = await tx
     .selectFrom('events')
@@ -38,6 +37,16 @@ for update`.execute(tx)
   return new Map(
     heads.map(({ event_id, revision }) => [event_id, lockedEvent(revision, known.get(event_id))]),
   )
+}
+
+async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<{ event_id: EventId; revision: number }[]> {
+  const { rows } = await sql<{ event_id: EventId; revision: number }>`
+select event_id, revision
+from event_heads
+where event_id = any(${eventIds}::uuid[])
+order by event_id
+for update`.execute(tx)
+  return rows
 }
 
 type EventRecord = { version: number; organization_id: string; time_zone: string }

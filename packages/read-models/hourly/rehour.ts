@@ -36,6 +36,6 @@ group by 1, 2`.execute(tx)
       }
     }
     const changes = new Map([...areas].map(([area, hourly]) => [area, { ...noAreaChanges(), hourly }]))
-    await addHourly(tx, new Map([[eventId, new Map([[day_id, changes]])]]))
+    await addHourly(new Map([[eventId, new Map([[day_id, changes]])]]))?.execute(tx)
   }
 }

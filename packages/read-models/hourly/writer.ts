@@ -3,18 +3,18 @@ import type { CounterChanges } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 
-/** Adds changes to the hourly counters. */
-export async function addHourly(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+/** The write that adds changes to the hourly counters; none where nothing changes. */
+export function addHourly(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ hourly }, key) =>
     [...hourly]
       .filter(([, { orders, salesCents }]) => orders !== 0 || salesCents !== 0)
       .sort(([one], [other]) => one - other)
       .map(([hour, change]) => ({ ...key, hour, ...change })),
   )
-  if (rows.length === 0) return
-  await sql`
+  if (rows.length === 0) return undefined
+  return sql`
 insert into hourly_counters as stored (event_id, day_id, area_id, hour, orders, sales_cents)
 select * from unnest(
   ${uuids(rows.map(({ eventId }) => eventId))}::uuid[],
@@ -25,7 +25,5 @@ select * from unnest(
   ${bigints(rows.map(({ salesCents }) => salesCents))}::bigint[]
 )
 on conflict (event_id, day_id, area_id, hour) do update
-set orders = stored.orders + excluded.orders, sales_cents = stored.sales_cents + excluded.sales_cents`.execute(
-    tx,
-  )
+set orders = stored.orders + excluded.orders, sales_cents = stored.sales_cents + excluded.sales_cents`
 }

@@ -3,18 +3,18 @@ import type { CounterChanges, ItemChange } from '@tally/core'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 
-/** Adds changes to the item counters. */
-export async function addItems(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+/** The write that adds changes to the item counters; none where nothing changes. */
+export function addItems(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ items }, key) =>
     [...items]
       .filter(([, change]) => !isEmpty(change))
       .sort(([one], [other]) => one - other)
       .map(([menuItemId, change]) => ({ ...key, menuItemId, ...change })),
   )
-  if (rows.length === 0) return
-  await sql`
+  if (rows.length === 0) return undefined
+  return sql`
 insert into item_counters as stored (
   event_id, day_id, area_id, menu_item_id, orders, quantity, gross_cents, refunded_quantity, refunded_cents
 )
@@ -34,7 +34,7 @@ on conflict (event_id, day_id, area_id, menu_item_id) do update set
   quantity = stored.quantity + excluded.quantity,
   gross_cents = stored.gross_cents + excluded.gross_cents,
   refunded_quantity = stored.refunded_quantity + excluded.refunded_quantity,
-  refunded_cents = stored.refunded_cents + excluded.refunded_cents`.execute(tx)
+  refunded_cents = stored.refunded_cents + excluded.refunded_cents`
 }
 
 function isEmpty({ orders, quantity, grossCents, refundedQuantity, refundedCents }: ItemChange): boolean {

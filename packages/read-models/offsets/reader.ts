@@ -15,7 +15,11 @@ export type StoredOffset = {
 
 /** What is stored for all partitions of these topics. */
 export async function readOffsets(db: Kysely<Database>, topics: string[]): Promise<StoredOffset[]> {
-  const rows = await db.selectFrom('shard_offsets').selectAll().where('topic', 'in', topics).execute()
+  const rows = await db
+    .selectFrom('shard_offsets')
+    .select(['topic', 'partition', 'next_offset', 'revision', 'as_of', 'caught_up_to', 'is_added'])
+    .where('topic', 'in', topics)
+    .execute()
   return rows.map(row => ({
     topic: row.topic,
     partition: row.partition,

@@ -3,22 +3,22 @@ import type { CounterChanges, StatusCounts } from '@tally/core'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 import { areZero } from '../statusCounts.ts'
 
 type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 
-/** Adds changes to the slots of the list of orders. */
-export async function addOrderSlots(tx: Tx, changes: Map<EventId, CounterChanges>): Promise<void> {
+/** The write that adds changes to the slots of the list of orders; none where nothing changes. */
+export function addOrderSlots(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ slots }, key): SlotRow[] =>
     [...slots]
       .filter(([, counts]) => !areZero(counts))
       .map(([slot, statuses]) => ({ ...key, slot, statuses })),
   )
-  if (rows.length === 0) return
+  if (rows.length === 0) return undefined
   rows.sort(byKey)
   const counts = (status: OrderStatus) => ints(rows.map(({ statuses }) => statuses[status]))
-  await sql`
+  return sql`
 insert into order_slots as stored (
   event_id, slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled
 )
@@ -42,7 +42,7 @@ on conflict (event_id, slot, day_id, area_id) do update set
   preparing = stored.preparing + excluded.preparing,
   ready_for_pickup = stored.ready_for_pickup + excluded.ready_for_pickup,
   completed = stored.completed + excluded.completed,
-  cancelled = stored.cancelled + excluded.cancelled`.execute(tx)
+  cancelled = stored.cancelled + excluded.cancelled`
 }
 
 /** By event and slot; of one slot the days and areas stay as flattenAreas has sorted them. */

@@ -126,7 +126,7 @@ test('an order is answered as it came, with what is left of its total', async ()
   await database.db
     .transaction()
     .execute(tx =>
-      storeRefundSums(tx, [{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]),
+      storeRefundSums([{ eventId: order.eventId, orderId, refunds: { amount: 850, lines: [] } }]).execute(tx),
     )
   expect(JSON.parse((await readOrder(database.db, order.eventId, 'A-1')) ?? '')).toEqual({
     id: 'A-1',
@@ -148,7 +148,7 @@ test('an order is answered as it came, with what is left of its total', async ()
 test('an order of which only refunds have come is not there, in no list and no count', async () => {
   const { eventId, orderId } = anOrder()
   const refunds = { amount: 100, lines: [] }
-  await database.db.transaction().execute(tx => storeRefundSums(tx, [{ eventId, orderId, refunds }]))
+  await database.db.transaction().execute(tx => storeRefundSums([{ eventId, orderId, refunds }]).execute(tx))
   expect(await readOrder(database.db, eventId, orderId)).toBeUndefined()
   expect(await readOrderPage(database.db, { ...everything, eventId }, { offset: 0, limit: 9 })).toEqual([])
   expect(await countOrders(database.db, { ...everything, eventId })).toBe(0)

@@ -2,19 +2,19 @@ import { type EventId, type Order, type OrderId, type OrderLine, toEuros } from 
 import type { RefundSums } from '@tally/core'
 import { type RawBuilder, sql } from 'kysely'
 import { bigints, booleans, ints, jsons, texts, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 
 /** Stores orders at their winning version; at most one of each. The sums of their refunds stay as they are. */
-export async function storeOrders(tx: Tx, orders: Order[]): Promise<void> {
-  if (orders.length > 0) await insertOrders(tx, orders, replaceStored)
+export function storeOrders(orders: Order[]): Write | undefined {
+  return orders.length === 0 ? undefined : insertOrders(orders, replaceStored)
 }
 
 /**
  * The same for orders of which nothing is stored, of events that are locked: without looking for a conflict Postgres
  * takes two thirds of the time.
  */
-export async function storeNewOrders(tx: Tx, orders: Order[]): Promise<void> {
-  if (orders.length > 0) await insertOrders(tx, orders, sql``)
+export function storeNewOrders(orders: Order[]): Write | undefined {
+  return orders.length === 0 ? undefined : insertOrders(orders, sql``)
 }
 
 const replaceStored = sql`
@@ -32,9 +32,9 @@ on conflict (event_id, order_id) do update set
   table_number = excluded.table_number,
   lines = excluded.lines`
 
-async function insertOrders(tx: Tx, orders: Order[], onConflict: RawBuilder<unknown>): Promise<void> {
+function insertOrders(orders: Order[], onConflict: RawBuilder<unknown>): Write {
   const column = <Value>(pick: (order: Order) => Value) => orders.map(pick)
-  await sql`
+  return sql`
 insert into orders (
   event_id, order_id, version, status, day_id, area_id, ordered_at,
   display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
@@ -60,7 +60,7 @@ from unnest(
 ) as orders (
   event_id, order_id, version, status, day_id, area_id, ordered_at,
   display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines
-)${onConflict}`.execute(tx)
+)${onConflict}`
 }
 
 /** The lines as the API answers them (public-api-v1.md 2.8), in the message's order. */
@@ -79,8 +79,8 @@ function linesAsAnswered(lines: OrderLine[]): string {
 export type OrderRefunds = { eventId: EventId; orderId: OrderId; refunds: RefundSums }
 
 /** Stores the sums of refunds of orders; an order that has not come yet gets a row that waits for it. */
-export async function storeRefundSums(tx: Tx, sums: OrderRefunds[]): Promise<void> {
-  await sql`
+export function storeRefundSums(sums: OrderRefunds[]): Write {
+  return sql`
 insert into orders (event_id, order_id, version, refunded_cents, refunded_lines)
 select event_id, order_id, 0, refunded_cents, refunded_lines from unnest(
   ${sums.map(({ eventId }) => eventId)}::uuid[],
@@ -89,5 +89,5 @@ select event_id, order_id, 0, refunded_cents, refunded_lines from unnest(
   ${sums.map(({ refunds }) => JSON.stringify(refunds.lines))}::json[]
 ) as sums (event_id, order_id, refunded_cents, refunded_lines)
 on conflict (event_id, order_id) do update
-set refunded_cents = excluded.refunded_cents, refunded_lines = excluded.refunded_lines`.execute(tx)
+set refunded_cents = excluded.refunded_cents, refunded_lines = excluded.refunded_lines`
 }

@@ -26,6 +26,11 @@ export type PoolOptions = {
   name: string
   max: number
   statementTimeoutMs: number
+  /**
+   * Postgres parses and plans each text once a connection: for who asks the same few questions all the time. Such a text
+   * names its columns: `select *` would fail for as long as the connection lives once a migration adds one.
+   */
+  prepares?: boolean
   onError: (error: Error) => void
 }
 export type Postgres = Kysely<Database>
@@ -34,7 +39,10 @@ export type Postgres = Kysely<Database>
  * A pool of connections to the database at `url`; opens none until it is used. `onError` hears of idle
  * connections that break; the pool replaces them by itself. Close it with `destroy()`.
  */
-export function openPostgres(url: string, { name, max, statementTimeoutMs, onError }: PoolOptions): Postgres {
+export function openPostgres(
+  url: string,
+  { name, max, statementTimeoutMs, prepares = false, onError }: PoolOptions,
+): Postgres {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: `tally-${name}`,
@@ -50,5 +58,24 @@ export function openPostgres(url: string, { name, max, statementTimeoutMs, onErr
   pool.on('error', onError)
   // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
   pool.on('connect', client => client.on('error', () => {}))
+  if (prepares) prepareQueries(pool)
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** More texts than this are not of few questions: the others are parsed each time, and Postgres keeps no plan of them. */
+const mostPrepared = 200
+
+function prepareQueries(pool: pg.Pool): void {
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string | undefined => {
+    if (!names.has(text) && names.size < mostPrepared) names.set(text, `tally_${names.size}`)
+    return names.get(text)
+  }
+  pool.on('connect', client => {
+    const query = client.query.bind(client) as (text: unknown, values: unknown) => unknown
+    client.query = ((text: unknown, values: unknown) =>
+      typeof text === 'string' && Array.isArray(values) && values.length > 0
+        ? query({ name: nameOf(text), text, values }, undefined)
+        : query(text, values)) as typeof client.query
+  })
 }

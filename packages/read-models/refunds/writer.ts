@@ -1,6 +1,7 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
 import { sql } from 'kysely'
 import type { Tx } from '../postgres/database.ts'
+import type { Write } from '../writeBatch.ts'
 
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
@@ -18,8 +19,8 @@ join refunds using (event_id, refund_id)`.execute(tx)
 }
 
 /** Keeps refunds that were not applied before; at most one of each id. */
-export async function storeRefunds(tx: Tx, refunds: Refund[]): Promise<void> {
-  await sql`
+export function storeRefunds(refunds: Refund[]): Write {
+  return sql`
 insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)
 select * from unnest(
   ${refunds.map(({ eventId }) => eventId)}::uuid[],
@@ -28,5 +29,5 @@ select * from unnest(
   ${refunds.map(({ refundedAt }) => refundedAt)}::bigint[],
   ${refunds.map(({ amount }) => amount)}::bigint[],
   ${refunds.map(({ lines }) => JSON.stringify(lines))}::json[]
-)`.execute(tx)
+)`
 }

@@ -1,16 +1,6 @@
 import type { EventId, Order } from '@tally/contract'
 import { addChanges, applyOrder, type CounterChanges, hourIn, noRefunds } from '@tally/core'
-import {
-  addDaily,
-  addHourly,
-  addItems,
-  addOrderSlots,
-  lockEvents,
-  nextRevision,
-  type Postgres,
-  stampEvents,
-  storeOrders,
-} from '@tally/read-models'
+import { lockEvents, type Postgres, storeOrders, writeBatch } from '@tally/read-models'
 
 /** Stores orders that were not there before and counts them, as a batch does; returns its revision. */
 export function countNewOrders(
@@ -26,13 +16,6 @@ export function countNewOrders(
   }
   return db.transaction().execute(async tx => {
     await lockEvents(tx, eventIds, shard)
-    await storeOrders(tx, orders)
-    await addDaily(tx, changes)
-    await addHourly(tx, changes)
-    await addItems(tx, changes)
-    await addOrderSlots(tx, changes)
-    const revision = await nextRevision(tx)
-    await stampEvents(tx, eventIds, shard, revision)
-    return revision
+    return writeBatch(tx, { shard, changes, writes: [storeOrders(orders)] })
   })
 }

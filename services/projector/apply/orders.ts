@@ -11,7 +11,7 @@ import {
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/** Applies the orders of one batch: one look-up for all of them, one write a table. */
+/** Applies the orders of one batch: one look-up for all of them, and one write. */
 export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]): Promise<Effects> {
   const effects = noEffects()
   const entries = new Map<string, Entry>()
@@ -43,9 +43,8 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   for (const [key, { winner }] of entries) {
     if (winner !== undefined) (stored.has(key) ? changed : fresh).push(winner)
   }
-  await storeNewOrders(tx, fresh)
-  await storeOrders(tx, changed)
-  return storeChanges(tx, shard, { effects, locked, changes })
+  const writes = [storeNewOrders(fresh), storeOrders(changed)]
+  return storeChanges(tx, shard, { effects, locked, changes, writes })
 }
 
 /** One order of a batch: what is known of it by now, and the record of the batch that won so far. */

@@ -49,7 +49,6 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
     if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
   }
 
-  await storeRefunds(tx, firsts)
-  await storeRefundSums(tx, [...sums.values()])
-  return storeChanges(tx, shard, { effects, locked, changes })
+  const writes = [storeRefunds(firsts), storeRefundSums([...sums.values()])]
+  return storeChanges(tx, shard, { effects, locked, changes, writes })
 }

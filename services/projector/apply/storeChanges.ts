@@ -1,20 +1,11 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import {
-  addDaily,
-  addHourly,
-  addItems,
-  addOrderSlots,
-  type LockedEvent,
-  nextRevision,
-  stampEvents,
-  type Tx,
-} from '@tally/read-models'
+import { type LockedEvent, type Tx, type Write, writeBatch } from '@tally/read-models'
 import type { Effects } from '../effects.ts'
 
 /**
- * Adds a batch's changes to the counters and stamps its revision on the events it changed; returns the effects
- * with both. An event may be there with no change of a counter: its orders changed all the same.
+ * Writes a batch's orders or refunds, adds its changes to the counters and stamps its revision on the events it changed;
+ * returns the effects with both. An event may be there with no change of a counter: its orders changed all the same.
  */
 export async function storeChanges(
   tx: Tx,
@@ -23,14 +14,15 @@ export async function storeChanges(
     effects,
     locked,
     changes,
-  }: { effects: Effects; locked: Map<EventId, LockedEvent>; changes: Map<EventId, CounterChanges> },
+    writes,
+  }: {
+    effects: Effects
+    locked: Map<EventId, LockedEvent>
+    changes: Map<EventId, CounterChanges>
+    writes: (Write | undefined)[]
+  },
 ): Promise<Effects> {
-  await addDaily(tx, changes)
-  await addHourly(tx, changes)
-  await addItems(tx, changes)
-  await addOrderSlots(tx, changes)
-  const revision = await nextRevision(tx)
-  await stampEvents(tx, [...changes.keys()], shard, revision)
+  const revision = await writeBatch(tx, { shard, changes, writes })
   for (const [eventId, days] of changes) {
     const areas = [...days].flatMap(([dayId, ofDay]) =>
       [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),

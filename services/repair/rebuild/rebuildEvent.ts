@@ -1,17 +1,12 @@
 import type { EventId } from '@tally/contract'
 import {
-  addDaily,
-  addHourly,
-  addItems,
-  addOrderSlots,
   inSnapshot,
   lockEvents,
-  nextRevision,
   type Postgres,
   readEventHeads,
   readWritten,
-  stampEvents,
   storeRefundSums,
+  writeBatch,
   type Tx,
 } from '@tally/read-models'
 import { correction } from '../count/counters.ts'
@@ -93,19 +88,12 @@ async function correct(tx: Tx, { eventsTopic }: RebuildParts, found: Recount): P
     return false
   if (!(await areUntouched(tx, found))) return false
 
-  if (found.damaged.length > 0) {
-    await storeRefundSums(
-      tx,
-      found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums })),
-    )
-  }
-  const changes = new Map([[eventId, correction(found.counted, found.stored)]])
-  await addDaily(tx, changes)
-  await addHourly(tx, changes)
-  await addItems(tx, changes)
-  await addOrderSlots(tx, changes)
-  const revision = await nextRevision(tx)
-  await stampEvents(tx, [eventId], shard, revision)
+  const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
+  const revision = await writeBatch(tx, {
+    shard,
+    changes: new Map([[eventId, correction(found.counted, found.stored)]]),
+    writes: sums.length === 0 ? [] : [storeRefundSums(sums)],
+  })
   await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })
   return true
 }

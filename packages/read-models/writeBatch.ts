@@ -1,0 +1,40 @@
+import type { EventId } from '@tally/contract'
+import type { CounterChanges } from '@tally/core'
+import { type RawBuilder, sql } from 'kysely'
+import { addDaily } from './daily/writer.ts'
+import { addHourly } from './hourly/writer.ts'
+import { addItems } from './items/writer.ts'
+import { addOrderSlots } from './orderSlots/writer.ts'
+import type { Tx } from './postgres/database.ts'
+
+/** One statement that writes rows which no other write of its batch touches. */
+export type Write = RawBuilder<unknown>
+
+/**
+ * Writes all that a batch changed as one statement, and so in one round trip: its own `writes`, the counters of every event
+ * that it touched, and on those events a new revision (design.md, invariant 3), which it returns. The events must be locked
+ * (`lockEvents`): a revision that is taken with all locks held grows as commits do.
+ */
+export async function writeBatch(
+  tx: Tx,
+  {
+    shard,
+    changes,
+    writes,
+  }: { shard: number; changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
+): Promise<number> {
+  const all = [...writes, addDaily(changes), addHourly(changes), addItems(changes), addOrderSlots(changes)]
+  const named = all
+    .filter(write => write !== undefined)
+    .map((write, index) => sql`${sql.ref(`write_${index}`)} as (${write}),`)
+  const { rows } = await sql<{ revision: number }>`
+with revision as materialized (select nextval('revisions') as value),
+${sql.join(named, sql.raw('\n'))}
+stamped as (
+  update event_heads
+  set revision = (select value from revision), shard = ${shard}
+  where event_id = any(${[...changes.keys()]}::uuid[])
+)
+select value as revision from revision`.execute(tx)
+  return (rows[0] as { revision: number }).revision
+}
