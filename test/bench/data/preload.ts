@@ -1,6 +1,8 @@
 import { createTopics, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
 import { kafkajs } from '@tally/kafka/kafkajs.ts'
+import { randomFrom } from '../../chaos/random.ts'
 import type { TestRecord } from '../../support/tally.ts'
+import { type BadValue, badValue } from './bad.ts'
 import { type Count, openCount } from './count.ts'
 import type { Shape } from './shape.ts'
 import { streamOf } from './stream.ts'
@@ -13,9 +15,12 @@ const atOnce = 12_000
 export type Preloaded = {
   topicPrefix: string
   shape: Shape
-  /** Records by topic type. */
+  /** Good records by topic type. */
   records: Record<TestRecord['type'], number>
+  /** All good records. */
   total: number
+  /** Bad records, all of them in the orders topic. */
+  bad: number
   count: Count
 }
 
@@ -29,7 +34,7 @@ export async function preload(kafka: KafkaConnection, topicPrefix: string, shape
   const names = topicNames(topicPrefix)
   const count = openCount()
   const records = { organizations: 0, events: 0, orders: 0, refunds: 0 }
-  let waiting: { place: number; type: TestRecord['type']; key: string; value: string }[] = []
+  let waiting: { place: number; type: TestRecord['type']; key: string; value: BadValue }[] = []
 
   const send = async () => {
     const sorted = waiting.sort((one, other) => one.place - other.place)
@@ -37,18 +42,21 @@ export async function preload(kafka: KafkaConnection, topicPrefix: string, shape
     await producer.send(sorted.map(({ type, key, value }) => ({ topic: names[type], key, value })))
   }
   const placeOf = openPlaces()
+  const random = randomFrom(shape.seed, 'bad')
   for (const record of streamOf(shape)) {
     const { type, value } = record
     const key: string = type === 'organizations' ? value.organizationId : value.eventId
     count.add(record)
     records[type] += 1
-    waiting.push({ place: placeOf(type, key), type, key, value: JSON.stringify(value) })
+    const place = placeOf(type, key)
+    waiting.push({ place, type, key, value: JSON.stringify(value) })
+    if (shape.hasBad && type === 'orders') waiting.push({ place, type, key, value: badValue(value, random) })
     if (waiting.length >= atOnce) await send()
   }
   await send()
   await producer.close()
   const total = Object.values(records).reduce((sum, number) => sum + number, 0)
-  return { topicPrefix, shape, records, total, count }
+  return { topicPrefix, shape, records, total, bad: shape.hasBad ? records.orders : 0, count }
 }
 
 /** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */

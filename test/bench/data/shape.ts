@@ -3,6 +3,8 @@ export type Shape = {
   seed: number
   /** How many orders each event has; the list's length is the number of events. */
   ordersByEvent: number[]
+  /** A bad record lies behind each order record, on its partition. */
+  hasBad?: boolean
 }
 
 export const days = [1, 2, 3, 4, 5]

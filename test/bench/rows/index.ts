@@ -1,4 +1,5 @@
 import type { Row } from '../row.ts'
+import { badRecords } from './badRecords.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'
 import { hot } from './hot.ts'
@@ -7,5 +8,5 @@ import { memory } from './memory.ts'
 import { orderList } from './orderList.ts'
 import { projector } from './projector.ts'
 
-/** All rows, in the order of design.md's table; those that share data stand side by side. */
-export const rows: Row[] = [projector, growth, hot, hotSize, orderList, freshness, memory]
+/** All rows, in the order of design.md's table, last what is not in it; those that share data stand side by side. */
+export const rows: Row[] = [projector, growth, hot, hotSize, orderList, freshness, memory, badRecords]

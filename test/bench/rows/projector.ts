@@ -42,7 +42,7 @@ export const projector: Row = {
 }
 
 /** One tally projector over a fresh group and database; checks all answers before it returns the rate. */
-async function projectAll(bench: Bench, data: Preloaded): Promise<Sample> {
+export async function projectAll(bench: Bench, data: Preloaded): Promise<Sample> {
   const tally = await startTally(bench, data)
   try {
     const answeredAtMs = await tally.untilAnswered()
