@@ -72,7 +72,7 @@ const context: z.core.ParseContextInternal = { async: false }
 function parseJson(value: Buffer | null): unknown {
   if (value === null || !isUtf8(value)) return undefined
   const text = value.toString('utf8')
-  if (isCutOff(text)) return undefined
+  if (isSurelyNoJson(text.trim())) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -81,11 +81,14 @@ function parseJson(value: Buffer | null): unknown {
 }
 
 /**
- * Whether a text begins as an object and does not end as one, which needs no parser to see: most of what is not JSON is
- * this, and the error that the parser makes of it costs as much as applying a good record.
+ * Whether its first and last characters show that a text is no JSON. Most of what is none shows it, cut off or no JSON from
+ * the start, and the error that the parser would make of it costs as much as applying a good record.
  */
-function isCutOff(text: string): boolean {
-  return text.startsWith('{') && !text.trimEnd().endsWith('}')
+function isSurelyNoJson(text: string): boolean {
+  if (text.startsWith('{')) return !text.endsWith('}')
+  if (text.startsWith('[')) return !text.endsWith(']')
+  if (text.startsWith('"')) return !text.endsWith('"')
+  return !/^[-\dtfn]/.test(text)
 }
 
 function describe({ path, message }: z.core.$ZodIssue): string {

@@ -20,15 +20,22 @@ test.each([
   ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
   ['a byte order mark', `\ufeff${organizationText}`],
   ['two documents', '{}{}'],
+  ['a text', 'Order 7 is ready'],
+  ['half a list', '[1, 2'],
+  ['half a text', '"Order'],
+  ['nothing but white space', ' \n'],
   ['NaN', '{"version":NaN}'],
 ])('%s is not JSON', (_, value) => {
   const bytes = value === null ? null : Buffer.from(value)
   expect(reasonOf(decodeRecord('organizations', organizationKey, bytes))).toBe('not-json')
 })
 
-test.each(['null', '[]', '"text"', '7', 'true'])('%s is JSON but no object: schema', text => {
-  expect(reasonOf(decodeText('organizations', text))).toBe('schema')
-})
+test.each(['null', '[]', '"text"', '7', '-1', 'true', 'false', ' [ ] ', '\n"{"\t', '\r7'])(
+  '%s is JSON but no object: schema',
+  text => {
+    expect(reasonOf(decodeText('organizations', text))).toBe('schema')
+  },
+)
 
 test('a document nested half a million deep is judged like any other', () => {
   const depth = 500_000
