@@ -86,8 +86,10 @@ export function openPublisher(parts: {
   }
 
   return {
-    add(of, { revision, since, events, organizations }, { isBehind } = { isBehind: false }) {
+    add({ topic, partition }, { revision, since, events, organizations }, { isBehind } = { isBehind: false }) {
       if (revision === undefined) return
+      // Not what came in, which may be the whole batch: notes would keep its records, and all that was fetched with them.
+      const of = { topic, partition }
       const notes = isBehind ? hold(of) : release(of)
       for (const [id, effect] of events) notes.addEvent(id, unpublished(effect, revision))
       for (const id of organizations) notes.addOrganization(id)
