@@ -7,6 +7,7 @@ import {
   type StatusCounts,
 } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
+import { eachItem } from './items/table.ts'
 import type { Database } from './postgres/database.ts'
 import { statusCounts } from './statusCounts.ts'
 
@@ -57,9 +58,9 @@ from hourly_counters where event_id = ${eventId}`.execute(db)
 
 async function readItems(db: Kysely<Database>, eventId: EventId): Promise<ItemRow[]> {
   const { rows } = await sql<ItemRow>`
-select day_id, area_id, menu_item_id, orders, quantity, gross_cents as "grossCents",
-  refunded_quantity as "refundedQuantity", refunded_cents as "refundedCents"
-from item_counters where event_id = ${eventId}`.execute(db)
+select day_id, area_id, item.menu_item_id, item.orders, item.quantity, item.gross_cents as "grossCents",
+  item.refunded_quantity as "refundedQuantity", item.refunded_cents as "refundedCents"
+from item_counters as counter ${eachItem} where event_id = ${eventId}`.execute(db)
   return rows
 }
 

@@ -86,7 +86,11 @@ export function openPublisher(parts: {
   }
 
   return {
-    add({ topic, partition }, { revision, since, events, organizations }, { isBehind } = { isBehind: false }) {
+    add(
+      { topic, partition },
+      { revision, since, events, organizations },
+      { isBehind } = { isBehind: false },
+    ) {
       if (revision === undefined) return
       // Not what came in, which may be the whole batch: notes would keep its records, and all that was fetched with them.
       const of = { topic, partition }

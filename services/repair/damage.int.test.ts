@@ -59,7 +59,10 @@ const cases: Case[] = [
   {
     rule: 'counters of an item and of a day that nobody sold',
     harm: async () => {
-      await postgres(`insert into item_counters values ('${eventId}', 41, 0, 99, 1, 2, 300, 0, 0)`)
+      const item99 = (number: number) =>
+        `'{${Array.from({ length: 16 }, (_, i) => (i === 99 % 16 ? number : 0))}}'`
+      const numbers = [1, 2, 300, 0, 0].map(item99)
+      await postgres(`insert into item_counters values ('${eventId}', 41, 0, ${99 >> 4}, ${numbers})`)
       await postgres(`insert into daily_counters values ('${eventId}', 77, 3, 0, 0, 5, 0, 0, 0, 0, 500, 5)`)
     },
     finds: [

@@ -1,40 +1,79 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges, ItemChange } from '@tally/core'
 import { sql } from 'kysely'
-import { flattenAreas } from '../counterRows.ts'
+import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
+import { itemColumns, itemsABlock } from './table.ts'
 
 /** The write that adds changes to the item counters; none where nothing changes. */
 export function addItems(changes: Map<EventId, CounterChanges>): Write | undefined {
-  const rows = flattenAreas(changes, ({ items }, key) =>
-    [...items]
-      .filter(([, change]) => !isEmpty(change))
-      .sort(([one], [other]) => one - other)
-      .map(([menuItemId, change]) => ({ ...key, menuItemId, ...change })),
-  )
-  if (rows.length === 0) return undefined
+  const blocks = flattenAreas(changes, ({ items }, key) => blocksOf(items, key))
+  if (blocks.length === 0) return undefined
+  const column = (pick: (change: ItemChange) => number) => bigints(laidOut(blocks, pick))
   return sql`
-insert into item_counters as stored (
-  event_id, day_id, area_id, menu_item_id, orders, quantity, gross_cents, refunded_quantity, refunded_cents
+insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})
+select event_id, day_id, area_id, block, ${numbersOfBlock}
+from
+  (
+    select
+      ${column(({ orders }) => orders)}::bigint[] as orders,
+      ${column(({ quantity }) => quantity)}::bigint[] as quantity,
+      ${column(({ grossCents }) => grossCents)}::bigint[] as gross_cents,
+      ${column(({ refundedQuantity }) => refundedQuantity)}::bigint[] as refunded_quantity,
+      ${column(({ refundedCents }) => refundedCents)}::bigint[] as refunded_cents
+  ) as all_blocks,
+  unnest(
+    ${uuids(blocks.map(({ eventId }) => eventId))}::uuid[],
+    ${ints(blocks.map(({ dayId }) => dayId))}::int[],
+    ${ints(blocks.map(({ areaId }) => areaId))}::int[],
+    ${ints(blocks.map(({ block }) => block))}::int[]
+  ) with ordinality as place (event_id, day_id, area_id, block, number)
+on conflict (event_id, day_id, area_id, block) do update set ${sums}`
+}
+
+const columnNames = sql.raw(itemColumns.join(', '))
+
+/** Of the numbers of all blocks, one after the other, those of block `number`. */
+const numbersOfBlock = sql.raw(
+  itemColumns.map(name => `${name}[(number - 1) * ${itemsABlock} + 1 : number * ${itemsABlock}]`).join(', '),
 )
-select * from unnest(
-  ${uuids(rows.map(({ eventId }) => eventId))}::uuid[],
-  ${ints(rows.map(({ dayId }) => dayId))}::int[],
-  ${ints(rows.map(({ areaId }) => areaId))}::int[],
-  ${ints(rows.map(({ menuItemId }) => menuItemId))}::int[],
-  ${bigints(rows.map(({ orders }) => orders))}::bigint[],
-  ${bigints(rows.map(({ quantity }) => quantity))}::bigint[],
-  ${bigints(rows.map(({ grossCents }) => grossCents))}::bigint[],
-  ${bigints(rows.map(({ refundedQuantity }) => refundedQuantity))}::bigint[],
-  ${bigints(rows.map(({ refundedCents }) => refundedCents))}::bigint[]
+
+/** Item by item, written out: Postgres has no sum of two arrays, and a function would be called for each. */
+const sums = sql.raw(
+  itemColumns
+    .map(name => {
+      const items = Array.from({ length: itemsABlock }, (_, item) => {
+        return `stored.${name}[${item + 1}] + excluded.${name}[${item + 1}]`
+      })
+      return `${name} = array[${items.join(', ')}]`
+    })
+    .join(',\n  '),
 )
-on conflict (event_id, day_id, area_id, menu_item_id) do update set
-  orders = stored.orders + excluded.orders,
-  quantity = stored.quantity + excluded.quantity,
-  gross_cents = stored.gross_cents + excluded.gross_cents,
-  refunded_quantity = stored.refunded_quantity + excluded.refunded_quantity,
-  refunded_cents = stored.refunded_cents + excluded.refunded_cents`
+
+type Block = AreaKey & { block: number; items: [menuItemId: number, change: ItemChange][] }
+
+/** The changed items of one (day, area) by block, in the order of the blocks. */
+function blocksOf(items: Map<number, ItemChange>, key: AreaKey): Block[] {
+  const blocks = new Map<number, Block>()
+  for (const [menuItemId, change] of items) {
+    if (isEmpty(change)) continue
+    const block = Math.floor(menuItemId / itemsABlock)
+    const found = blocks.get(block)
+    if (found === undefined) blocks.set(block, { ...key, block, items: [[menuItemId, change]] })
+    else found.items.push([menuItemId, change])
+  }
+  return [...blocks.values()].sort((one, other) => one.block - other.block)
+}
+
+/** One number for each item of each block; 0 for those that do not change. */
+function laidOut(blocks: Block[], pick: (change: ItemChange) => number): number[] {
+  const numbers = new Array<number>(blocks.length * itemsABlock).fill(0)
+  for (const [index, { items }] of blocks.entries()) {
+    for (const [menuItemId, change] of items)
+      numbers[index * itemsABlock + (menuItemId % itemsABlock)] = pick(change)
+  }
+  return numbers
 }
 
 function isEmpty({ orders, quantity, grossCents, refundedQuantity, refundedCents }: ItemChange): boolean {

@@ -1,11 +1,13 @@
 import { orderStatuses } from '@tally/contract'
-import { checkSchema, migrate, openPostgres } from '@tally/read-models'
+import { checkSchema, migrate, openPostgres, readCounters } from '@tally/read-models'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { eachItem } from '../items/table.ts'
 import { countNewOrders } from '../testing/count.ts'
 import { anOrder, newEventId } from '../testing/stage.ts'
 import * as orderSlots from './migrations/0004-order-slots.ts'
+import * as itemBlocks from './migrations/0006-item-blocks.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -61,6 +63,34 @@ test('the slots are filled from the orders that are kept as the projector would 
   await sql`drop table order_slots`.execute(database.db)
   await database.db.transaction().execute(tx => orderSlots.up(tx as unknown as Kysely<unknown>))
   expect((await slots()).rows).toEqual(counted)
+})
+
+test('item counters with a row each become blocks of sixteen', async () => {
+  const [eventId, other] = [newEventId(), newEventId()]
+  const sold = (orderId: string, menuItemId: number, quantity: number) =>
+    anOrder({ eventId, orderId, items: [{ menuItemId, itemName: 'Item', quantity, unitPrice: 2.5 }] })
+  const ids = [1, 15, 16, 17, 31, 32, 2_147_483_647]
+  await countNewOrders(database.db, [
+    ...ids.map((menuItemId, i) => sold(`A-${menuItemId}`, menuItemId, i + 1)),
+    anOrder({ eventId: other }),
+  ])
+  const blocks = () =>
+    sql`select * from item_counters order by event_id, day_id, area_id, block`.execute(database.db)
+  const items = async () => [...(await readCounters(database.db, eventId)).values()]
+  const { rows: counted } = await blocks()
+  const before = await items()
+  expect([...(before[0]?.get(0)?.items ?? [])].map(([id, { quantity }]) => [id, quantity])).toEqual(
+    ids.map((id, i) => [id, i + 1]),
+  )
+
+  await sql`
+create table by_item as
+select event_id, day_id, area_id, item.* from item_counters as counter ${eachItem}`.execute(database.db)
+  await sql`drop table item_counters`.execute(database.db)
+  await sql`alter table by_item rename to item_counters`.execute(database.db)
+  await database.db.transaction().execute(tx => itemBlocks.up(tx as unknown as Kysely<unknown>))
+  expect((await blocks()).rows).toEqual(counted)
+  expect(await items()).toEqual(before)
 })
 
 test('revisions begin beyond those of any database that was there before', async () => {

@@ -5,6 +5,7 @@ import * as operations from './migrations/0002-operations.ts'
 import * as addedPartitions from './migrations/0003-added-partitions.ts'
 import * as orderSlots from './migrations/0004-order-slots.ts'
 import * as administration from './migrations/0005-administration.ts'
+import * as itemBlocks from './migrations/0006-item-blocks.ts'
 import type { Postgres } from './pool.ts'
 
 /** One entry a migration, in order; a migration that has been released is never changed. */
@@ -14,6 +15,7 @@ const migrations: Record<string, Migration> = {
   '0003-added-partitions': addedPartitions,
   '0004-order-slots': orderSlots,
   '0005-administration': administration,
+  '0006-item-blocks': itemBlocks,
 }
 const latest = Object.keys(migrations).length
 

@@ -9,7 +9,7 @@ export const eventTables: [table: string, key: string[]][] = [
   ['refunds', ['refund_id']],
   ['daily_counters', ['day_id', 'area_id']],
   ['hourly_counters', ['day_id', 'area_id', 'hour']],
-  ['item_counters', ['day_id', 'area_id', 'menu_item_id']],
+  ['item_counters', ['day_id', 'area_id', 'block']],
   ['order_slots', ['slot', 'day_id', 'area_id']],
 ]
 

@@ -30,7 +30,7 @@ export type ShadowRun = { id: number; live: string; continued: boolean }
 export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
   const live = await liveSchema(db)
   const found = await findShadow(db)
-  if (found?.topicPrefix === topicPrefix && found.young && (await isWhole(db)))
+  if (found?.topicPrefix === topicPrefix && found.young && (await isWhole(db, live)))
     return { id: found.id, live, continued: true }
   const id = await db.transaction().execute(async tx => {
     await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
@@ -68,12 +68,14 @@ from ${sql.id(shadowSchema, 'run')} as run join rebuilds using (rebuild_id)`.exe
   return rows[0]
 }
 
-async function isWhole(db: Postgres): Promise<boolean> {
-  const { rows } = await sql<{ count: number }>`
-select count(*) from pg_tables where schemaname = ${shadowSchema} and tablename = any(${shadowTables}::text[])`.execute(
-    db,
-  )
-  return rows[0]?.count === shadowTables.length
+/** Whether the shadow has every column of the live tables. */
+async function isWhole(db: Postgres, live: string): Promise<boolean> {
+  const columns = (schema: string) => sql`
+select table_name, column_name, udt_name
+from information_schema.columns
+where table_schema = ${schema} and table_name = any(${shadowTables}::text[])`
+  const { rows } = await sql`${columns(live)} except ${columns(shadowSchema)}`.execute(db)
+  return rows.length === 0
 }
 
 /** Ends the run: takes the schema away and remembers that it is done, both or neither. */
