@@ -13,5 +13,12 @@ export function compose(data: unknown, ...meta: unknown[]): Composed {
 
 /** As `compose`, of data that is JSON already. */
 export function composeText(data: string, ...meta: unknown[]): Composed {
-  return { data: Buffer.from(`{"data":${data}`), etag: weakEtag(data, JSON.stringify(meta)) }
+  return { data: ownBytes(`{"data":${data}`), etag: weakEtag(data, JSON.stringify(meta)) }
+}
+
+/** Of their own, not of Node's pool: as long as one answer is remembered, a pool would keep all that it was filled with. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }

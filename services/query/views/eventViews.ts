@@ -18,7 +18,7 @@ import type { Plan, Question } from './question.ts'
 /** Events that a process remembers at their last revision, and how many characters of answers of them. */
 const rememberedEvents = 2_000
 const rememberedEntries = 100_000
-const rememberedText = 48 * 1024 * 1024
+const rememberedText = 24 * 1024 * 1024
 
 export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
 export type EventViews = {
