@@ -57,6 +57,15 @@ test('a record of 1 MiB with headers fits a topic for dead letters, and many sma
   expect(records.map(record => Number(textOf(record)))).toEqual(Array.from({ length: 3_000 }, (_, i) => i))
 })
 
+test.each([3_000, 8_000])('%i records of many requests come in their order', async count => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  await producer.send(Array.from({ length: count }, (_, i) => ({ topic, key: 'k', value: `${i}` })))
+  const { records } = await readAll(connection, topic, count)
+  expect(records.map(record => Number(textOf(record)))).toEqual(Array.from({ length: count }, (_, i) => i))
+})
+
 test('a record goes to the partition that is named', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 3 })

@@ -5,10 +5,7 @@ import { KafkaSendError } from './errors.ts'
 import { kafkajs } from './kafkajs.ts'
 import type { OutgoingRecord, Producer } from './types.ts'
 
-/**
- * One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default, and kafkajs
- * groups the records of a request by copying lists (a cost that grows with the square of their number).
- */
+/** One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default. */
 const REQUEST_BYTES = 900_000
 const REQUEST_RECORDS = 1_000
 /** Room for lengths, offsets and timestamps of one record. */
@@ -36,9 +33,8 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
   }
   return {
     async send(records) {
-      // All on their way at once: over one connection they arrive in their order, and nothing waits a round trip for each.
-      const sent = await Promise.allSettled(requestsOf(records).map(send))
-      for (const one of sent) if (one.status === 'rejected') throw one.reason
+      // One after the other: kafkajs lets one request overtake another, and tries each again by itself.
+      for (const request of requestsOf(records)) await send(request)
     },
     close: () => producer.disconnect(),
   }

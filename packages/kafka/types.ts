@@ -101,7 +101,10 @@ export type Consumer = {
 }
 
 export type Producer = {
-  /** Resolves when all in-sync replicas have all the records; rejects with KafkaSendError. */
+  /**
+   * Sends records in their order, many a request. Resolves when all in-sync replicas have all of them; rejects with
+   * KafkaSendError, and then those before the request that failed are there.
+   */
   send(records: OutgoingRecord[]): Promise<void>
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ import type { Tx } from './postgres/database.ts'
 export type Write = RawBuilder<unknown>
 
 /**
- * Writes all that a batch changed as one statement, and so in one round trip: its own `writes`, the counters of every event
+ * Writes all that a batch changed as one statement where it can, and so in one round trip: its own `writes`, the counters of every event
  * that it touched, and on those events a new revision (design.md, invariant 3), which it returns. The events must be locked
  * (`lockEvents`): a revision that is taken with all locks held grows as commits do.
  */
@@ -23,7 +23,13 @@ export async function writeBatch(
     writes,
   }: { shard: number; changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
 ): Promise<number> {
-  const all = [...writes, addDaily(changes), addHourly(changes), addItems(changes), addOrderSlots(changes)]
+  // Usually one write; where there are more, those before the last are sent by themselves, and no longer held.
+  let items: Write | undefined
+  for (const write of addItems(changes)) {
+    await items?.execute(tx)
+    items = write
+  }
+  const all = [...writes, addDaily(changes), addHourly(changes), items, addOrderSlots(changes)]
   const named = all
     .filter(write => write !== undefined)
     .map((write, index) => sql`${sql.ref(`write_${index}`)} as (${write}),`)

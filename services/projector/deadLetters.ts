@@ -7,34 +7,42 @@ export type DeadLetters = {
    * Postgres did not take it, sends none a second time.
    */
   send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
-  /** The batch is committed: nobody will try it again. */
-  committed(batch: RecordBatch): void
+  /** What lies before `next` is committed: nobody will try it again. */
+  committed(of: Pick<RecordBatch, 'topic' | 'partition'>, next: number): void
 }
 
 export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
-  /** Offsets whose letters Kafka has, of the batches that are not committed yet, by topic and partition. */
-  const sent = new Map<string, Set<number>>()
+  /** Of what is not committed yet the letters that Kafka has, or that are on their way: by partition, by offset. */
+  const sent = new Map<string, Map<number, Promise<void>>>()
   return {
     async send(batch, rejected) {
       if (rejected.length === 0) return
-      const has = sent.get(keyOf(batch)) ?? new Set()
-      const byOffset = new Map(rejected.map(one => [one.offset, one.rejected]))
-      const letters: OutgoingRecord[] = []
-      for (const record of batch.records) {
-        const rejected = byOffset.get(record.offset)
-        if (rejected === undefined || has.has(record.offset)) continue
-        const { topic: source, partition } = batch
-        letters.push(deadLetter(topic, { source, partition, record, rejected }))
+      const known = sent.get(keyOf(batch)) ?? new Map<number, Promise<void>>()
+      sent.set(keyOf(batch), known)
+      const { topic: source, partition, records } = batch
+      const reasons = new Map(rejected.map(one => [one.offset, one.rejected]))
+      const unsent = records.filter(({ offset }) => reasons.has(offset) && !known.has(offset))
+      const letters = unsent.map(record => {
+        const rejected = reasons.get(record.offset) as RejectedAt['rejected']
+        return deadLetter(topic, { source, partition, record, rejected })
+      })
+      if (letters.length > 0) {
+        const sending = producer.send(letters)
+        for (const { offset } of unsent) known.set(offset, sending)
+        sending.catch(() => unsent.forEach(({ offset }) => void known.delete(offset)))
       }
-      await producer.send(letters)
-      for (const { offset } of rejected) has.add(offset)
-      sent.set(keyOf(batch), has)
+      await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset))))
     },
-    committed: batch => void sent.delete(keyOf(batch)),
+    committed(of, next) {
+      const known = sent.get(keyOf(of))
+      if (known === undefined) return
+      for (const offset of known.keys()) if (offset < next) known.delete(offset)
+      if (known.size === 0) sent.delete(keyOf(of))
+    },
   }
 }
 
-function keyOf({ topic, partition }: RecordBatch): string {
+function keyOf({ topic, partition }: Pick<RecordBatch, 'topic' | 'partition'>): string {
   return `${topic}:${partition}`
 }
 

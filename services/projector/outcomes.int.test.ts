@@ -67,6 +67,60 @@ test('a batch that Postgres did not take is tried again without a second dead le
   expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
+test('a slice that was committed does not forget the letters of the next one', async () => {
+  const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
+  const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder(eventId)])
+  await projectBatch(stage.parts, 'orders', committed)
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  for (let attempt = 0; attempt < 2; attempt++) {
+    expect(await projectBatch(stage.parts, 'orders', committed)).toMatchObject({
+      next: 1,
+      effects: undefined,
+    })
+    await expect(projectBatch(stage.parts, 'orders', next)).rejects.toThrow('full_disk')
+  }
+  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
+  await projectBatch(stage.parts, 'orders', next)
+  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
+})
+
+test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async () => {
+  const [own, other] = [newEventId(), newEventId()]
+  const records = [{}, anEvent(eventId, own), anEvent(eventId, other, { version: 2 })]
+  await sql`alter table events add constraint full_disk check (false) not valid`.execute(stage.db)
+  await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
+  await sql`alter table events drop constraint full_disk`.execute(stage.db)
+  await sql`alter table shard_offsets add constraint full_disk check (next_offset < 1) not valid`.execute(
+    stage.db,
+  )
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
+  await sql`alter table shard_offsets drop constraint full_disk`.execute(stage.db)
+  await at.events(0, ...records)
+  const offsets = stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])
+  expect(offsets.sort()).toEqual(['0', '2'])
+})
+
+test('a letter that is still on its way is waited for, not sent again', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  let sends = 0
+  const producer = {
+    send: () => {
+      sends++
+      return arrived
+    },
+  }
+  const parts = { ...stage.parts, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const batch = batchOf(topics.orders, 0, [anOrder(eventId), Buffer.from('{')])
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('full_disk')
+  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
+  const again = projectBatch(parts, 'orders', batch)
+  arrive()
+  expect(await again).toMatchObject({ next: 2 })
+  expect(sends).toBe(1)
+})
+
 test('a record that moves an event to another organization is a conflict, whatever its version', async () => {
   const [own, other] = [newEventId(), newEventId()]
   const { effects } = await at.events(

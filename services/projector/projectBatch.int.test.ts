@@ -9,6 +9,7 @@ import {
   anOrder,
   aRefund,
   batchOf,
+  friday,
   newEventId,
   openStage,
   shard,
@@ -154,4 +155,34 @@ test('an order leaves its slot with its status, day, area and time; refunds touc
   const moved = { dayId: 42, areaId: 2, orderDateTime: '2026-09-04T19:35:00Z' }
   await at.orders(3, order({ ...moved, version: 3 }), order({ version: 2 }))
   expect(await slotsOf(eventId)).toEqual(['19:30 day 41 area 1: 1 Paid', '19:35 day 42 area 2: 1 Paid'])
+})
+
+test('menu items whose ids lie far apart are counted like any others, however many a batch has', async () => {
+  const idOf = (order: number, line: number) => 1 + 40 * (order * 500 + line)
+  const orders = Array.from({ length: 12 }, (_, order) =>
+    anOrder(eventId, {
+      orderId: `A-${order}`,
+      items: Array.from({ length: 500 }, (_, line) => ({
+        menuItemId: idOf(order, line),
+        itemName: 'Burger',
+        quantity: 1 + (line % 3),
+        unitPrice: 0.5,
+      })),
+    }),
+  )
+  await at.orders(0, ...orders)
+  const counters = await readCounters(stage.db, eventId as EventId)
+  const items = counters.get(friday)?.get(0)?.items ?? new Map()
+  expect(items.size).toBe(6_000)
+  for (const order of [0, 11])
+    expect(items.get(idOf(order, 499))).toEqual({
+      orders: 1,
+      quantity: 2,
+      grossCents: 100,
+      refundedQuantity: 0,
+      refundedCents: 0,
+    })
+  expect([...items.values()].reduce((sum, { quantity }) => sum + quantity, 0)).toBe(
+    (await at.figures())?.sold,
+  )
 })

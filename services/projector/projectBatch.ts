@@ -47,7 +47,7 @@ export async function projectBatch(
     const fresh = good.filter(({ offset }) => offset >= stored)
     const bad = rejected.filter(({ offset }) => offset >= stored)
 
-    const sending = deadLetters.send(batch, bad) // 4
+    const sending = deadLetters.send(batch, bad) // 4 begins here and has to end before 5
     sending.catch(() => undefined) // it is waited for below, but for when applying fails first
     // 3; each applier gets its own type's records, because `type` has decoded them
     const effects =
@@ -65,7 +65,7 @@ export async function projectBatch(
     })
     return { next: batch.next, effects: { ...effects, since } }
   })
-  deadLetters.committed(batch)
+  deadLetters.committed(batch, projected.next)
   return projected
 }
 

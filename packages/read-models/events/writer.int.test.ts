@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
@@ -46,6 +47,18 @@ test('a batch that waited for another one sees the time zone that the other one 
     timeZone: 'Europe/Rome',
     known: { version: 1, organizationId },
   })
+})
+
+test('batches of the same new events, at once and of several topics, never wait for each other in a circle', async () => {
+  for (let round = 0; round < 6; round++) {
+    const ids = Array.from({ length: 40 }, () => randomUUID() as EventId)
+    const some = () => ids.filter(() => Math.random() < 0.4)
+    const worker = async () => {
+      for (let batch = 0; batch < 5; batch++)
+        await database.db.transaction().execute(tx => lockEvents(tx, some(), 0))
+    }
+    await expect(Promise.all([worker(), worker(), worker()])).resolves.toHaveLength(3)
+  }
 })
 
 /** How many connections to this database wait for a lock. */

@@ -17,8 +17,8 @@ export async function lockEvents(
   eventIds: EventId[],
   shard: number,
 ): Promise<Map<EventId, LockedEvent>> {
+  // Nearly always all are there, and nothing has to be inserted before.
   let heads = await lockHeads(tx, eventIds)
-  // Nearly always all are there. The locks of those that are have been taken by now, so that nobody waits in a circle.
   if (heads.length < eventIds.length) {
     await sql`
 insert into event_heads (event_id, shard, revision)
@@ -39,11 +39,13 @@ on conflict do nothing`.execute(tx)
   )
 }
 
+/** Locks the heads of all of these events, or of none: only some, and two that wait for the rest could wait in a circle. */
 async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<{ event_id: EventId; revision: number }[]> {
   const { rows } = await sql<{ event_id: EventId; revision: number }>`
 select event_id, revision
 from event_heads
 where event_id = any(${eventIds}::uuid[])
+  and (select count(*) from event_heads where event_id = any(${eventIds}::uuid[])) = ${eventIds.length}
 order by event_id
 for update`.execute(tx)
   return rows

@@ -15,7 +15,8 @@ type ItemColumn = (typeof itemColumns)[number]
 
 /**
  * One row a (day, area, block of menu items), area 0 for all areas; each column has one number for each item. An order changes
- * a few rows of some hundred bytes, a batch of thousands of orders a fifteenth of the rows that it would have with one an item.
+ * a few rows of some hundred bytes, a batch of thousands of orders far fewer rows than with one an item, as ids of one menu
+ * lie close together. Numbers are counted from 1, 0 for what nobody sold, never null.
  */
 export type ItemTable = Record<ItemColumn, number[]> & {
   event_id: string

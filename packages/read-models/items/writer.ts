@@ -6,10 +6,17 @@ import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 import { itemColumns, itemsABlock } from './table.ts'
 
-/** The write that adds changes to the item counters; none where nothing changes. */
-export function addItems(changes: Map<EventId, CounterChanges>): Write | undefined {
+/** Blocks that one write holds at once: where ids lie far apart each item has a block of its own, of sixteen numbers. */
+const blocksAWrite = 8_000
+
+/** The writes that add changes to the item counters, of rows that differ; none where nothing changes. */
+export function* addItems(changes: Map<EventId, CounterChanges>): Generator<Write> {
   const blocks = flattenAreas(changes, ({ items }, key) => blocksOf(items, key))
-  if (blocks.length === 0) return undefined
+  for (let from = 0; from < blocks.length; from += blocksAWrite)
+    yield addBlocks(blocks.slice(from, from + blocksAWrite))
+}
+
+function addBlocks(blocks: Block[]): Write {
   const column = (pick: (change: ItemChange) => number) => bigints(laidOut(blocks, pick))
   return sql`
 insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})

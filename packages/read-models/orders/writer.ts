@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { bigints, booleans, ints, jsons, texts, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 
-/** Stores orders at their winning version; at most one of each. The sums of their refunds stay as they are. */
+/** The write that stores orders at their winning version, none for no orders; at most one of each. The sums of their refunds stay as they are. */
 export function storeOrders(orders: Order[]): Write | undefined {
   return orders.length === 0 ? undefined : insertOrders(orders, replaceStored)
 }
@@ -78,7 +78,7 @@ function linesAsAnswered(lines: OrderLine[]): string {
 
 export type OrderRefunds = { eventId: EventId; orderId: OrderId; refunds: RefundSums }
 
-/** Stores the sums of refunds of orders; an order that has not come yet gets a row that waits for it. */
+/** The write that stores the sums of refunds of orders; an order that has not come yet gets a row that waits for it. */
 export function storeRefundSums(sums: OrderRefunds[]): Write {
   return sql`
 insert into orders (event_id, order_id, version, refunded_cents, refunded_lines)

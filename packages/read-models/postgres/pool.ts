@@ -22,6 +22,13 @@ const types = {
     (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig
 
+const settings = '-c TimeZone=UTC -c DateStyle=ISO'
+/**
+ * A plan that is kept is made when a table may still be empty, and then would read all of it for as long as Postgres has not
+ * analyzed it anew. Everything is asked by key.
+ */
+const keptPlans = '-c enable_seqscan=off -c jit=off'
+
 export type PoolOptions = {
   name: string
   max: number
@@ -53,7 +60,7 @@ export function openPostgres(
     query_timeout: statementTimeoutMs + 1_000,
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
-    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    options: prepares ? `${settings} ${keptPlans}` : settings,
   })
   pool.on('error', onError)
   // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.

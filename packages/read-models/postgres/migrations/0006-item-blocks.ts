@@ -8,7 +8,11 @@ const columns = ['orders', 'quantity', 'gross_cents', 'refunded_quantity', 'refu
  * names a column that is gone.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const arrays = columns.map(name => `${name} bigint[] not null check (cardinality(${name}) = 16)`)
+  // Sixteen numbers counted from 1, and none of them null: nothing else can be added to.
+  const arrays = columns.map(
+    name => `${name} bigint[] not null constraint item_counters_${name}_check
+    check (array_lower(${name}, 1) = 1 and cardinality(${name}) = 16 and array_position(${name}, null) is null)`,
+  )
   const filled = columns.map(name => {
     const items = Array.from({ length: 16 }, (_, item) => {
       return `coalesce(sum(${name}) filter (where menu_item_id % 16 = ${item}), 0)::bigint`
