@@ -7,7 +7,7 @@ import {
   type StatusCounts,
 } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
-import { eachItem } from './items/table.ts'
+import { itemsOfBlock } from './items/table.ts'
 import type { Database } from './postgres/database.ts'
 import { statusCounts } from './statusCounts.ts'
 
@@ -60,7 +60,7 @@ async function readItems(db: Kysely<Database>, eventId: EventId): Promise<ItemRo
   const { rows } = await sql<ItemRow>`
 select day_id, area_id, item.menu_item_id, item.orders, item.quantity, item.gross_cents as "grossCents",
   item.refunded_quantity as "refundedQuantity", item.refunded_cents as "refundedCents"
-from item_counters as counter ${eachItem} where event_id = ${eventId}`.execute(db)
+from item_counters as counter cross join ${itemsOfBlock} where event_id = ${eventId}`.execute(db)
   return rows
 }
 

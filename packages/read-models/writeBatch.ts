@@ -7,6 +7,9 @@ import { addItems } from './items/writer.ts'
 import { addOrderSlots } from './orderSlots/writer.ts'
 import type { Tx } from './postgres/database.ts'
 
+/** The most that a batch writes: two of its own, four of counters. */
+const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]
+
 /** One statement that writes rows which no other write of its batch touches. */
 export type Write = RawBuilder<unknown>
 
@@ -32,10 +35,10 @@ export async function writeBatch(
   const all = [...writes, addDaily(changes), addHourly(changes), items, addOrderSlots(changes)]
   const named = all
     .filter(write => write !== undefined)
-    .map((write, index) => sql`${sql.ref(`write_${index}`)} as (${write}),`)
+    .map((write, index) => sql`${names[index]} as (${write}),`)
   const { rows } = await sql<{ revision: number }>`
 with revision as materialized (select nextval('revisions') as value),
-${sql.join(named, sql.raw('\n'))}
+${sql.join(named, sql` `)}
 stamped as (
   update event_heads
   set revision = (select value from revision), shard = ${shard}

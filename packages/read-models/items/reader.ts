@@ -2,20 +2,23 @@ import type { ItemTotals } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
 import type { Database } from '../postgres/database.ts'
-import { eachItem } from './table.ts'
+import { itemsOfBlock } from './table.ts'
 
 export type ItemRow = AreaRow & ItemTotals
 
-/** The item totals of a scope. */
+/**
+ * The item totals of a scope. A block of items that nobody has any more gives one item 0 without orders: its (day, area) has
+ * an empty document, where there would be none.
+ */
 export async function readItems(db: Kysely<Database>, scope: CounterScope): Promise<ItemRow[]> {
   const { rows } = await sql<ItemRow>`
 select event_id, day_id, area_id,
-  item.menu_item_id as "menuItemId",
-  item.orders,
-  item.quantity,
-  item.gross_cents as "grossCents",
-  item.refunded_quantity as "refundedQuantity",
-  item.refunded_cents as "refundedCents"
-from item_counters as counter ${eachItem} ${within(scope)}`.execute(db)
+  coalesce(item.menu_item_id, 0) as "menuItemId",
+  coalesce(item.orders, 0) as orders,
+  coalesce(item.quantity, 0) as quantity,
+  coalesce(item.gross_cents, 0) as "grossCents",
+  coalesce(item.refunded_quantity, 0) as "refundedQuantity",
+  coalesce(item.refunded_cents, 0) as "refundedCents"
+from item_counters as counter left join ${itemsOfBlock} on true ${within(scope)}`.execute(db)
   return rows
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-/** Menu items that share a row, by id: row `block` has items 16 × block up to 16 × block + 15. */
+/** Menu items that share a row, by id: row `block` has items 16 × block up to 16 × block + 15. The SQL has the number too. */
 export const itemsABlock = 16
 
 /** The counters of one menu item over confirmed orders, before and apart from refunds. */
@@ -25,10 +25,32 @@ export type ItemTable = Record<ItemColumn, number[]> & {
   block: number
 }
 
-/** Behind `item_counters as counter`: each menu item with its numbers, as `item`; those that are all 0 are left out. */
-export const eachItem = sql`
-cross join lateral (
-  select counter.block * ${sql.lit(itemsABlock)} + (place::integer - 1) as menu_item_id,
+/** Where the numbers of a block stand. */
+export const places = [
+  sql`1`,
+  sql`2`,
+  sql`3`,
+  sql`4`,
+  sql`5`,
+  sql`6`,
+  sql`7`,
+  sql`8`,
+  sql`9`,
+  sql`10`,
+  sql`11`,
+  sql`12`,
+  sql`13`,
+  sql`14`,
+  sql`15`,
+  sql`16`,
+]
+
+/**
+ * To be joined to `item_counters as counter`: each menu item of a block with its numbers, as `item`; those that are all 0 are
+ * left out.
+ */
+export const itemsOfBlock = sql`lateral (
+  select counter.block * 16 + (place::integer - 1) as menu_item_id,
     orders, quantity, gross_cents, refunded_quantity, refunded_cents
   from unnest(
     counter.orders, counter.quantity, counter.gross_cents, counter.refunded_quantity, counter.refunded_cents

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
-import { itemColumns, itemsABlock } from './table.ts'
+import { itemColumns, itemsABlock, places } from './table.ts'
 
 /** Blocks that one write holds at once: where ids lie far apart each item has a block of its own, of sixteen numbers. */
 const blocksAWrite = 8_000
@@ -39,23 +39,20 @@ from
 on conflict (event_id, day_id, area_id, block) do update set ${sums}`
 }
 
-const columnNames = sql.raw(itemColumns.join(', '))
+const columnNames = sql.join(itemColumns.map(column => sql.id(column)))
 
 /** Of the numbers of all blocks, one after the other, those of block `number`. */
-const numbersOfBlock = sql.raw(
-  itemColumns.map(name => `${name}[(number - 1) * ${itemsABlock} + 1 : number * ${itemsABlock}]`).join(', '),
+const numbersOfBlock = sql.join(
+  itemColumns.map(column => sql`${sql.id(column)}[(number - 1) * 16 + 1 : number * 16]`),
 )
 
 /** Item by item, written out: Postgres has no sum of two arrays, and a function would be called for each. */
-const sums = sql.raw(
-  itemColumns
-    .map(name => {
-      const items = Array.from({ length: itemsABlock }, (_, item) => {
-        return `stored.${name}[${item + 1}] + excluded.${name}[${item + 1}]`
-      })
-      return `${name} = array[${items.join(', ')}]`
-    })
-    .join(',\n  '),
+const sums = sql.join(
+  itemColumns.map(column => {
+    const name = sql.id(column)
+    const items = places.map(place => sql`stored.${name}[${place}] + excluded.${name}[${place}]`)
+    return sql`${name} = array[${sql.join(items)}]`
+  }),
 )
 
 type Block = AreaKey & { block: number; items: [menuItemId: number, change: ItemChange][] }

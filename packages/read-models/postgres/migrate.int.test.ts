@@ -3,7 +3,7 @@ import { checkSchema, migrate, openPostgres, readCounters } from '@tally/read-mo
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { eachItem } from '../items/table.ts'
+import { itemsOfBlock } from '../items/table.ts'
 import { countNewOrders } from '../testing/count.ts'
 import { anOrder, newEventId } from '../testing/stage.ts'
 import * as orderSlots from './migrations/0004-order-slots.ts'
@@ -85,8 +85,10 @@ test('item counters with a row each become blocks of sixteen', async () => {
 
   await sql`
 create table by_item as
-select event_id, day_id, area_id, item.* from item_counters as counter ${eachItem}`.execute(database.db)
-  await sql`drop table item_counters`.execute(database.db)
+select event_id, day_id, area_id, item.* from item_counters as counter cross join ${itemsOfBlock}`.execute(
+    database.db,
+  )
+  await sql`drop table item_counters; drop domain sixteen_counts`.execute(database.db)
   await sql`alter table by_item rename to item_counters`.execute(database.db)
   await database.db.transaction().execute(tx => itemBlocks.up(tx as unknown as Kysely<unknown>))
   expect((await blocks()).rows).toEqual(counted)
