@@ -2,9 +2,8 @@ import { backoffMs, rest } from './backoff.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { isHopeless, isUnknownTopic, type OutOfRange, outOfRange } from './crash.ts'
 import { OffsetOutOfLogError, TopicMissingError } from './errors.ts'
-import { OffsetTable } from './offsetTable.ts'
 import { endOffsets } from './offsets.ts'
-import { type Memory, openSession, type Session, type Tuning } from './session.ts'
+import { newMemory, openSession, type Session, type Tuning } from './session.ts'
 import { describeTopics } from './topics.ts'
 import type { ConsumeOptions, Consumer } from './types.ts'
 
@@ -39,14 +38,7 @@ export async function consumeBatches(
 ): Promise<Consumer> {
   const { logger } = inside(connection)
   const tuning: Tuning = { ...DEFAULTS, ...given(options) }
-  const memory: Memory = {
-    positions: new OffsetTable(),
-    batchErrors: new OffsetTable(),
-    failures: new OffsetTable(),
-    assignment: new Map(),
-    joined: false,
-    lastAnswerAt: Date.now(),
-  }
+  const memory = newMemory()
   const stopping = new AbortController()
   let session: Session | undefined
   let topicMissingSince: number | undefined

@@ -4,7 +4,7 @@ import { RETRY } from './client.ts'
 import { commitLater } from './commits.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { meansRejoin } from './crash.ts'
-import type { OffsetTable } from './offsetTable.ts'
+import { OffsetTable } from './offsetTable.ts'
 import { openLanes } from './lanes.ts'
 import { toRecordBatch } from './recordBatch.ts'
 import { shardAssigner } from './shardAssigner.ts'
@@ -32,6 +32,17 @@ export type Memory = {
   lastAnswerAt: number
   kafkaError?: Error | undefined
   assignError?: Error | undefined
+}
+
+export function newMemory(): Memory {
+  return {
+    positions: new OffsetTable(),
+    batchErrors: new OffsetTable(),
+    failures: new OffsetTable(),
+    assignment: new Map(),
+    joined: false,
+    lastAnswerAt: Date.now(),
+  }
 }
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */

@@ -2,8 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { EachBatchPayload } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
 import type { KafkaConnection } from './connection.ts'
-import { OffsetTable } from './offsetTable.ts'
-import { type Memory, openSession, type Tuning } from './session.ts'
+import { newMemory, openSession, type Tuning } from './session.ts'
 import type { ConsumeOptions } from './types.ts'
 
 /** kafkajs's consumer, as far as a session uses it: what a broker would do is up to the test. */
@@ -32,14 +31,7 @@ function given(options: Pick<ConsumeOptions, 'onBatch' | 'onAssigned'>) {
     commitOffsets: async () => {},
     disconnect: async () => {},
   }
-  const memory: Memory = {
-    positions: new OffsetTable(),
-    batchErrors: new OffsetTable(),
-    failures: new OffsetTable(),
-    assignment: new Map(),
-    joined: false,
-    lastAnswerAt: 0,
-  }
+  const memory = newMemory()
   const tuning = { concurrency: 4, heartbeatIntervalMs: 20 } as Tuning
   const whole = { groupId: 'g', topics: ['t'], onCrash() {}, ...options } as ConsumeOptions
   openSession({} as KafkaConnection, whole, tuning, memory)

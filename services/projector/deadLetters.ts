@@ -1,5 +1,6 @@
 import type { KafkaRecord, OutgoingRecord, Producer, RecordBatch, RecordHeaders } from '@tally/kafka'
 import type { RejectedAt } from './effects.ts'
+import { keyOf, type Partition } from './unpublishedNotes.ts'
 
 export type DeadLetters = {
   /**
@@ -8,7 +9,7 @@ export type DeadLetters = {
    */
   send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
   /** What lies before `next` is committed: nobody will try it again. */
-  committed(of: Pick<RecordBatch, 'topic' | 'partition'>, next: number): void
+  committed(of: Partition, next: number): void
 }
 
 export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
@@ -40,10 +41,6 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
       if (known.size === 0) sent.delete(keyOf(of))
     },
   }
-}
-
-function keyOf({ topic, partition }: Pick<RecordBatch, 'topic' | 'partition'>): string {
-  return `${topic}:${partition}`
 }
 
 /**

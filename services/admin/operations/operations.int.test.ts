@@ -124,7 +124,7 @@ test('the last rebuild and the versions are shown', async () => {
   expect(shown).toContain('not finished')
   expect(shown).toMatch(/Postgres<\/dt><dd><code>\d+/)
   expect(shown).toMatch(/Redis<\/dt><dd><code>\d+\./)
-  expect(shown).toMatch(/\d{4}-[a-z-]+<\/code>/)
+  expect(shown).toContain('0006-item-blocks')
 })
 
 test('without Kafka the page says what it cannot tell, and the rest is there', async () => {
