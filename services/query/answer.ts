@@ -1,5 +1,7 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { formatTimestamp, type Pagination } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { eachTurn } from './turn.ts'
 import { matchesEtag } from './http/etag.ts'
 import type { Composed } from './views/composed.ts'
 
@@ -12,23 +14,57 @@ export type Answer = Composed & {
   pagination?: Pagination
 }
 
-/** Sends an answer in the envelope of public-api-v1.md 2.1, or 304 where the client has it already. */
-export function send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  const { data, etag, eventId, asOfMs, dayId, pagination } = answer
-  reply.header('ETag', etag).header('Cache-Control', 'private, no-cache')
-  const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
-  if (asOf !== null) reply.header('Tally-As-Of', asOf)
+export type LimitHeaders = Record<`X-RateLimit-${'Limit' | 'Remaining' | 'Reset'}`, number>
 
+/**
+ * Sends an answer in the envelope of public-api-v1.md 2.1, or 304 where the client has it already. The headers go to
+ * Node at once, past fastify, which took a tenth of the time of a hot request for them; those that were set on Node's
+ * response before (CORS, Connection) stay.
+ */
+export function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+  limits: LimitHeaders,
+): FastifyReply {
+  const { data, etag, eventId, asOfMs, dayId, pagination } = answer
+  const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
+  const headers: OutgoingHttpHeaders = {
+    ...limits,
+    'X-Request-Id': request.id,
+    ETag: etag,
+    'Cache-Control': 'private, no-cache',
+  }
+  if (asOf !== null) headers['Tally-As-Of'] = asOf
+
+  reply.hijack()
   const ifNoneMatch = request.headers['if-none-match']
-  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) return reply.code(304).send()
+  if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) {
+    reply.raw.writeHead(304, headers).end()
+    return reply
+  }
 
   let meta = `,"meta":{"generatedAt":"${formatNow(Date.now())}","eventId":"${eventId}"`
   if (dayId !== undefined) meta += `,"dayId":${dayId}`
   if (asOfMs !== undefined) meta += `,"asOf":${asOf === null ? null : `"${asOf}"`}`
   if (pagination !== undefined) meta += `,"pagination":${JSON.stringify(pagination)}`
+  const body = bodyOf(data, meta)
+  headers['Content-Type'] = 'application/json; charset=utf-8'
+  headers['Content-Length'] = body.length
+  reply.raw.writeHead(200, headers).end(body)
   return reply
-    .header('Content-Type', 'application/json; charset=utf-8')
-    .send(Buffer.concat([data, Buffer.from(`${meta}}}`)]))
+}
+
+/** Requests that are answered within a millisecond often get the very same bytes. */
+const bodies = eachTurn<Buffer, { meta: string; body: Buffer }>()
+
+function bodyOf(data: Buffer, meta: string): Buffer {
+  const shared = bodies()
+  const last = shared.get(data)
+  if (last?.meta === meta) return last.body
+  const body = Buffer.concat([data, Buffer.from(`${meta}}}`)])
+  shared.set(data, { meta, body })
+  return body
 }
 
 const formatNow = rememberLast(formatTimestamp)

@@ -1,26 +1,32 @@
 import { type ApiKey, type Authenticator, AuthenticationUnavailable } from '@tally/api-keys'
 import { type Endpoint, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
-import { type Answer, send } from './answer.ts'
+import { type LimitHeaders, send } from './answer.ts'
 import type { EndpointRead } from './endpoints/endpoint.ts'
-import { type ParameterError, RequestProblem, unavailable } from './http/problems.ts'
-import type { RateLimiter } from './rateLimit.ts'
+import { RequestProblem, unavailable } from './http/problems.ts'
+import { type Parsed, parse } from './parameters.ts'
+import type { Grant, RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
-import type { Grant } from './redisTurns.ts'
+import type { RedisTurns } from './redisTurns.ts'
+import { eachTurn } from './turn.ts'
 import { openWrongTokens } from './wrongTokens.ts'
 
-export type RequestParts = { authenticator: Authenticator; takeRequest: RateLimiter; readers: Readers }
+export type RequestParts = {
+  authenticator: Authenticator
+  takeRequest: RateLimiter
+  turns: RedisTurns
+  readers: Readers
+}
 
 const wrongToken = openWrongTokens()
 
 /**
  * Answers one request of an endpoint. The checks speak in the order of decisions.md (token, rate limit, scope,
  * parameters, existence), but the read of a hot endpoint begins before the rate limit has answered: both go to
- * Redis in one round trip.
+ * Redis in one round trip, which the requests that come together share.
  */
 export async function answerRequest(
-  { authenticator, takeRequest, readers }: RequestParts,
+  { authenticator, takeRequest, turns, readers }: RequestParts,
   { name, early, read }: EndpointRead,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -37,19 +43,30 @@ export async function answerRequest(
 
   const granting = takeRequest(key.organizationId)
   const parsed = parse(endpoint, request)
-  const begin = (): Promise<Answer> | undefined =>
-    'errors' in parsed || !key.scopes.includes(endpoint.scope)
-      ? undefined
-      : read(readers, { key, ...parsed } as never)
-  const begun = early ? begin() : undefined
+  const refused = refusal(endpoint, key, parsed)
+  const begin = () => read(readers, { key, ...parsed } as never)
+  const begun = early && refused === undefined ? turns.readOnce(parsed, key, begin) : undefined
   // Heard below, unless the limit refuses; then nobody waits for it.
   begun?.catch(() => undefined)
 
-  setLimitHeaders(reply, await granting)
-  if (!key.scopes.includes(endpoint.scope)) throw new RequestProblem('missing-scope')
-  if ('errors' in parsed) throw new RequestProblem('invalid-parameters', { errors: parsed.errors })
-  return send(request, reply, await (begun ?? (begin() as Promise<Answer>)))
+  const grant = await granting
+  const limits = limitHeaders(grant)
+  try {
+    if (!grant.granted)
+      throw new RequestProblem('rate-limit-exceeded', {
+        headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
+      })
+    if (refused !== undefined) throw refused
+    return send(request, reply, await (begun ?? begin()), limits)
+  } catch (error) {
+    // A problem says them too.
+    reply.headers(limits)
+    throw error
+  }
 }
+
+/** Tokens of this turn of the event loop that are a key's: whoever sends the same one needs no second look. None is kept. */
+const seenTokens = eachTurn<string, ApiKey>()
 
 /** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (decisions.md, Tokens). */
 function authenticate(
@@ -58,9 +75,15 @@ function authenticate(
 ): ApiKey | undefined | Promise<ApiKey | undefined> {
   const own = headers['x-api-key']
   const token = typeof own === 'string' && own !== '' ? own : bearerToken(headers.authorization)
+  if (token === undefined) return undefined
+  const seen = seenTokens()
+  const known = seen.get(token)
+  if (known !== undefined) return known
   try {
     const key = authenticator.authenticate(token)
-    return key instanceof Promise ? key.catch(asProblem) : key
+    if (key instanceof Promise) return key.catch(asProblem)
+    if (key !== undefined) seen.set(token, key)
+    return key
   } catch (error) {
     return asProblem(error)
   }
@@ -74,32 +97,16 @@ function asProblem(error: unknown): never {
   throw error instanceof AuthenticationUnavailable ? unavailable() : error
 }
 
-function setLimitHeaders(reply: FastifyReply, { granted, limit, remaining, resetMs }: Grant): void {
-  const seconds = Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000))
-  reply
-    .header('X-RateLimit-Limit', String(limit))
-    .header('X-RateLimit-Remaining', String(remaining))
-    .header('X-RateLimit-Reset', String(seconds))
-  if (!granted)
-    throw new RequestProblem('rate-limit-exceeded', { headers: { 'Retry-After': String(seconds) } })
+/** What a key may not ask, or what cannot be asked; undefined where there is nothing to say against it. */
+function refusal({ scope }: Endpoint, { scopes }: ApiKey, parsed: Parsed): RequestProblem | undefined {
+  if (!scopes.includes(scope)) return new RequestProblem('missing-scope')
+  return 'errors' in parsed ? new RequestProblem('invalid-parameters', { errors: parsed.errors }) : undefined
 }
 
-type Parsed = { params: unknown; query: unknown } | { errors: ParameterError[] }
-
-/** Path and query as the contract's schemas read them, or what is wrong with each parameter. */
-function parse(endpoint: Endpoint, request: FastifyRequest): Parsed {
-  const params = endpoint.params.safeParse(request.params)
-  const query = endpoint.query.safeParse(request.query)
-  if (params.success && query.success) return { params: params.data, query: query.data }
-  return { errors: [...errorsOf(params.error, request.params), ...errorsOf(query.error, request.query)] }
-}
-
-function errorsOf(error: z.ZodError | undefined, given: unknown): ParameterError[] {
-  const byParameter = new Map<string, string>()
-  for (const { path, message } of error?.issues ?? []) {
-    const parameter = String(path[0])
-    const repeated = Array.isArray((given as Record<string, unknown>)[parameter])
-    if (!byParameter.has(parameter)) byParameter.set(parameter, repeated ? 'must be given once' : message)
+function limitHeaders({ granted, limit, remaining, resetMs }: Grant): LimitHeaders {
+  return {
+    'X-RateLimit-Limit': limit,
+    'X-RateLimit-Remaining': remaining,
+    'X-RateLimit-Reset': Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000)),
   }
-  return [...byParameter].map(([parameter, message]) => ({ parameter, message }))
 }

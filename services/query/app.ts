@@ -14,7 +14,7 @@ import { answerRequest, type RequestParts } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { answerClientError } from './http/clientError.ts'
-import { type BrokenPart, findBrokenEncoding, parseQuery, splitTarget } from './http/encoding.ts'
+import { type BrokenPart, findBrokenEncoding, splitTarget } from './http/encoding.ts'
 import { knownPaths } from './http/knownPaths.ts'
 import { problemBody, problemTypes, RequestProblem } from './http/problems.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
@@ -51,7 +51,7 @@ export async function buildApp(
     connectionTimeout: 60_000,
     requestTimeout: 10_000,
     keepAliveTimeout: 72_000,
-    routerOptions: { maxParamLength: 16_384, querystringParser: parseQuery },
+    routerOptions: { maxParamLength: 16_384, querystringParser: asItIs },
     // A path that the router cannot decode gets here before any hook.
     frameworkErrors: (_error, request, reply) => {
       cors(request as FastifyRequest, reply as FastifyReply, () => {
@@ -68,9 +68,8 @@ export async function buildApp(
   watchRequests(app, metrics, counts)
   app.addHook('onRequest', cors)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('X-Request-Id', request.id)
     // Nobody reads a body: a connection that still brings one is not kept.
-    if (hasBody(request)) reply.header('Connection', 'close')
+    if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
     const target = request.raw.url ?? '/'
     const broken = findBrokenEncoding(target)
     if (broken !== undefined) return done(badEncoding(broken))
@@ -79,6 +78,12 @@ export async function buildApp(
     if (hasEmptySegment(path)) return done(new RequestProblem('not-found'))
     // Here, before fastify reads a body: one that it cannot parse would be its error, not a 405.
     if (request.method !== 'GET' && request.method !== 'HEAD') return done(otherMethod(isKnownPath.has(path)))
+    done()
+  })
+
+  // Answers of the API bring it along by themselves (answer.ts).
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.header('X-Request-Id', request.id)
     done()
   })
 
@@ -95,6 +100,9 @@ export async function buildApp(
   app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
   return app
 }
+
+/** Nobody asks fastify for the query: it is parsed with the path, once for each address. */
+const asItIs = (query: string) => query as never
 
 const otherMethod = (isKnown: boolean) =>
   isKnown

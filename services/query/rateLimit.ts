@@ -8,13 +8,14 @@ import {
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
-import type { Breaker } from './breaker.ts'
 import { unavailable } from './http/problems.ts'
-import { type Grant, type RedisTurns, windowMs } from './redisTurns.ts'
+import { type RedisTurns, type Taken, windowMs } from './redisTurns.ts'
 
 /** Of an organization of which no record has come: keys are made for known ones only, so this is never seen. */
 const unknownStatus: OrganizationStatus = 'Trial'
 
+/** What the rate limit says to one request (decisions.md, Rate limit). */
+export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 
 /**
@@ -23,10 +24,10 @@ export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
  * Postgres down as well no limit is known, and the request is a `service-unavailable`.
  */
 export function openRateLimiter(
-  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; turns: RedisTurns; breaker: Breaker },
+  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; turns: RedisTurns },
   limits: RateLimits,
 ): RateLimiter {
-  const { db, turns, breaker } = parts
+  const { db, turns } = parts
   const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
 
   const takeHere = async (id: OrganizationId): Promise<Grant> => {
@@ -45,14 +46,24 @@ export function openRateLimiter(
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
 
-  return async id => {
-    const grant = await breaker.attempt(async () => {
-      const first = await turns.takeRequest(id)
-      if (first !== undefined) return first
-      // Redis does not know the organization (it lost its data, or is not told yet): tell it, and ask again.
-      await publishOrganizations(parts, [id]).catch(() => undefined)
-      return turns.takeRequest(id)
-    })
-    return grant ?? takeHere(id)
+  /** Redis lost its data, or is not told of the organization yet: tells it, and asks again. */
+  const tellAndTake = async (id: OrganizationId): Promise<Grant> => {
+    await publishOrganizations(parts, [id]).catch(() => undefined)
+    const { index, taken } = turns.takeRequest(id)
+    const again = await taken
+    return again ? grantOf(again, index) : takeHere(id)
   }
+
+  return id => {
+    const { index, taken } = turns.takeRequest(id)
+    return taken.then(reply => {
+      if (reply === undefined) return takeHere(id)
+      return reply === null ? tellAndTake(id) : grantOf(reply, index)
+    })
+  }
+}
+
+/** The share of the request at `index` among those that asked together: the first ones are granted. */
+function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
+  return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
 }

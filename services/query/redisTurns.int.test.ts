@@ -3,6 +3,7 @@ import { asOfField, openRedis, type RedisClient, redisKeys } from '@tally/read-m
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import type {} from '../../infra/local/test-servers.ts'
+import { openBreaker } from './breaker.ts'
 import { openRedisTurns } from './redisTurns.ts'
 
 const redis = openRedis(inject('servers').redisUrl.split(','), {
@@ -20,7 +21,12 @@ const counted: RedisClient = Object.assign(Object.create(redis), {
     return redis.hget(key, field)
   },
 })
-const turns = openRedisTurns({ redis: counted, keys, topics }, { Trial: 2, ActiveDayPass: 60, Inactive: 2 })
+let failures = 0
+const breaker = openBreaker(() => {
+  failures += 1
+})
+const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
+const turns = openRedisTurns({ redis: counted, keys, topics, breaker }, limits)
 afterAll(() => redis.disconnect())
 
 let organizationId: OrganizationId
@@ -32,13 +38,13 @@ beforeEach(async () => {
   await redis.hset(keys.organization(organizationId), 'status', 'ActiveDayPass')
 })
 
-test('requests of one turn are granted as if they had come one by one', async () => {
-  const grants = await Promise.all(Array.from({ length: 100 }, () => turns.takeRequest(organizationId)))
+test('requests of one turn are taken together, in the order they came', async () => {
+  const taking = Array.from({ length: 100 }, () => turns.takeRequest(organizationId))
 
-  expect(grants.filter(grant => grant?.granted)).toHaveLength(60)
-  expect(grants.map(grant => grant?.remaining)).toEqual(
-    Array.from({ length: 100 }, (_, index) => Math.max(0, 59 - index)),
-  )
+  expect(taking.map(({ index }) => index)).toEqual(Array.from({ length: 100 }, (_, index) => index))
+  const [taken, ...others] = await Promise.all(taking.map(({ taken }) => taken))
+  expect(taken).toEqual([60, 60, 0, expect.any(Number)])
+  expect(new Set(others)).toEqual(new Set([taken]))
 })
 
 test('requests of one turn share one read, those of the next turn read anew', async () => {
@@ -63,5 +69,76 @@ test('the moment of a shard is the earliest of its topics, and none while one is
 
 test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
   expect(await turns.revision(eventId)).toBeUndefined()
-  expect(await turns.takeRequest(randomUUID() as OrganizationId)).toBeUndefined()
+  expect(await turns.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
+})
+
+test('a question is read once in a turn for each key that asks it, and again in the next turn', async () => {
+  const [question, other, one, two] = [{}, {}, {}, {}]
+  let asked = 0
+  const read = async () => ++asked
+  const reply = (question: object, by: object) => turns.readOnce(question, by, read)
+
+  expect(
+    await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
+  ).toEqual([1, 1, 2, 3])
+  expect(await reply(question, one)).toBe(4)
+})
+
+test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
+  await redis.hset(keys.event(eventId), 'revision', 7)
+  const question = {}
+  const read = () => turns.revision(eventId)
+  const first = turns.readOnce(question, turns, read)
+  const before = reads
+  await Promise.resolve()
+  expect(reads).toBe(before)
+  const second = turns.readOnce(question, turns, read)
+  const alone = turns.revision(eventId)
+
+  expect(await Promise.all([first, second, alone])).toEqual([7, 7, 7])
+  expect(reads - before).toBe(1)
+})
+
+test('why a read failed is told to all who share it', async () => {
+  const question = {}
+  const read = () => {
+    throw new Error('no such event')
+  }
+  const all = [turns.readOnce(question, turns, read), turns.readOnce(question, turns, read)]
+  for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
+})
+
+test('who comes while Redis is asked shares the next turn; a Redis that hangs holds nobody up', async () => {
+  const hanging = Promise.withResolvers<string>()
+  const asked: string[] = []
+  const slow: RedisClient = Object.assign(Object.create(redis), {
+    hget: (key: string) => {
+      asked.push(key)
+      return asked.length === 1 ? hanging.promise : Promise.resolve('8')
+    },
+  })
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  const first = turns.revision(eventId)
+  await new Promise(setImmediate)
+  expect(asked).toHaveLength(1)
+  const second = turns.revision(eventId)
+  await new Promise(setImmediate)
+  expect(asked).toHaveLength(1)
+  const third = turns.revision(eventId)
+
+  expect(await Promise.all([second, third])).toEqual([8, 8])
+  expect(asked).toHaveLength(2)
+  hanging.resolve('7')
+  expect(await first).toBe(7)
+})
+
+test('without Redis nothing is taken, and that is told as one failure', async () => {
+  const broken: RedisClient = Object.assign(Object.create(redis), {
+    takeRequests: () => Promise.reject(new Error('connection refused')),
+  })
+  const turns = openRedisTurns({ redis: broken, keys, topics, breaker }, limits)
+  const before = failures
+  const taking = [turns.takeRequest(organizationId), turns.takeRequest(organizationId)]
+  expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
+  expect(failures - before).toBe(1)
 })

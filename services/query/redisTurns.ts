@@ -2,18 +2,32 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { readPublishedAsOf, type RedisClient, type RedisKeys } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-
-/** What the rate limit says to one request (decisions.md, Rate limit). */
-export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
+import type { Breaker } from './breaker.ts'
 
 /**
- * What every hot request asks Redis for. All requests of one turn of the event loop share one round trip, one read
- * of each event and shard, and one script call for each organization: neither Redis nor this process works more
- * because more devices poll the same event.
+ * What scripts/takeRequests.2.lua answers for requests that were taken together; null where Redis does not know the
+ * organization's status.
+ */
+export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
+
+/**
+ * What every hot request asks Redis for. Requests that come together make one turn: one round trip, one read of each
+ * question, event and shard, and one script call for each organization, so that neither Redis nor this process works
+ * more because more devices poll the same event. A turn goes out when all that had arrived has joined it and the one
+ * before is answered; a Redis that is slow does not hold it up.
  */
 export type RedisTurns = {
-  /** Takes one request from an organization's window; undefined where Redis does not know its status. */
-  takeRequest(id: OrganizationId): Promise<Grant | undefined>
+  /**
+   * Takes one request from an organization's window, together with the others of the turn, of which it is the one at
+   * `index`; undefined where Redis does not answer.
+   */
+  takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
+  /**
+   * Reads once for all that ask the same question with the same key in one turn (both told by identity). The read begins
+   * when the turn goes out, never before one of them has asked: nobody is told less than another process told it before.
+   * What it asks of Redis before it first waits goes out with the turn.
+   */
+  readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>): Promise<Reply>
   /** The moments up to which the topics of a shard are counted: the earliest, null where one is missing. */
   asOf(shard: number): Promise<number | null>
   /** The revision of an event in Redis, undefined where it does not have the event. Of a moment not before `asOf`. */
@@ -23,21 +37,50 @@ export type RedisTurns = {
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
-/** What scripts/takeRequests.2.lua answers. */
-type Taken = [granted: number, limit: number, remaining: number, resetMs: number]
+/** How long a turn waits for the one before: many times what Redis takes. */
+const patienceMs = 5
 
 type Turn = {
-  takers: Map<OrganizationId, PromiseWithResolvers<Grant | undefined>[]>
-  moments: Map<number, PromiseWithResolvers<number | null>>
-  revisions: Map<EventId, PromiseWithResolvers<number | undefined>>
+  takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
+  moments: Map<number, Waiter<number | null>>
+  revisions: Map<EventId, Waiter<number | undefined>>
+  /** By question, by who asks it. */
+  replies: Map<object, Map<object, Promise<unknown>>>
+  reads: (() => void)[]
 }
+type Waiter<Reply> = PromiseWithResolvers<Reply>
+
+const newTurn = (): Turn => ({
+  takers: new Map(),
+  moments: new Map(),
+  revisions: new Map(),
+  replies: new Map(),
+  reads: [],
+})
 
 export function openRedisTurns(
-  { redis, keys, topics }: { redis: RedisClient; keys: RedisKeys; topics: string[] },
+  {
+    redis,
+    keys,
+    topics,
+    breaker,
+  }: { redis: RedisClient; keys: RedisKeys; topics: string[]; breaker: Breaker },
   limits: RateLimits,
 ): RedisTurns {
   const limitPairs = Object.entries(limits).flat()
+  /** Who came since the last turn went out. */
   let turn: Turn | undefined
+  /** The last turn that went out, while the next one waits for it. */
+  let awaited: Turn | undefined
+
+  const takeRequests = ({ takers }: Turn) =>
+    [...takers].map(([id, group]) =>
+      settle(group, () =>
+        breaker.attempt(async () =>
+          redis.takeRequests(keys.window(id), keys.organization(id), windowMs, group.count, ...limitPairs),
+        ),
+      ),
+    )
 
   const readMoments = ({ moments }: Turn) =>
     [...moments].map(([shard, waiter]) =>
@@ -52,70 +95,72 @@ export function openRedisTurns(
       }),
     )
 
-  const takeRequests = ({ takers }: Turn) => {
-    for (const [id, waiting] of takers) {
-      const taken = Promise.withResolvers<Taken | null>()
-      void settle(taken, async () =>
-        redis.takeRequests(keys.window(id), keys.organization(id), windowMs, waiting.length, ...limitPairs),
-      )
-      for (const [index, waiter] of waiting.entries()) {
-        void settle(waiter, async () => {
-          const reply = await taken.promise
-          return reply === null ? undefined : grantOf(reply, index)
-        })
-      }
-    }
-  }
-
+  /** Resolves when all is answered. */
   const ask = async (turn: Turn): Promise<void> => {
-    takeRequests(turn)
+    const taken = takeRequests(turn)
     const moments = readMoments(turn)
     // One connection answers in the order asked; the nodes of a cluster do not.
-    if (redis instanceof Cluster) await Promise.allSettled(moments)
-    readRevisions(turn)
+    if (redis instanceof Cluster) await Promise.all(moments)
+    await Promise.all([...taken, ...moments, ...readRevisions(turn)])
+  }
+
+  const send = (): void => {
+    if (turn === undefined || awaited !== undefined) return
+    const sent = turn
+    // Here the turn is open still: what they ask goes out with it.
+    for (const read of sent.reads) read()
+    turn = undefined
+    awaited = sent
+    const sendNext = () => {
+      clearTimeout(timer)
+      if (awaited !== sent) return
+      awaited = undefined
+      setImmediate(send)
+    }
+    const timer = setTimeout(sendNext, patienceMs)
+    void ask(sent).then(sendNext)
   }
 
   const current = (): Turn => {
     if (turn === undefined) {
-      const begun: Turn = { takers: new Map(), moments: new Map(), revisions: new Map() }
-      turn = begun
-      setImmediate(() => {
-        turn = undefined
-        void ask(begun)
-      })
+      turn = newTurn()
+      setImmediate(send)
     }
     return turn
   }
 
   return {
     takeRequest(id) {
-      const { takers } = current()
-      const waiter = Promise.withResolvers<Grant | undefined>()
-      const waiting = takers.get(id)
-      if (waiting === undefined) takers.set(id, [waiter])
-      else waiting.push(waiter)
-      return waiter.promise
+      const group = entry(current().takers, id, () => ({ ...newWaiter<Taken | undefined>(), count: 0 }))
+      return { index: group.count++, taken: group.promise }
     },
-    asOf: shard => once(current().moments, shard),
-    revision: id => once(current().revisions, id),
+    readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>) {
+      const { replies, reads } = current()
+      const reply = entry(entry(replies, question, newReplies), by, () => {
+        const waiter = newWaiter<Reply>()
+        reads.push(() => settle(waiter, async () => read()))
+        return waiter.promise
+      })
+      return reply as Promise<Reply>
+    },
+    asOf: shard => entry(current().moments, shard, newWaiter<number | null>).promise,
+    revision: id => entry(current().revisions, id, newWaiter<number | undefined>).promise,
   }
 }
 
-function once<Key, Reply>(asked: Map<Key, PromiseWithResolvers<Reply>>, key: Key): Promise<Reply> {
-  const waiter = asked.get(key) ?? Promise.withResolvers<Reply>()
-  asked.set(key, waiter)
-  return waiter.promise
+const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
+const newReplies = () => new Map<object, Promise<unknown>>()
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
 }
 
 /** Hands a reply, or why there is none, to who waits for it; also where the call itself throws. */
-function settle<Reply>(
-  { resolve, reject }: PromiseWithResolvers<Reply>,
-  call: () => Promise<Reply>,
-): Promise<void> {
+function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
   return call().then(resolve, reject)
-}
-
-/** The share of the request at `index` among those that asked together: the first ones are granted. */
-function grantOf([granted, limit, remaining, resetMs]: Taken, index: number): Grant {
-  return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
 }

@@ -42,7 +42,7 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
   const breaker = openBreaker(onFailure)
-  const turns = openRedisTurns({ redis, keys, topics }, settings.rateLimits)
+  const turns = openRedisTurns({ redis, keys, topics, breaker }, settings.rateLimits)
   const counts = openRequestCounts({ redis, keys, logger })
   lifecycle.onRelease('counts of requests', () => counts.close())
   const onOver = (key: ApiKey) => counts.note(key, 401)
@@ -56,14 +56,14 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
     turns,
     breaker,
     topics,
-    onSource: source => metrics.source.inc({ source }),
+    onSource: source => metrics.source.labels({ source }).inc(),
     onFailure,
     listedEvents: list.listed,
   })
-  const takeRequest = openRateLimiter({ db, redis, keys, turns, breaker }, settings.rateLimits)
+  const takeRequest = openRateLimiter({ db, redis, keys, turns }, settings.rateLimits)
 
   const app = await buildApp(
-    { authenticator, takeRequest, readers: { views, list, db, onFailure } },
+    { authenticator, takeRequest, readers: { views, list, db, onFailure }, turns },
     { edition: settings.edition, corsOrigins: settings.corsOrigins, logger, metrics, counts },
   )
   const ops = await openOps(

@@ -1,5 +1,5 @@
-import { METHODS, request } from 'node:http'
-import { beforeAll, expect, test } from 'vitest'
+import { Agent, METHODS, request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newFestival } from '../support/festival.ts'
 import { useTally } from '../support/tally.ts'
 
@@ -11,6 +11,10 @@ beforeAll(async () => {
   await tally.count([festival.organization(), festival.event()])
   token = await tally.key(festival.organizationId)
 })
+
+/** Asks to keep the connection. */
+const agent = new Agent({ keepAlive: true })
+afterAll(() => agent.destroy())
 
 type Sent = { path?: string; method: string; type?: string; data?: string; token?: string }
 
@@ -26,12 +30,15 @@ function send({ path = '/api/v1/events', method, type, data = '', token }: Sent)
     status?: number | undefined
     type?: string
     allow?: string
+    connection?: string | undefined
   }>()
-  request({ hostname, port, path, method, headers, agent: false }, response => {
-    const { 'content-type': answered, allow } = response.headers
+  request({ hostname, port, path, method, headers, agent }, response => {
+    const { 'content-type': answered, allow, connection } = response.headers
     response
       .resume()
-      .on('end', () => resolve({ status: response.statusCode, type: answered ?? '', allow: allow ?? '' }))
+      .on('end', () =>
+        resolve({ status: response.statusCode, type: answered ?? '', allow: allow ?? '', connection }),
+      )
   })
     .on('error', reject)
     .end(data)
@@ -47,7 +54,11 @@ test.for<Sent>([
   { method: 'PATCH', type: 'bogus', data: 'x' },
   { method: 'DELETE', type: 'application/json', data: '{' },
 ])('whatever the body, another method than GET or HEAD is a 405: $method of $type', async sent => {
-  expect(await send(sent)).toEqual({ status: 405, type: 'application/problem+json', allow: 'GET, HEAD' })
+  expect(await send(sent)).toMatchObject({
+    status: 405,
+    type: 'application/problem+json',
+    allow: 'GET, HEAD',
+  })
 })
 
 test('whatever the body, an unknown path is a 404', async () => {
@@ -66,8 +77,9 @@ test('every method that Node can send but GET and HEAD is a 405', async () => {
   expect(answers).toEqual(methods.map(method => [method, 405]))
 })
 
-test('a body that comes with a GET is not looked at', async () => {
+test('a body that comes with a GET is not looked at, and its connection is not kept', async () => {
   expect(await send({ method: 'GET', type: 'application/json', data: '{', token })).toMatchObject({
     status: 200,
+    connection: 'close',
   })
 })

@@ -126,3 +126,18 @@ test('the list of events holds what the key may see and no more', async () => {
   expect(await list('theirs')).toEqual([theirs.eventId])
   expect(await list('bound')).toEqual([mine.eventId])
 })
+
+test('questions that come at the same moment are answered each by its own key', async () => {
+  const paths = ['/api/v1/events', ...[...ids.keys()].flatMap(plainPathsOf)]
+  const asked = Object.values(tokens).flatMap(token => paths.map(path => ({ path, token })))
+  const get = async ({ path, token }: (typeof asked)[number]) => {
+    const { status, body } = await tally.get(path, { token })
+    return { path, token, status, data: body.data }
+  }
+  const alone = []
+  for (const one of asked) alone.push(await get(one))
+  const together = [...asked, ...asked.toReversed(), ...asked]
+
+  expect(await Promise.all(together.map(get))).toEqual([...alone, ...alone.toReversed(), ...alone])
+  expect(new Set(alone.map(({ status }) => status))).toEqual(new Set([200, 404]))
+})

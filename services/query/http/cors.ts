@@ -20,11 +20,11 @@ export function allowedOrigins(origins: string[]): Hook {
   const any = origins.includes('*')
 
   return (request, reply, done) => {
-    if (!any) reply.header('Vary', 'Origin')
+    if (!any) reply.raw.setHeader('Vary', 'Origin')
     const { origin } = request.headers
     if (origin === undefined || !(any || origins.includes(origin))) return done()
-    reply.header('Access-Control-Allow-Origin', any ? '*' : origin)
-    reply.header('Access-Control-Expose-Headers', exposed)
+    reply.raw.setHeader('Access-Control-Allow-Origin', any ? '*' : origin)
+    reply.raw.setHeader('Access-Control-Expose-Headers', exposed)
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
       return done()
     reply

@@ -79,10 +79,12 @@ export function openEventViews(parts: EventViewsParts): EventViews {
   }
 
   const remember = ({ head, asOfMs }: Read) => {
-    if (head.revision >= (heads.peek(head.eventId)?.revision ?? 0)) heads.set(head.eventId, head)
+    const known = heads.peek(head.eventId)
+    if (head !== known && head.revision >= (known?.revision ?? 0)) heads.set(head.eventId, head)
     if (head.event === undefined || asOfMs === null) return
     const { shard } = head.event
     const last = said.peek(head.eventId)
+    if (last?.shard === shard && last.ofShardMs === asOfMs) return
     const ofShardMs = last?.shard === shard ? Math.max(last.ofShardMs, asOfMs) : asOfMs
     said.set(head.eventId, { shard, ofShardMs, atMs: Math.max(last?.atMs ?? 0, asOfMs) })
   }
@@ -137,8 +139,11 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         const plan = planOf(event)
         if (event === undefined || plan === undefined) return undefined
         const key = answerKey(eventId, revision, plan)
-        const composed = found.get(key) ?? plan.compose(documents)
-        answers.set(key, composed)
+        let composed = found.get(key)
+        if (composed === undefined) {
+          composed = plan.compose(documents)
+          answers.set(key, composed)
+        }
         return { event, plan, composed, asOfMs: later(asOfMs, saidMs) }
       }
 

@@ -1,0 +1,40 @@
+import type { Endpoint } from '@tally/contract'
+import type { FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import type { z } from 'zod'
+import { parseQuery } from './http/encoding.ts'
+import type { ParameterError } from './http/problems.ts'
+
+export type Parsed = { params: unknown; query: unknown } | { errors: ParameterError[] }
+
+/** What is right, by the request's target, which alone decides it: devices ask the same ones again and again. */
+const remembered = new LRUCache<string, Parsed>({ max: 5_000 })
+const longestRemembered = 300
+
+/**
+ * Path and query as the contract's schemas read them, or what is wrong with each parameter. The same object for the same
+ * target, as long as it is remembered.
+ */
+export function parse({ params, query }: Endpoint, request: FastifyRequest): Parsed {
+  const target = request.raw.url ?? '/'
+  const known = remembered.get(target)
+  if (known !== undefined) return known
+  // The query's text: app.ts has fastify leave it as it is.
+  const given = { params: request.params, query: parseQuery(request.query as string) }
+  const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
+  if (!ofPath.success || !ofQuery.success)
+    return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
+  const parsed = { params: ofPath.data, query: ofQuery.data }
+  if (target.length <= longestRemembered) remembered.set(target, parsed)
+  return parsed
+}
+
+function errorsOf(error: z.ZodError | undefined, given: unknown): ParameterError[] {
+  const byParameter = new Map<string, string>()
+  for (const { path, message } of error?.issues ?? []) {
+    const parameter = String(path[0])
+    const repeated = Array.isArray((given as Record<string, unknown>)[parameter])
+    if (!byParameter.has(parameter)) byParameter.set(parameter, repeated ? 'must be given once' : message)
+  }
+  return [...byParameter].map(([parameter, message]) => ({ parameter, message }))
+}
