@@ -1,5 +1,5 @@
 import { type ApiKey, type Authenticator, AuthenticationUnavailable } from '@tally/api-keys'
-import { type Endpoint, endpoints } from '@tally/contract'
+import { type Endpoint, type EndpointName, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type LimitHeaders, send } from './answer.ts'
 import type { EndpointRead } from './endpoints/endpoint.ts'
@@ -8,7 +8,7 @@ import { type Parsed, parse } from './parameters.ts'
 import type { Grant, RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
 import type { RedisTurns } from './redisTurns.ts'
-import { eachTurn } from './turn.ts'
+import { briefMap } from './briefMap.ts'
 import { openWrongTokens } from './wrongTokens.ts'
 
 export type RequestParts = {
@@ -16,6 +16,8 @@ export type RequestParts = {
   takeRequest: RateLimiter
   turns: RedisTurns
   readers: Readers
+  /** Hears of every answer that is no problem. */
+  answered: (endpoint: EndpointName, request: FastifyRequest, status: number) => void
 }
 
 const wrongToken = openWrongTokens()
@@ -26,7 +28,7 @@ const wrongToken = openWrongTokens()
  * Redis in one round trip, which the requests that come together share.
  */
 export async function answerRequest(
-  { authenticator, takeRequest, turns, readers }: RequestParts,
+  { authenticator, takeRequest, turns, readers, answered }: RequestParts,
   { name, early, read }: EndpointRead,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,7 +59,8 @@ export async function answerRequest(
         headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
       })
     if (refused !== undefined) throw refused
-    return send(request, reply, await (begun ?? begin()), limits)
+    answered(name, request, send(request, reply, await (begun ?? begin()), limits))
+    return reply
   } catch (error) {
     // A problem says them too.
     reply.headers(limits)
@@ -65,8 +68,8 @@ export async function answerRequest(
   }
 }
 
-/** Tokens of this turn of the event loop that are a key's: whoever sends the same one needs no second look. None is kept. */
-const seenTokens = eachTurn<string, ApiKey>()
+/** Tokens of the last two milliseconds that are a key's: who sends the same one again needs no second look. None is kept. */
+const seenTokens = briefMap<string, ApiKey>()
 
 /** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (decisions.md, Tokens). */
 function authenticate(

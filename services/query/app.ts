@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { RequestCounts } from '@tally/api-keys'
 import { endpoints } from '@tally/contract'
 import type { Logger } from '@tally/runtime'
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-  LogController,
-} from 'fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { answerRequest, type RequestParts } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
 import { allowedOrigins } from './http/cors.ts'
@@ -18,6 +10,7 @@ import { type BrokenPart, findBrokenEncoding, splitTarget } from './http/encodin
 import { knownPaths } from './http/knownPaths.ts'
 import { problemBody, problemTypes, RequestProblem } from './http/problems.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
+import { requestIds } from './http/requestIds.ts'
 import { registerReference } from './reference.ts'
 
 export type AppOptions = {
@@ -30,17 +23,22 @@ export type AppOptions = {
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing by itself. */
 export async function buildApp(
-  parts: RequestParts,
+  parts: Omit<RequestParts, 'answered'>,
   { edition, corsOrigins, logger, metrics, counts }: AppOptions,
 ): Promise<FastifyInstance> {
   const cors = allowedOrigins(corsOrigins)
   const isKnownPath = knownPaths()
+  /** The one place that answers an error. */
+  const answerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const problem = error instanceof RequestProblem ? error : ofReference(error)
+    if (problem === undefined)
+      logger.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
+    sendProblem(problem, request, reply)
+  }
   const app = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    // No logger for each request: the one line that is written of a request names it.
-    childLoggerFactory: parent => parent,
+    // None of fastify's own, which costs each request: the one line that is written of a request names it.
+    logger: false,
+    genReqId: requestIds(),
     requestIdHeader: false,
     // What comes while closing is answered like all else, not with fastify's own 503.
     return503OnClosing: false,
@@ -54,9 +52,10 @@ export async function buildApp(
     routerOptions: { maxParamLength: 16_384, querystringParser: asItIs },
     // A path that the router cannot decode gets here before any hook.
     frameworkErrors: (_error, request, reply) => {
-      cors(request as FastifyRequest, reply as FastifyReply, () => {
+      const answer = () =>
         answerProblem(badEncoding({ parameter: 'path' }), request as FastifyRequest, reply as FastifyReply)
-      })
+      if (cors === undefined) answer()
+      else cors(request as FastifyRequest, reply as FastifyReply, answer)
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath.has),
   }) as unknown as FastifyInstance
@@ -65,8 +64,8 @@ export async function buildApp(
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
   app.addHook('onRoute', ({ url }) => isKnownPath.add(url))
-  watchRequests(app, metrics, counts)
-  app.addHook('onRequest', cors)
+  const answered = watchRequests(app, metrics, counts)
+  if (cors !== undefined) app.addHook('onRequest', cors)
   app.addHook('onRequest', (request, reply, done) => {
     // Nobody reads a body: a connection that still brings one is not kept.
     if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
@@ -91,7 +90,7 @@ export async function buildApp(
     for (const endpoint of endpointReads) {
       const { url } = endpoints[endpoint.name]
       app.get(url, { config: { name: endpoint.name } }, (request, reply) =>
-        answerRequest(parts, endpoint, request, reply),
+        answerRequest({ ...parts, answered }, endpoint, request, reply),
       )
     }
     await registerReference(app)
@@ -127,11 +126,12 @@ function ofReference(error: unknown): RequestProblem | undefined {
   return statusCode >= 400 && statusCode < 500 ? new RequestProblem('not-found') : undefined
 }
 
-/** The one place that makes an answer of an error; one that nobody expected tells nothing from inside. */
-function answerProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = error instanceof RequestProblem ? error : ofReference(error)
-  if (problem === undefined)
-    request.log.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
+/** Makes an answer of an error; one that nobody expected tells nothing from inside. */
+function sendProblem(
+  problem: RequestProblem | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const type = problem?.type ?? 'internal-error'
   const instance = splitTarget(request.raw.url ?? '/').path
   const body = JSON.stringify(problemBody(type, { instance, requestId: request.id, errors: problem?.errors }))

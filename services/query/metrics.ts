@@ -1,6 +1,6 @@
 import type { ApiKey, RequestCounts } from '@tally/api-keys'
 import type { Metrics } from '@tally/runtime'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose request it is, once that is known. */
     apiKey: ApiKey | undefined
+    /** As `performance.now` says it. */
+    beganAt: number
   }
 }
 
@@ -24,23 +26,35 @@ export function queryMetrics(metrics: Metrics) {
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>
 
-/** Counts and times every answer by endpoint; all that is no endpoint counts as `other`. With a key, by key too. */
+/**
+ * Counts and times every answer by endpoint; all that is no endpoint counts as `other`. With a key, by key too. Returns
+ * what is to be called for an answer that goes past fastify: its own hook for the end of an answer listens to Node's
+ * response, which took a twentieth of the time of a hot request.
+ */
 export function watchRequests(
   app: FastifyInstance,
   { requests, seconds }: QueryMetrics,
   counts: Pick<RequestCounts, 'note'>,
-): void {
-  app.decorateRequest('apiKey', undefined)
+): (endpoint: string, request: FastifyRequest, status: number) => void {
   // Finding the series of a set of labels anew costs more than counting.
   const countOf = memoize((endpoint, status) => requests.labels({ endpoint, status }))
   const secondsOf = memoize(endpoint => seconds.labels({ endpoint }))
-  app.addHook('onResponse', (request, reply, done) => {
-    const endpoint = request.routeOptions.config?.name ?? 'other'
-    countOf(endpoint, String(reply.statusCode)).inc()
-    secondsOf(endpoint, '').observe(reply.elapsedTime / 1000)
-    if (request.apiKey !== undefined) counts.note(request.apiKey, reply.statusCode)
+  const answered = (endpoint: string, request: FastifyRequest, status: number) => {
+    countOf(endpoint, String(status)).inc()
+    secondsOf(endpoint, '').observe((performance.now() - request.beganAt) / 1000)
+    if (request.apiKey !== undefined) counts.note(request.apiKey, status)
+  }
+  app.decorateRequest('apiKey', undefined)
+  app.decorateRequest('beganAt', 0)
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.beganAt = performance.now()
     done()
   })
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    answered(request.routeOptions.config?.name ?? 'other', request, reply.statusCode)
+    done()
+  })
+  return answered
 }
 
 /** For as many pairs as there are endpoints and statuses. */

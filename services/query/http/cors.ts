@@ -12,11 +12,11 @@ const exposed = [
 ].join(', ')
 
 /**
- * Lets pages of some origins read the API (decisions.md, Browsers). Without the setting, or without an Origin,
- * no header is sent and OPTIONS is what every other method is.
+ * Lets pages of some origins read the API (decisions.md, Browsers). Without an Origin no header is sent and OPTIONS
+ * is what every other method is; without the setting there is no hook.
  */
-export function allowedOrigins(origins: string[]): Hook {
-  if (origins.length === 0) return (_request, _reply, done) => done()
+export function allowedOrigins(origins: string[]): Hook | undefined {
+  if (origins.length === 0) return undefined
   const any = origins.includes('*')
 
   return (request, reply, done) => {
