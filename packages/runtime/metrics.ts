@@ -15,7 +15,8 @@ export const metricHelp = {
     'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds: 'Time to answer a request, by endpoint',
-  tally_query_source_total: 'Reads by where the answer came from (memory, redis, postgres)',
+  tally_query_source_total:
+    'Reads by where the answer came from (memory, redis, postgres); requests that come together share one',
   tally_query_failures_total:
     'Calls to Redis or Postgres that failed and were answered another way, or with 503',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',

@@ -37,9 +37,9 @@ export function send(
   }
   if (asOf !== null) headers['Tally-As-Of'] = asOf
 
-  reply.hijack()
   const ifNoneMatch = request.headers['if-none-match']
   if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) {
+    reply.hijack()
     reply.raw.writeHead(304, headers).end()
     return 304
   }
@@ -51,6 +51,7 @@ export function send(
   const body = bodyOf(data, meta)
   headers['Content-Type'] = 'application/json; charset=utf-8'
   headers['Content-Length'] = body.length
+  reply.hijack()
   reply.raw.writeHead(200, headers).end(body)
   return 200
 }

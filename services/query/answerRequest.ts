@@ -68,7 +68,10 @@ export async function answerRequest(
   }
 }
 
-/** Tokens of the last two milliseconds that are a key's: who sends the same one again needs no second look. None is kept. */
+/**
+ * Tokens that were found good in the last 2 ms or so, with their keys, so that a repeated one is not hashed again. Wrong
+ * tokens are not in it, and it is dropped as a whole.
+ */
 const seenTokens = briefMap<string, ApiKey>()
 
 /** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (decisions.md, Tokens). */

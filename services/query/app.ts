@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RequestCounts } from '@tally/api-keys'
 import { endpoints } from '@tally/contract'
 import type { Logger } from '@tally/runtime'
@@ -10,7 +11,6 @@ import { type BrokenPart, findBrokenEncoding, splitTarget } from './http/encodin
 import { knownPaths } from './http/knownPaths.ts'
 import { problemBody, problemTypes, RequestProblem } from './http/problems.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
-import { requestIds } from './http/requestIds.ts'
 import { registerReference } from './reference.ts'
 
 export type AppOptions = {
@@ -36,9 +36,9 @@ export async function buildApp(
     sendProblem(problem, request, reply)
   }
   const app = fastify({
-    // None of fastify's own, which costs each request: the one line that is written of a request names it.
+    // Fastify's costs each request; what nobody expected is logged below, what fastify itself would say is lost.
     logger: false,
-    genReqId: requestIds(),
+    genReqId: () => randomUUID(),
     requestIdHeader: false,
     // What comes while closing is answered like all else, not with fastify's own 503.
     return503OnClosing: false,
@@ -80,9 +80,16 @@ export async function buildApp(
     done()
   })
 
-  // Answers of the API bring it along by themselves (answer.ts).
+  // 200 and 304 of the API go past fastify and say it in answer.ts; this is for all else.
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('X-Request-Id', request.id)
+    done()
+  })
+
+  // Node closes what is idle once: a connection whose request is answered after that would keep the server open.
+  app.addHook('preClose', done => {
+    const timer = setInterval(() => app.server.closeIdleConnections(), 100)
+    app.server.once('close', () => clearInterval(timer))
     done()
   })
 
@@ -100,7 +107,7 @@ export async function buildApp(
   return app
 }
 
-/** Nobody asks fastify for the query: it is parsed with the path, once for each address. */
+/** The query stays text: parameters.ts parses it, and remembers what is right. */
 const asItIs = (query: string) => query as never
 
 const otherMethod = (isKnown: boolean) =>

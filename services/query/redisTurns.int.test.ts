@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { asOfField, openRedis, type RedisClient, redisKeys } from '@tally/read-models'
 import { randomUUID } from 'node:crypto'
+import { Cluster } from 'ioredis'
 import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import type {} from '../../infra/local/test-servers.ts'
 import { openBreaker } from './breaker.ts'
@@ -51,12 +52,12 @@ test('requests of one turn share one read, those of the next turn read anew', as
   await redis.hset(keys.event(eventId), 'revision', 7)
   const before = reads
   expect(
-    await Promise.all([turns.revision(eventId), turns.revision(eventId), turns.revision(eventId)]),
+    await Promise.all([turns.revision(eventId, 0), turns.revision(eventId, 0), turns.revision(eventId, 0)]),
   ).toEqual([7, 7, 7])
   expect(reads - before).toBe(1)
 
   await redis.hset(keys.event(eventId), 'revision', 8)
-  expect(await turns.revision(eventId)).toBe(8)
+  expect(await turns.revision(eventId, 0)).toBe(8)
 })
 
 test('the moment of a shard is the earliest of its topics, and none while one is missing', async () => {
@@ -68,7 +69,7 @@ test('the moment of a shard is the earliest of its topics, and none while one is
 })
 
 test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
-  expect(await turns.revision(eventId)).toBeUndefined()
+  expect(await turns.revision(eventId, 0)).toBeUndefined()
   expect(await turns.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
 
@@ -87,13 +88,13 @@ test('a question is read once in a turn for each key that asks it, and again in 
 test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
-  const read = () => turns.revision(eventId)
+  const read = () => turns.revision(eventId, 0)
   const first = turns.readOnce(question, turns, read)
   const before = reads
   await Promise.resolve()
   expect(reads).toBe(before)
   const second = turns.readOnce(question, turns, read)
-  const alone = turns.revision(eventId)
+  const alone = turns.revision(eventId, 0)
 
   expect(await Promise.all([first, second, alone])).toEqual([7, 7, 7])
   expect(reads - before).toBe(1)
@@ -108,28 +109,40 @@ test('why a read failed is told to all who share it', async () => {
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })
 
-test('who comes while Redis is asked shares the next turn; a Redis that hangs holds nobody up', async () => {
+/** Answers the first question when `hanging` says so, all others at once. */
+function withSlowAnswer(hanging: Promise<string>, asked: string[], client: object): RedisClient {
+  const hget = (key: string) => {
+    asked.push(key)
+    return asked.length === 1 ? hanging : Promise.resolve('8')
+  }
+  return Object.assign(Object.create(client), { hget })
+}
+
+test('who comes while Redis is asked shares the next turn; it goes out also when the one before has failed', async () => {
   const hanging = Promise.withResolvers<string>()
   const asked: string[] = []
-  const slow: RedisClient = Object.assign(Object.create(redis), {
-    hget: (key: string) => {
-      asked.push(key)
-      return asked.length === 1 ? hanging.promise : Promise.resolve('8')
-    },
-  })
+  const slow = withSlowAnswer(hanging.promise, asked, redis)
   const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
-  const first = turns.revision(eventId)
+  const first = turns.revision(eventId, 0)
+  await new Promise(setImmediate)
+  const second = turns.revision(eventId, 0)
   await new Promise(setImmediate)
   expect(asked).toHaveLength(1)
-  const second = turns.revision(eventId)
-  await new Promise(setImmediate)
-  expect(asked).toHaveLength(1)
-  const third = turns.revision(eventId)
+  const third = turns.revision(eventId, 0)
 
+  hanging.reject(new Error('Command timed out'))
+  await expect(first).rejects.toThrow('timed out')
   expect(await Promise.all([second, third])).toEqual([8, 8])
   expect(asked).toHaveLength(2)
-  hanging.resolve('7')
-  expect(await first).toBe(7)
+})
+
+test('in a cluster a node that hangs holds nobody up', async () => {
+  const asked: string[] = []
+  const slow = withSlowAnswer(new Promise(() => {}), asked, Cluster.prototype)
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  void turns.revision(eventId, 0)
+  await new Promise(setImmediate)
+  expect(await turns.revision(eventId, 0)).toBe(8)
 })
 
 test('without Redis nothing is taken, and that is told as one failure', async () => {

@@ -13,8 +13,9 @@ export type Taken = [granted: number, limit: number, remaining: number, resetMs:
 /**
  * What every hot request asks Redis for. Requests that come together make one turn: one round trip, one read of each
  * question, event and shard, and one script call for each organization, so that neither Redis nor this process works
- * more because more devices poll the same event. A turn goes out when all that had arrived has joined it and the one
- * before is answered; a Redis that is slow does not hold it up.
+ * more because more devices poll the same event. A turn goes out once all that had arrived has joined it and the one
+ * before is answered, or has failed; in a cluster after 5 ms at the latest, so that a slow node does not hold up the
+ * others.
  */
 export type RedisTurns = {
   /**
@@ -25,25 +26,28 @@ export type RedisTurns = {
   /**
    * Reads once for all that ask the same question with the same key in one turn (both told by identity). The read begins
    * when the turn goes out, never before one of them has asked: nobody is told less than another process told it before.
-   * What it asks of Redis before it first waits goes out with the turn.
+   * The turn is still open then: every `asOf` and `revision` that `read` asks for before its first `await` is part of it.
    */
   readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>): Promise<Reply>
   /** The moments up to which the topics of a shard are counted: the earliest, null where one is missing. */
   asOf(shard: number): Promise<number | null>
-  /** The revision of an event in Redis, undefined where it does not have the event. Of a moment not before `asOf`. */
-  revision(id: EventId): Promise<number | undefined>
+  /**
+   * The revision of an event in Redis, undefined where it does not have the event. Of a moment not before the `asOf` of
+   * its shard that was asked for in the same turn.
+   */
+  revision(id: EventId, shard: number): Promise<number | undefined>
 }
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
-/** How long a turn waits for the one before: many times what Redis takes. */
+/** How long a turn waits for the one before in a cluster: many times what its nodes take. */
 const patienceMs = 5
 
 type Turn = {
   takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
   moments: Map<number, Waiter<number | null>>
-  revisions: Map<EventId, Waiter<number | undefined>>
+  revisions: Map<EventId, Waiter<number | undefined> & { shard: number }>
   /** By question, by who asks it. */
   replies: Map<object, Map<object, Promise<unknown>>>
   reads: (() => void)[]
@@ -67,11 +71,12 @@ export function openRedisTurns(
   }: { redis: RedisClient; keys: RedisKeys; topics: string[]; breaker: Breaker },
   limits: RateLimits,
 ): RedisTurns {
+  const isCluster = redis instanceof Cluster
   const limitPairs = Object.entries(limits).flat()
   /** Who came since the last turn went out. */
   let turn: Turn | undefined
-  /** The last turn that went out, while the next one waits for it. */
-  let awaited: Turn | undefined
+  /** The turn that was sent last, until it is answered or the patience ends; while it is set nothing is sent. */
+  let unanswered: Turn | undefined
 
   const takeRequests = ({ takers }: Turn) =>
     [...takers].map(([id, group]) =>
@@ -87,37 +92,33 @@ export function openRedisTurns(
       settle(waiter, async () => readPublishedAsOf({ redis, keys }, topics, shard)),
     )
 
-  const readRevisions = ({ revisions }: Turn) =>
+  const readRevisions = ({ revisions, moments }: Turn) =>
     [...revisions].map(([id, waiter]) =>
       settle(waiter, async () => {
+        // One connection answers in the order asked; the nodes of a cluster do not.
+        if (isCluster) await moments.get(waiter.shard)?.promise.catch(() => undefined)
         const text = await redis.hget(keys.event(id), 'revision')
         return text === null ? undefined : Number(text)
       }),
     )
 
   /** Resolves when all is answered. */
-  const ask = async (turn: Turn): Promise<void> => {
-    const taken = takeRequests(turn)
-    const moments = readMoments(turn)
-    // One connection answers in the order asked; the nodes of a cluster do not.
-    if (redis instanceof Cluster) await Promise.all(moments)
-    await Promise.all([...taken, ...moments, ...readRevisions(turn)])
-  }
+  const ask = (turn: Turn) =>
+    Promise.all([...takeRequests(turn), ...readMoments(turn), ...readRevisions(turn)])
 
   const send = (): void => {
-    if (turn === undefined || awaited !== undefined) return
+    if (turn === undefined || unanswered !== undefined) return
     const sent = turn
-    // Here the turn is open still: what they ask goes out with it.
     for (const read of sent.reads) read()
     turn = undefined
-    awaited = sent
+    unanswered = sent
     const sendNext = () => {
       clearTimeout(timer)
-      if (awaited !== sent) return
-      awaited = undefined
+      if (unanswered !== sent) return
+      unanswered = undefined
       setImmediate(send)
     }
-    const timer = setTimeout(sendNext, patienceMs)
+    const timer = isCluster ? setTimeout(sendNext, patienceMs) : undefined
     void ask(sent).then(sendNext)
   }
 
@@ -144,7 +145,8 @@ export function openRedisTurns(
       return reply as Promise<Reply>
     },
     asOf: shard => entry(current().moments, shard, newWaiter<number | null>).promise,
-    revision: id => entry(current().revisions, id, newWaiter<number | undefined>).promise,
+    revision: (id, shard) =>
+      entry(current().revisions, id, () => ({ ...newWaiter<number | undefined>(), shard })).promise,
   }
 }
 

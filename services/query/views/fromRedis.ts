@@ -88,7 +88,10 @@ export function openRedisSource({
   return async (eventId, needs, cached) => {
     if (cached?.event === undefined) return readAnew(eventId, needs)
     const { event } = cached
-    const [asOfMs, revision] = await Promise.all([turns.asOf(event.shard), turns.revision(eventId)])
+    const [asOfMs, revision] = await Promise.all([
+      turns.asOf(event.shard),
+      turns.revision(eventId, event.shard),
+    ])
     if (revision === undefined) return 'missing'
     if (revision === cached.revision && needs(event, revision).length === 0) {
       return { head: cached, documents: noDocuments, asOfMs }
