@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { eventId, organizationId, scope } from '@tally/contract'
 import type { RedisClient, RedisKeys } from '@tally/read-models'
 import { z } from 'zod'
@@ -24,26 +23,10 @@ const copyShape = z.object({
   secretSha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-type WithScript = RedisClient & {
-  /** See scripts/putApiKey.1.lua. */
-  putApiKey?: (
-    key: string,
-    copy: string,
-    isRevoked: string,
-    lifeSeconds: number,
-  ) => Promise<'stored' | 'older'>
-}
-const script = {
-  numberOfKeys: 1,
-  lua: readFileSync(new URL('scripts/putApiKey.1.lua', import.meta.url), 'utf8'),
-}
-
 /** Writes a key's copy; one that says revoked already stays. */
 export async function copyKey(redis: RedisClient, keys: RedisKeys, stored: StoredKey): Promise<void> {
-  const client = redis as WithScript
-  if (client.putApiKey === undefined) client.defineCommand('putApiKey', script)
   const isRevoked = stored.key.revokedAt === null ? '0' : '1'
-  await client.putApiKey?.(keys.apiKey(stored.key.keyId), formatCopy(stored), isRevoked, copyLifeSeconds)
+  await redis.putApiKey(keys.apiKey(stored.key.keyId), formatCopy(stored), isRevoked, copyLifeSeconds)
 }
 
 /** A key's copy as text: equal for equal records. */

@@ -44,7 +44,6 @@ test('Lua comes from .lua files only, and runs by name with keys and arguments a
     ),
   ).toEqual([])
   expect(placesOf(/\bdefineCommand\([^)]*\)/g)).toEqual([
-    "packages/api-keys/redisCopy.ts: defineCommand('putApiKey', script)",
     'packages/read-models/redis/client.ts: defineCommand(script, { numberOfKeys, lua })',
   ])
   expect(placesOf(/\blua\b(:|\s*=)[^,\n]*/g).filter(place => !place.includes('readFileSync('))).toEqual([])

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { copyKey, readCopies } from './redisCopy.ts'
+import { createKey, revokeKey } from './store.ts'
+import { addOrganization } from './testing.ts'
+
+let database: TestDatabase
+let organizationId: OrganizationId
+let redis: RedisClient
+const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  organizationId = await addOrganization(database.db)
+  redis = openRedis([inject('servers').redisUrl], {
+    name: 'test',
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'))
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+const create = () =>
+  createKey(database.db, {
+    organizationId,
+    name: 'till',
+    scopes: ['events:read'],
+    eventId: null,
+    expiresAt: null,
+  })
+
+test('the first copy that a process writes goes along with what else it asks, and each gets its own reply', async () => {
+  const { stored } = await create()
+  const key = keys.organization(organizationId)
+  await redis.hset(key, { before: 'b', after: 'a' })
+  const before = redis.hget(key, 'before')
+  const copied = copyKey(redis, keys, stored)
+  const after = redis.hget(key, 'after')
+  await copied
+  expect([await before, await after]).toEqual(['b', 'a'])
+  expect((await readCopies(redis, keys, [stored.key.keyId])).get(stored.key.keyId)).toEqual({
+    ...stored,
+    key: { ...stored.key, lastUsedAt: null },
+  })
+})
+
+test('a copy that says revoked is never overwritten by an older one, and holds no secret', async () => {
+  const { stored, token } = await create()
+  const revoked = await revokeKey(database.db, stored.key.keyId)
+  const copy = async () => JSON.parse((await redis.get(keys.apiKey(stored.key.keyId))) ?? 'null')
+  await copyKey(redis, keys, stored)
+  expect(await copy()).toMatchObject({ revokedAt: null })
+  await copyKey(redis, keys, revoked)
+  await copyKey(redis, keys, stored)
+  expect(await copy()).toMatchObject({ revokedAt: revoked.key.revokedAt })
+  expect(JSON.stringify(await copy())).not.toContain(token.slice(19, 62))
+})
