@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { publishKeys } from './publish.ts'
-import { readCopies } from './redisCopy.ts'
+import { keepPublished, publishKeys } from './publish.ts'
+import { publishedKey, readCopies } from './redisCopy.ts'
 import { createKey, revokeKey } from './store.ts'
 import { addOrganization } from './testing.ts'
 
@@ -42,4 +42,27 @@ test('every good or revoked key has its copy, however many there are; an expired
   const copies = await readCopies(redis, keys, [...ids, expired.stored.key.keyId])
   expect([...copies.keys()]).toEqual(ids)
   expect(copies.get(revoked.key.keyId)).toEqual(revoked)
+})
+
+test('copies that Redis lost are back within a second', async () => {
+  const organizationId = await addOrganization(database.db)
+  const wanted = {
+    organizationId,
+    name: 'till',
+    scopes: ['orders:read' as const],
+    eventId: null,
+    expiresAt: null,
+  }
+  const { keyId } = (await createKey(database.db, wanted)).stored.key
+  const logger = { debug() {}, info() {}, warn() {} }
+  const stop = keepPublished({ db: database.db, redis, keys, logger })
+  const isThere = () => readCopies(redis, keys, [keyId]).then(copies => copies.has(keyId))
+  try {
+    await vi.waitFor(async () => expect(await isThere()).toBe(true), 3_000)
+    await redis.del(publishedKey(keys), keys.apiKey(keyId))
+    await expect(isThere()).rejects.toThrow('lost copies')
+    await vi.waitFor(async () => expect(await isThere()).toBe(true), 1_000)
+  } finally {
+    await stop()
+  }
 })

@@ -24,14 +24,15 @@ export async function publishKeys(db: Postgres, redis: RedisClient, keys: RedisK
   return count
 }
 
-const lookEveryMs = 5_000
+/** How long nobody could tell whose a key is if Postgres died just after Redis had lost its data. */
+const lookEveryMs = 500
 const publishEveryMs = 10 * 60_000
 
 type Parts = { db: Postgres; redis: RedisClient; keys: RedisKeys; logger: Log }
 
 /**
  * Keeps the copies in Redis whole: writes all of them at the start, whenever Redis comes back, when it lost them
- * (looked at every 5 s) and every 10 minutes. What fails is tried again at the next look. Returns what stops it.
+ * (looked at every 0.5 s) and every 10 minutes. What fails is tried again at the next look. Returns what stops it.
  */
 export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise<void> {
   let isDue = true
