@@ -323,15 +323,6 @@ test('a Redis that comes back without some copies has all of them again', async 
   await vi.waitFor(async () => expect(await direct.exists(copy)).toBe(1), 5_000)
 })
 
-test('copies that Redis lost while it was there are written again', async () => {
-  const { stored } = await create()
-  const copy = keys.apiKey(stored.key.keyId)
-  open()
-  await published()
-  await direct.del(copy, keys.apiKey('published'))
-  await vi.waitFor(async () => expect(await direct.exists(copy)).toBe(1), 8_000)
-})
-
 test('a key that is read from Postgres has its copy at once', async () => {
   const authenticator = open()
   await published()
