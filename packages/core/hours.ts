@@ -1,4 +1,5 @@
 import type { EpochMs } from '@tally/contract'
+import { getOrInsertComputed } from './getOrInsertComputed.ts'
 
 const hourMs = 3_600_000
 /** Hours that are remembered of a zone: a year of a season's festivals. */
@@ -14,12 +15,7 @@ const zones = new Map<string, HourOf>()
 
 /** The `HourOf` of an IANA zone; made once a zone, because Intl formatters are dear. */
 export function hourIn(timeZone: string): HourOf {
-  let hourOf = zones.get(timeZone)
-  if (hourOf === undefined) {
-    hourOf = makeHourOf(timeZone)
-    zones.set(timeZone, hourOf)
-  }
-  return hourOf
+  return getOrInsertComputed(zones, timeZone, () => makeHourOf(timeZone))
 }
 
 function makeHourOf(timeZone: string): HourOf {

@@ -1,4 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
+import { getOrInsertComputed } from '@tally/core'
 import { readPublishedAsOf, type RedisClient, type RedisKeys } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
@@ -132,35 +133,30 @@ export function openRedisTurns(
 
   return {
     takeRequest(id) {
-      const group = entry(current().takers, id, () => ({ ...newWaiter<Taken | undefined>(), count: 0 }))
+      const group = getOrInsertComputed(current().takers, id, () => ({
+        ...newWaiter<Taken | undefined>(),
+        count: 0,
+      }))
       return { index: group.count++, taken: group.promise }
     },
     readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>) {
       const { replies, reads } = current()
-      const reply = entry(entry(replies, question, newReplies), by, () => {
+      const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
         const waiter = newWaiter<Reply>()
         reads.push(() => settle(waiter, async () => read()))
         return waiter.promise
       })
       return reply as Promise<Reply>
     },
-    asOf: shard => entry(current().moments, shard, newWaiter<number | null>).promise,
+    asOf: shard => getOrInsertComputed(current().moments, shard, newWaiter<number | null>).promise,
     revision: (id, shard) =>
-      entry(current().revisions, id, () => ({ ...newWaiter<number | undefined>(), shard })).promise,
+      getOrInsertComputed(current().revisions, id, () => ({ ...newWaiter<number | undefined>(), shard }))
+        .promise,
   }
 }
 
 const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
 const newReplies = () => new Map<object, Promise<unknown>>()
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
-}
 
 /** Hands a reply, or why there is none, to who waits for it; also where the call itself throws. */
 function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {

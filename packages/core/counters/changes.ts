@@ -1,4 +1,5 @@
 import type { OrderStatus } from '@tally/contract'
+import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { OrderFacts } from './facts.ts'
 
 /** The area under which all areas of a day are counted together; real ids begin at 1. */
@@ -48,7 +49,7 @@ export function addChanges(into: CounterChanges, changes: FactChange[]): void {
   for (const { sign, facts } of changes) {
     const ownArea = areaChanges(into, facts.dayId, facts.areaId)
     addFacts(ownArea, sign, facts)
-    entry(ownArea.slots, facts.slot, noStatuses)[facts.status] += sign
+    getOrInsertComputed(ownArea.slots, facts.slot, noStatuses)[facts.status] += sign
     addFacts(areaChanges(into, facts.dayId, allAreas), sign, facts)
   }
 }
@@ -59,12 +60,12 @@ function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: Or
   daily.salesCents += sign * facts.salesCents
   daily.itemsSold += sign * facts.itemsSold
 
-  const hour = entry(hourly, facts.hour, () => ({ orders: 0, salesCents: 0 }))
+  const hour = getOrInsertComputed(hourly, facts.hour, () => ({ orders: 0, salesCents: 0 }))
   hour.orders += sign
   hour.salesCents += sign * facts.salesCents
 
   for (const item of facts.items) {
-    const change = entry(items, item.menuItemId, noItemChange)
+    const change = getOrInsertComputed(items, item.menuItemId, noItemChange)
     change.orders += sign
     change.quantity += sign * item.quantity
     change.grossCents += sign * item.grossCents
@@ -74,8 +75,8 @@ function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: Or
 }
 
 function areaChanges(changes: CounterChanges, dayId: number, areaId: number): AreaChanges {
-  const areas = entry(changes, dayId, () => new Map<number, AreaChanges>())
-  return entry(areas, areaId, noAreaChanges)
+  const areas = getOrInsertComputed(changes, dayId, () => new Map<number, AreaChanges>())
+  return getOrInsertComputed(areas, areaId, noAreaChanges)
 }
 
 /** The empty element: changes nothing. */
@@ -94,13 +95,4 @@ export function noStatuses(): StatusCounts {
 
 function noItemChange(): ItemChange {
   return { orders: 0, quantity: 0, grossCents: 0, refundedQuantity: 0, refundedCents: 0 }
-}
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }
