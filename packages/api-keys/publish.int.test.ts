@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import type { RedisClient, RedisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { testRedis } from '../../test/support/redis.ts'
 import { keepPublished, publishKeys } from './publish.ts'
 import { publishedKey, readCopies } from './redisCopy.ts'
 import { createKey, revokeKey } from './store.ts'
@@ -9,16 +9,11 @@ import { addOrganization } from './testing.ts'
 
 let database: TestDatabase
 let redis: RedisClient
-const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+let keys: RedisKeys
 
 beforeAll(async () => {
   database = await freshDatabase()
-  redis = openRedis([inject('servers').redisUrl], {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError: () => {},
-  })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'))
+  ;({ redis, keys } = await testRedis())
 })
 afterAll(async () => {
   redis.disconnect()

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
-import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import type { RedisClient, RedisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { testRedis } from '../../test/support/redis.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 import { createKey, revokeKey } from './store.ts'
 import { addOrganization } from './testing.ts'
@@ -10,17 +10,12 @@ import { addOrganization } from './testing.ts'
 let database: TestDatabase
 let organizationId: OrganizationId
 let redis: RedisClient
-const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+let keys: RedisKeys
 
 beforeAll(async () => {
   database = await freshDatabase()
   organizationId = await addOrganization(database.db)
-  redis = openRedis([inject('servers').redisUrl], {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError: () => {},
-  })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'))
+  ;({ redis, keys } = await testRedis())
 })
 afterAll(async () => {
   redis.disconnect()

@@ -1,20 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
-import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import type { RedisClient, RedisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testRedis } from '../../test/support/redis.ts'
 import type { ApiKey } from './apiKey.ts'
 import { openRequestCounts, readRequests } from './requests.ts'
 
 let redis: RedisClient
-const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+let keys: RedisKeys
 const logger = { debug() {}, info() {}, warn() {} }
 beforeAll(async () => {
-  redis = openRedis(inject('servers').redisUrl.split(','), {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError() {},
-  })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'))
+  ;({ redis, keys } = await testRedis())
 })
 afterAll(() => redis.disconnect())
 

@@ -1,18 +1,13 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { asOfField, openRedis, type RedisClient, redisKeys } from '@tally/read-models'
+import { asOfField, type RedisClient } from '@tally/read-models'
 import { randomUUID } from 'node:crypto'
 import { Cluster } from 'ioredis'
-import { afterAll, beforeEach, expect, inject, test } from 'vitest'
-import type {} from '../../infra/local/test-servers.ts'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { testRedis } from '../../test/support/redis.ts'
 import { openBreaker } from './breaker.ts'
 import { openRedisTurns } from './redisTurns.ts'
 
-const redis = openRedis(inject('servers').redisUrl.split(','), {
-  name: 'test',
-  commandTimeoutMs: 5_000,
-  onError: () => {},
-})
-const keys = redisKeys(`turns-${randomUUID()}`)
+const { redis, keys } = await testRedis()
 const topics = ['events', 'orders', 'refunds']
 let reads = 0
 /** The real client; only notes how often it is asked. */

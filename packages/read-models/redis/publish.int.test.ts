@@ -1,6 +1,7 @@
 import type { RedisClient, RedisKeys } from '@tally/read-models'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newEventId, testRedis } from '../testing/stage.ts'
+import { testRedis } from '../../../test/support/redis.ts'
+import { newEventId } from '../testing/stage.ts'
 
 let redis: RedisClient
 let keys: RedisKeys

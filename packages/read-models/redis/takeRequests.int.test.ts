@@ -1,7 +1,8 @@
 import type { OrganizationId } from '@tally/contract'
 import type { RedisClient, RedisKeys } from '@tally/read-models'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { newOrganizationId, testRedis } from '../testing/stage.ts'
+import { testRedis } from '../../../test/support/redis.ts'
+import { newOrganizationId } from '../testing/stage.ts'
 
 let redis: RedisClient
 let keys: RedisKeys

@@ -1,18 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type Event, type EventId, event, type Order, order, type OrganizationId } from '@tally/contract'
-import { openRedis, type RedisClient, type RedisKeys, redisKeys } from '@tally/read-models'
-import { expect, inject, vi } from 'vitest'
-
-/** A connection to the run's Redis under a prefix of its own. */
-export async function testRedis(): Promise<{ redis: RedisClient; keys: RedisKeys }> {
-  const redis = openRedis([inject('servers').redisUrl], {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError: () => {},
-  })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 })
-  return { redis, keys: redisKeys(`test-${randomBytes(6).toString('hex')}`) }
-}
 
 export const newEventId = () => randomUUID() as EventId
 export const newOrganizationId = () => randomUUID() as OrganizationId

@@ -1,8 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { OutgoingRecord, RecordBatch } from '@tally/kafka'
-import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
-import { expect, inject, vi } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
+import { testRedis } from '../../../test/support/redis.ts'
 import { openDeadLetters } from '../deadLetters.ts'
 import type { ProjectorParts } from '../projectBatch.ts'
 import { openPublisher } from '../publisher.ts'
@@ -19,8 +18,7 @@ export const shard = 3
 /** A database, a Redis prefix and a publisher of a projector, and the dead letters that it sent. */
 export async function openStage() {
   const database = await freshDatabase()
-  const redis = await testRedis()
-  const keys = redisKeys(`test-${randomBytes(6).toString('hex')}`)
+  const { redis, keys } = await testRedis()
   const letters: OutgoingRecord[] = []
   const producer = {
     async send(records: OutgoingRecord[]) {
@@ -47,16 +45,6 @@ export async function openStage() {
   }
 }
 export type Stage = Awaited<ReturnType<typeof openStage>>
-
-async function testRedis(): Promise<RedisClient> {
-  const redis = openRedis([inject('servers').redisUrl], {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError: () => {},
-  })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 })
-  return redis
-}
 
 type Value = { eventId?: string; organizationId?: string }
 

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { testRedis } from '../../test/support/redis.ts'
+import { openBreaker } from './breaker.ts'
+import { openRateLimiter } from './rateLimit.ts'
+import { openRedisTurns } from './redisTurns.ts'
+
+const { redis, keys } = await testRedis()
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
+const topics = ['events', 'orders', 'refunds']
+
+/** What each of five requests that come together is told, in their order. */
+async function fiveTogether(client: typeof redis, id: OrganizationId) {
+  const breaker = openBreaker(() => {})
+  const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
+  const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns }, limits)
+  return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
+}
+
+const share = (granted: boolean, remaining: number) => ({
+  granted,
+  limit: 3,
+  remaining,
+  resetMs: expect.closeTo(59_000, -4),
+})
+const oneByOne = [share(true, 2), share(true, 1), share(true, 0), share(false, 0), share(false, 0)]
+
+test('requests that come together are granted as if they had come one by one', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  expect(await fiveTogether(redis, id)).toEqual(oneByOne)
+})
+
+test('so they are where Redis does not know the organization, and where it does not answer', async () => {
+  const unknown = randomUUID() as OrganizationId
+  expect(await fiveTogether(redis, unknown)).toEqual(oneByOne)
+  const broken = Object.assign(Object.create(redis), {
+    takeRequests: () => Promise.reject(new Error('connection refused')),
+  })
+  expect(await fiveTogether(broken, randomUUID() as OrganizationId)).toEqual(oneByOne)
+})
