@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, inject, onTestFinished, test } from 'vitest'
-import { type KafkaConnection, inside } from './connection.ts'
+import { expect, inject, test } from 'vitest'
+import { inside } from './connection.ts'
 import { OffsetOutOfLogError } from './errors.ts'
-import { connectForTest, deleteBefore, newTopic, readForTest, sendAll, textOf, until } from './testing.ts'
-import type { RecordBatch, StartOffsets } from './types.ts'
+import {
+  connectForTest,
+  deleteBefore,
+  newTopic,
+  readForTest,
+  sendAll,
+  startAt,
+  textOf,
+  texts,
+  until,
+} from './testing.ts'
 
 const brokers = inject('servers').kafkaBrokers
-const texts = (topic: string, values: string[], partition = 0) =>
-  values.map(value => ({ topic, key: null, value, partition }))
-const startAt = (topic: string, offset: number): StartOffsets => new Map([[topic, new Map([[0, offset]])]])
 
 test('a group that has committed nothing reads from the first record', async () => {
   const connection = connectForTest(brokers)
@@ -20,44 +26,6 @@ test('a group that has committed nothing reads from the first record', async () 
   expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, highWatermark: 2 })
   expect(consumer.state()).toMatchObject({ joined: true, assignment: new Map([[topic, [0]]]) })
   expect(consumer.state().lastError).toBeUndefined()
-})
-
-test('control records and aborted transactions leave no gap between batches', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['plain']))
-  const transact = await transactions(connection, topic)
-  await transact(['committed 1', 'committed 2'], 'commit')
-  await transact(['aborted 1', 'aborted 2'], 'abort')
-  const { records, batches } = await readForTest(connection, { topics: [topic] })
-  await until('all up to the last control record is accounted for', () => batches.at(-1)?.next === 7)
-  expect(records.map(textOf)).toEqual(['plain', 'committed 1', 'committed 2'])
-  expectNoGaps(batches)
-
-  await transact(['aborted 3'], 'abort')
-  await until('a read of aborted records only arrives as an empty batch', () => batches.at(-1)?.next === 9)
-  expect(records).toHaveLength(3)
-  await sendAll(connection, texts(topic, ['after']))
-  await until('the record after them is read', () => records.length === 4)
-  expect(records.at(-1)?.offset).toBe(9)
-  expectNoGaps(batches)
-})
-
-test('reading that begins inside two transactions hands out nothing of either once they are aborted', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  const [first, second] = [await begin(connection), await begin(connection)]
-  const messages = [{ key: null, value: 'x' }]
-  for (const transaction of [first, second, second, first]) await transaction.send({ topic, messages })
-  await first.abort()
-  await second.abort()
-  const { records, batches } = await readForTest(connection, {
-    topics: [topic],
-    onAssigned: () => startAt(topic, 2),
-  })
-  await until('all is accounted for', () => batches.at(-1)?.next === 6)
-  expect(batches[0]?.from).toBe(2)
-  expect(records).toEqual([])
 })
 
 test('a batch that fails is tried again, in order, while other partitions go on', async () => {
@@ -294,31 +262,3 @@ test('lag tools see where the consumer stands', async () => {
     return found?.partitions[0]?.offset === '3'
   })
 })
-
-function expectNoGaps(batches: RecordBatch[]): void {
-  expect(batches.map(({ from }) => from)).toEqual([0, ...batches.slice(0, -1).map(({ next }) => next)])
-}
-
-async function transactions(connection: KafkaConnection, topic: string) {
-  const producer = await transactionalProducer(connection)
-  return async (values: string[], end: 'commit' | 'abort') => {
-    const transaction = await producer.transaction()
-    for (const value of values) await transaction.send({ topic, messages: [{ key: null, value }] })
-    await transaction[end]()
-  }
-}
-
-async function begin(connection: KafkaConnection) {
-  return (await transactionalProducer(connection)).transaction()
-}
-
-async function transactionalProducer(connection: KafkaConnection) {
-  const producer = inside(connection).kafka.producer({
-    transactionalId: randomUUID(),
-    idempotent: true,
-    maxInFlightRequests: 1,
-  })
-  await producer.connect()
-  onTestFinished(() => producer.disconnect())
-  return producer
-}

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { inside, type KafkaConnection } from './connection.ts'
 import { TopicMissingError } from './errors.ts'
 import { readTopic, type TopicRead } from './readTopic.ts'
-import { connectForTest, deleteBefore, newTopic, sendAll, textOf } from './testing.ts'
+import {
+  beginTransaction,
+  connectForTest,
+  deleteBefore,
+  newTopic,
+  sendAll,
+  textOf,
+  texts,
+} from './testing.ts'
 
 const brokers = inject('servers').kafkaBrokers
-const texts = (topic: string, values: string[], partition = 0) =>
-  values.map(value => ({ topic, key: null, value, partition }))
 const valuesOf = (reads: TopicRead[]) => reads.flatMap(({ records }) => records.map(textOf))
 
 async function readAll(connection: KafkaConnection, topic: string): Promise<TopicRead[]> {
@@ -107,14 +113,7 @@ test('a topic that is not there names the command to run', async () => {
 })
 
 async function begun(connection: KafkaConnection, topic: string, messages: { key: null; value: string }[]) {
-  const producer = inside(connection).kafka.producer({
-    transactionalId: randomUUID(),
-    idempotent: true,
-    maxInFlightRequests: 1,
-  })
-  await producer.connect()
-  onTestFinished(() => producer.disconnect())
-  const transaction = await producer.transaction()
+  const transaction = await beginTransaction(connection)
   await transaction.send({ topic, messages })
   return transaction
 }

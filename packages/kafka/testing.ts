@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { openLogger } from '@tally/runtime'
+import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { type KafkaConnection, connectKafka, inside } from './connection.ts'
 import { consumeBatches } from './consumer.ts'
 import { openProducer } from './producer.ts'
-import type { ConsumeOptions, Consumer, KafkaRecord, OutgoingRecord, Producer, RecordBatch } from './types.ts'
+import type {
+  ConsumeOptions,
+  Consumer,
+  KafkaRecord,
+  OutgoingRecord,
+  Producer,
+  RecordBatch,
+  StartOffsets,
+} from './types.ts'
 
 /** A connection that is closed with the test. */
 export function connectForTest(brokers: string): KafkaConnection {
@@ -84,5 +93,25 @@ export async function until(
     await new Promise(resolve => setTimeout(resolve, 10))
   }
 }
+
+/** A transaction of a producer of its own. */
+export async function beginTransaction(connection: KafkaConnection): Promise<Transaction> {
+  const producer = inside(connection).kafka.producer({
+    transactionalId: randomUUID(),
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
+  await producer.connect()
+  onTestFinished(() => producer.disconnect())
+  return producer.transaction()
+}
+
+/** Records without a key, for one partition. */
+export const texts = (topic: string, values: string[], partition = 0): OutgoingRecord[] =>
+  values.map(value => ({ topic, key: null, value, partition }))
+
+/** Reads partition 0 of a topic from an offset on. */
+export const startAt = (topic: string, offset: number): StartOffsets =>
+  new Map([[topic, new Map([[0, offset]])]])
 
 export const textOf = (record: { value: Buffer | null }): string => String(record.value)

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { openPostgres, openRedis, type RedisKeys, redisKeys } from '@tally/read-models'
+import { expect, inject, vi } from 'vitest'
+import { freshDatabase } from '../../test/support/database.ts'
+import { openRelay, type Relay } from '../../test/support/relay.ts'
+import { type Authenticator, openAuthenticator } from './authenticator.ts'
+import { createKey, type NewKey } from './store.ts'
+import { addOrganization } from './testing.ts'
+
+const logger = { debug: () => {}, info: () => {}, warn: () => {} }
+
+/**
+ * A database with an organization, and the authenticators of query processes that reach Postgres and Redis through relays,
+ * so that a test can take either away. Call `renew` after each test.
+ */
+export async function openAuthenticatorStage() {
+  const database = await freshDatabase()
+  const organizationId = await addOrganization(database.db)
+  const postgresRelay = await openRelay(addressOf(database.url, 5432))
+  const redisRelay = await openRelay(addressOf(inject('servers').redisUrl, 6379))
+  let statements = 0
+  const db = openPostgres(through(database.url, postgresRelay), {
+    name: 'test',
+    max: 5,
+    statementTimeoutMs: 1_000,
+    onError: () => {},
+  }).withPlugin({
+    transformQuery({ node }) {
+      statements++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const options = { name: 'test', commandTimeoutMs: 100, onError: () => {} }
+  const redis = openRedis([through(inject('servers').redisUrl, redisRelay)], options)
+  const direct = openRedis([inject('servers').redisUrl], { ...options, commandTimeoutMs: 5_000 })
+  await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']))
+  const opened: Authenticator[] = []
+  let keys: RedisKeys = newKeys()
+
+  return {
+    /** Beside the relays. */
+    db: database.db,
+    redis: direct,
+    postgresRelay,
+    redisRelay,
+    keys: () => keys,
+    open(now?: () => number): Authenticator {
+      const authenticator = openAuthenticator({ db, redis, keys, logger, ...(now && { now }) })
+      opened.push(authenticator)
+      return authenticator
+    },
+    /** How many statements the processes have sent to Postgres. */
+    statements: () => statements,
+    create(more: Partial<NewKey> = {}) {
+      const scopes = ['events:read' as const]
+      const wanted = { organizationId, name: 'till', scopes, eventId: null, expiresAt: null }
+      return createKey(database.db, { ...wanted, ...more })
+    },
+    /** Waits until Redis has the copies of all keys. */
+    async published(): Promise<void> {
+      await vi.waitFor(async () => expect(await direct.get(keys.apiKey('published'))).not.toBeNull(), 5_000)
+    },
+    async renew(): Promise<void> {
+      await Promise.all([postgresRelay.mend(), redisRelay.mend()])
+      await vi.waitFor(() => expect(redis.status).toBe('ready'), 5_000)
+      await Promise.all(opened.splice(0).map(one => one.close()))
+      keys = newKeys()
+    },
+    async close(): Promise<void> {
+      await db.destroy()
+      redis.disconnect()
+      direct.disconnect()
+      await Promise.all([postgresRelay.close(), redisRelay.close(), database.drop()])
+    },
+  }
+}
+
+/** Waits until each of them, asked for a token again and again, answers so. */
+export async function everyProcess(processes: Authenticator[], token: string, is: (key: unknown) => boolean) {
+  await vi.waitFor(
+    async () => {
+      for (const one of processes) expect(is(await one.authenticate(token))).toBe(true)
+    },
+    { timeout: 5_000, interval: 10 },
+  )
+}
+
+/** What `work` gave, and how long it took. */
+export async function timed<T>(work: () => T | Promise<T>): Promise<{ result: T; tookMs: number }> {
+  const began = performance.now()
+  const result = await work()
+  return { result, tookMs: performance.now() - began }
+}
+
+const newKeys = () => redisKeys(`test-${randomBytes(6).toString('hex')}`)
+
+function addressOf(url: string, port: number) {
+  const parsed = new URL(url)
+  return { host: parsed.hostname, port: Number(parsed.port || port) }
+}
+
+function through(url: string, relay: Relay): string {
+  const parsed = new URL(url)
+  parsed.host = `127.0.0.1:${relay.port}`
+  return parsed.href
+}
