@@ -49,9 +49,13 @@ export function decodeRecord(decoder: Decoder, batch: BatchContext): object {
   }
 }
 
+/** Most records have none, and an object without a prototype takes more than a small one. */
+const noHeaders: RecordHeaders = Object.freeze(Object.create(null))
+
 function readHeaders(decoder: Decoder): RecordHeaders {
-  const headers: RecordHeaders = Object.create(null)
   const count = decoder.readVarInt()
+  if (count === 0) return noHeaders
+  const headers: RecordHeaders = Object.create(null)
   for (let i = 0; i < count; i++) {
     const key = decoder.readVarIntString()
     const value = decoder.readVarIntBytes()

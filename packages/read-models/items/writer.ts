@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { CounterChanges, ItemChange } from '@tally/core'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
-import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
+import { bigintsAt, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 import { itemColumns, itemsABlock, places } from './table.ts'
 
@@ -11,13 +11,12 @@ const blocksAWrite = 8_000
 
 /** The writes that add changes to the item counters, of rows that differ; none where nothing changes. */
 export function* addItems(changes: Map<EventId, CounterChanges>): Generator<Write> {
-  const blocks = flattenAreas(changes, ({ items }, key) => blocksOf(items, key))
-  for (let from = 0; from < blocks.length; from += blocksAWrite)
-    yield addBlocks(blocks.slice(from, from + blocksAWrite))
+  for (const blocks of blocksOf(changes)) yield addBlocks(blocks)
 }
 
-function addBlocks(blocks: Block[]): Write {
-  const column = (pick: (change: ItemChange) => number) => bigints(laidOut(blocks, pick))
+function addBlocks({ rows, places: placesOf, changes }: Blocks): Write {
+  const column = (pick: (change: ItemChange) => number) =>
+    bigintsAt(rows.length * itemsABlock, placesOf, changes, pick)
   return sql`
 insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})
 select event_id, day_id, area_id, block, ${numbersOfBlock}
@@ -31,10 +30,10 @@ from
       ${column(({ refundedCents }) => refundedCents)}::bigint[] as refunded_cents
   ) as all_blocks,
   unnest(
-    ${uuids(blocks.map(({ eventId }) => eventId))}::uuid[],
-    ${ints(blocks.map(({ dayId }) => dayId))}::int[],
-    ${ints(blocks.map(({ areaId }) => areaId))}::int[],
-    ${ints(blocks.map(({ block }) => block))}::int[]
+    ${uuids(rows.map(({ key }) => key.eventId))}::uuid[],
+    ${ints(rows.map(({ key }) => key.dayId))}::int[],
+    ${ints(rows.map(({ key }) => key.areaId))}::int[],
+    ${ints(rows.map(({ block }) => block))}::int[]
   ) with ordinality as place (event_id, day_id, area_id, block, number)
 on conflict (event_id, day_id, area_id, block) do update set ${sums}`
 }
@@ -55,30 +54,34 @@ const sums = sql.join(
   }),
 )
 
-type Block = AreaKey & { block: number; items: [menuItemId: number, change: ItemChange][] }
+/** Blocks in the order of their rows: `changes[n]` goes to the `places[n]`th of all their numbers, counted from 0. */
+type Blocks = { rows: { key: AreaKey; block: number }[]; places: number[]; changes: ItemChange[] }
 
-/** The changed items of one (day, area) by block, in the order of the blocks. */
-function blocksOf(items: Map<number, ItemChange>, key: AreaKey): Block[] {
-  const blocks = new Map<number, Block>()
-  for (const [menuItemId, change] of items) {
-    if (isEmpty(change)) continue
-    const block = Math.floor(menuItemId / itemsABlock)
-    const found = blocks.get(block)
-    if (found === undefined) blocks.set(block, { ...key, block, items: [[menuItemId, change]] })
-    else found.items.push([menuItemId, change])
+const noBlocks = (): Blocks => ({ rows: [], places: [], changes: [] })
+
+/** The changed items by block, ordered by (event, day, area, block), at most `blocksAWrite` at once. */
+function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
+  let blocks = noBlocks()
+  for (const { key, items } of flattenAreas(changes, ({ items }, key) => [{ key, items }])) {
+    let last: number | undefined
+    for (const menuItemId of [...items.keys()].sort(byNumber)) {
+      const change = items.get(menuItemId) as ItemChange
+      if (isEmpty(change)) continue
+      const block = Math.floor(menuItemId / itemsABlock)
+      if (block !== last && blocks.rows.length === blocksAWrite) {
+        yield blocks
+        blocks = noBlocks()
+      }
+      if (block !== last) blocks.rows.push({ key, block })
+      last = block
+      blocks.places.push((blocks.rows.length - 1) * itemsABlock + (menuItemId % itemsABlock))
+      blocks.changes.push(change)
+    }
   }
-  return [...blocks.values()].sort((one, other) => one.block - other.block)
+  if (blocks.rows.length > 0) yield blocks
 }
 
-/** One number for each item of each block; 0 for those that do not change. */
-function laidOut(blocks: Block[], pick: (change: ItemChange) => number): number[] {
-  const numbers = new Array<number>(blocks.length * itemsABlock).fill(0)
-  for (const [index, { items }] of blocks.entries()) {
-    for (const [menuItemId, change] of items)
-      numbers[index * itemsABlock + (menuItemId % itemsABlock)] = pick(change)
-  }
-  return numbers
-}
+const byNumber = (one: number, other: number) => one - other
 
 function isEmpty({ orders, quantity, grossCents, refundedQuantity, refundedCents }: ItemChange): boolean {
   return orders === 0 && quantity === 0 && grossCents === 0 && refundedQuantity === 0 && refundedCents === 0

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
-import { bigints, booleans, ints, jsons, texts, uuids } from './binaryArrays.ts'
+import { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './binaryArrays.ts'
 
 const database = await freshDatabase({ migrated: false })
 afterAll(() => database.drop())
@@ -40,6 +40,12 @@ test.for([
   },
 ])('Postgres reads back an array of $type as it was', async ({ type, array, values }) => {
   expect(await read(array, type)).toEqual(values)
+})
+
+test('numbers at their places stand among zeros', async () => {
+  const array = bigintsAt(6, [4, 0, 5], ['-7', '9007199254740991', '-9007199254740991'], Number)
+  expect(await read(array, 'bigint')).toEqual([9007199254740991, 0, 0, 0, -7, -9007199254740991])
+  expect(await read(bigintsAt<number>(2, [], [], Number), 'bigint')).toEqual([0, 0])
 })
 
 test('an array without elements is one', async () => {

@@ -12,10 +12,31 @@ const nullLength = -1
 
 /** One array of bigint; whole numbers within 2^53. */
 export function bigints(values: (number | null)[]): Buffer {
-  return fixed(oids.bigint, 8, values, (bytes, value, at) => {
-    const high = Math.floor(value / 0x1_0000_0000)
-    bytes.writeUInt32BE(value - high * 0x1_0000_0000, bytes.writeInt32BE(high, at))
-  })
+  return fixed(oids.bigint, 8, values, writeBigint)
+}
+
+const zero = Buffer.from([0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0])
+
+/** One array of `count` bigints, 0 but for `pick(values[n])` at the `places[n]`th, counted from 0; whole numbers within 2^53. */
+export function bigintsAt<Value>(
+  count: number,
+  places: number[],
+  values: Value[],
+  pick: (value: Value) => number,
+): Buffer {
+  const bytes = Buffer.allocUnsafe(headerBytes + count * zero.length)
+  const begin = writeHeader(bytes, oids.bigint, count)
+  bytes.fill(zero, begin)
+  for (let n = 0; n < values.length; n++) {
+    const place = places[n] as number
+    writeBigint(bytes, pick(values[n] as Value), begin + place * zero.length + lengthBytes)
+  }
+  return bytes
+}
+
+function writeBigint(bytes: Buffer, value: number, at: number): void {
+  const high = Math.floor(value / 0x1_0000_0000)
+  bytes.writeUInt32BE(value - high * 0x1_0000_0000, bytes.writeInt32BE(high, at))
 }
 
 /** One array of int. */
