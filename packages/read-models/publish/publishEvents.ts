@@ -15,8 +15,8 @@ export type Unpublished =
   | { whole: true }
   | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
 
-/** Events of one snapshot: enough to share its round trips, few enough to keep it short. */
-const eventsASnapshot = 50
+/** Events of one snapshot: enough to share its round trips, few enough to keep it short, and their documents in memory few. */
+const eventsASnapshot = 10
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard. What turns
