@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { everyProcess, openAuthenticatorStage, timed } from './authenticatorStage.ts'
+import { everyProcess, openAuthenticatorStage, timed } from './testing/authenticator.ts'
 import { findKeys, revokeKey } from './store.ts'
 import { formatToken, makeToken } from './token.ts'
 

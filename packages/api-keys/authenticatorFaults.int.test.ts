@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { everyProcess, openAuthenticatorStage, timed } from './authenticatorStage.ts'
+import { everyProcess, openAuthenticatorStage, timed } from './testing/authenticator.ts'
 import { AuthenticationUnavailable } from './keySource.ts'
 import { copyKey } from './redisCopy.ts'
 import { revokeKey } from './store.ts'
@@ -100,7 +100,7 @@ test('with Postgres gone and the copies lost, an unknown key is not refused: nob
   const authenticator = stage.open()
   await stage.published()
   await stage.postgresRelay.cut()
-  await stage.redis.del(stage.keys().apiKey('published'))
+  await stage.redis.del(stage.keys().apiKeysCopied)
   await expect(authenticator.authenticate(makeToken().token)).rejects.toThrow(AuthenticationUnavailable)
   expect(await authenticator.authenticate(token)).toBeDefined()
 })

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Postgres, RedisClient, RedisKeys } from '@tally/read-models'
 import type { Log } from './keySource.ts'
-import { copyKey, copyLifeSeconds, publishedKey } from './redisCopy.ts'
+import { copyKey, copyLifeSeconds } from './redisCopy.ts'
 import { readKeyPage } from './store.ts'
 
 /** Small enough that a page of copies is written well within a command's time-out. */
@@ -8,8 +9,13 @@ const pageSize = 200
 /** Longer than a copy lives: no older copy that says "good" is left over. */
 const revokedWithinMs = (copyLifeSeconds + 24 * 3600) * 1000
 
-/** Writes a copy of every good or lately revoked key to Redis, page by page; returns how many. */
+/**
+ * Writes a copy of every good or lately revoked key to Redis, page by page, and then says that all are there; returns how
+ * many. Where Redis loses data meanwhile it is not said, and the next look begins anew.
+ */
 export async function publishKeys(db: Postgres, redis: RedisClient, keys: RedisKeys): Promise<number> {
+  await redis.set(keys.apiKeysEpoch, randomUUID(), 'NX')
+  const epoch = (await redis.get(keys.apiKeysEpoch)) ?? ''
   const revokedSince = Date.now() - revokedWithinMs
   let count = 0
   for (let after = ''; ; ) {
@@ -20,34 +26,42 @@ export async function publishKeys(db: Postgres, redis: RedisClient, keys: RedisK
     if (last === undefined || page.length < pageSize) break
     after = last.key.keyId
   }
-  await redis.set(publishedKey(keys), Date.now(), 'EX', copyLifeSeconds)
+  await redis.markCopied(keys.apiKeysEpoch, keys.apiKeysCopied, epoch, Date.now(), copyLifeSeconds)
   return count
 }
 
-/** How long nobody could tell whose a key is if Postgres died just after Redis had lost its data. */
+/** How soon after Redis has lost the copies they are written again: if Postgres dies before, nobody can tell whose a key is. */
 const lookEveryMs = 500
-const publishEveryMs = 10 * 60_000
+const longestRestMs = 5_000
+const copyEveryMs = 10 * 60_000
 
 type Parts = { db: Postgres; redis: RedisClient; keys: RedisKeys; logger: Log }
 
 /**
  * Keeps the copies in Redis whole: writes all of them at the start, whenever Redis comes back, when it lost them
- * (looked at every 0.5 s) and every 10 minutes. What fails is tried again at the next look. Returns what stops it.
+ * (looked at every 0.5 s) and every 10 minutes or, so that not all processes do it at once, somewhat later. What fails is
+ * tried again after 0.5 to 5 s. Returns what stops it.
  */
 export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise<void> {
+  const oldestMs = copyEveryMs * (1 + Math.random() / 5)
   let isDue = true
+  let restMs = 0
+  let restsUntil = 0
   let running: Promise<void> | undefined
 
   const look = async () => {
-    if (redis.status !== 'ready') return
-    const published = Number((await redis.get(publishedKey(keys))) ?? 0)
-    if (!isDue && Date.now() - published < publishEveryMs) return
+    if (redis.status !== 'ready' || performance.now() < restsUntil) return
+    const copiedAt = Number((await redis.get(keys.apiKeysCopied)) ?? 0)
+    if (!isDue && Date.now() - copiedAt < oldestMs) return
     isDue = false
     try {
       const count = await publishKeys(db, redis, keys)
+      restMs = 0
       logger.debug({ keys: count }, 'copies of the API keys written to Redis')
     } catch (error) {
       isDue = true
+      restMs = Math.min(Math.max(lookEveryMs, 2 * restMs), longestRestMs)
+      restsUntil = performance.now() + restMs
       throw error
     }
   }
@@ -60,6 +74,7 @@ export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise
   }
   const onReady = () => {
     isDue = true
+    restsUntil = 0
     run()
   }
 

@@ -1,11 +1,11 @@
 import type { OrganizationId } from '@tally/contract'
 import type { RedisClient, RedisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { testRedis } from '../../test/support/redis.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 import { createKey, revokeKey } from './store.ts'
-import { addOrganization } from './testing.ts'
+import { addOrganization } from './testing/rows.ts'
 
 let database: TestDatabase
 let organizationId: OrganizationId
@@ -32,6 +32,9 @@ const create = () =>
   })
 
 test('the first copy that a process writes goes along with what else it asks, and each gets its own reply', async () => {
+  // A client that has written none before.
+  const { redis, keys } = await testRedis()
+  onTestFinished(() => redis.disconnect())
   const { stored } = await create()
   const key = keys.organization(organizationId)
   await redis.hset(key, { before: 'b', after: 'a' })

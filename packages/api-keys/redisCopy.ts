@@ -44,21 +44,18 @@ export async function readCopies(
   keys: RedisKeys,
   keyIds: string[],
 ): Promise<Map<string, StoredKey>> {
-  const [published, ...texts] = await Promise.all([
-    redis.get(publishedKey(keys)),
-    ...keyIds.map(keyId => redis.get(keys.apiKey(keyId))),
+  const [copiedAt, ...texts] = await Promise.all([
+    redis.get(keys.apiKeysCopied),
+    ...keyIds.map(async keyId => redis.get(keys.apiKey(keyId))),
   ])
   const found = new Map<string, StoredKey>()
   for (const [index, keyId] of keyIds.entries()) {
     const text = texts[index] ?? null
     if (text !== null) found.set(keyId, parseCopy(keyId, text))
-    else if (published === null) throw new Error('Redis lost copies of the API keys')
+    else if (copiedAt === null) throw new Error('Redis lost copies of the API keys')
   }
   return found
 }
-
-/** Says that a copy of every key was written, and when, in epoch milliseconds; no key id is as short. */
-export const publishedKey = (keys: RedisKeys) => keys.apiKey('published')
 
 function parseCopy(keyId: string, text: string): StoredKey {
   const { secretSha256, ...key } = copyShape.parse(JSON.parse(text))

@@ -3,7 +3,7 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { ApiKeyError, createKey, findKeys, listKeys, type NewKey, revokeKey, touchKeys } from './store.ts'
-import { addEvent, addOrganization } from './testing.ts'
+import { addEvent, addOrganization } from './testing/rows.ts'
 import { hashSecret, parseToken } from './token.ts'
 
 let database: TestDatabase

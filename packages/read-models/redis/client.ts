@@ -20,10 +20,18 @@ export type Scripts = {
   ) => Promise<[number, number, number, number] | null>
   /** See scripts/putApiKey.1.lua. */
   putApiKey: Script<[copy: string, isRevoked: '0' | '1', lifeSeconds: number], 'stored' | 'older'>
+  /** See scripts/markCopied.2.lua. */
+  markCopied: (
+    epochKey: string,
+    copiedKey: string,
+    epoch: string,
+    nowMs: number,
+    lifeSeconds: number,
+  ) => Promise<'marked' | 'lost'>
 }
 export type RedisClient = (Redis | Cluster) & Scripts
 
-const scripts = { publish: 1, raise: 1, advance: 1, takeRequests: 2, putApiKey: 1 }
+const scripts = { publish: 1, raise: 1, advance: 1, takeRequests: 2, putApiKey: 1, markCopied: 2 }
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 
@@ -55,8 +63,8 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
-  // All of them now: a pipeline knows the scripts that were defined before it was opened, and one that is called on an
-  // older pipeline leaves ioredis waiting for a reply too many, which ends the process (redis/ioredis#1931).
+  // All of them now: a pipeline knows only the scripts that were defined before it was opened. One that is called on an older
+  // pipeline hands the replies to the wrong callers, and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, numberOfKeys] of Object.entries(scripts)) {
     const lua = readFileSync(new URL(`scripts/${script}.${numberOfKeys}.lua`, import.meta.url), 'utf8')
     client.defineCommand(script, { numberOfKeys, lua })

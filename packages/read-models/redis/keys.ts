@@ -16,8 +16,12 @@ export function redisKeys(prefix: string) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
     /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
-    /** The JSON of one API key's record, without its secret. */
-    apiKey: (keyId: string) => `${prefix}:key:{${keyId}}`,
+    /** The JSON of one API key's record, without its secret. All lie in one slot: they are lost together, or not at all. */
+    apiKey: (keyId: string) => `${prefix}:{key}:${keyId}`,
+    /** When a copy of every API key was written, in epoch milliseconds; lost with them. */
+    apiKeysCopied: `${prefix}:{key}-copied`,
+    /** A name for the copies that Redis holds, made anew after each loss. */
+    apiKeysEpoch: `${prefix}:{key}-epoch`,
   }
 }
 /** Field of a shard's hash: up to which moment everything of a topic's partition is counted, in epoch milliseconds. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { addOrganization } from '@tally/api-keys/testing.ts'
+import { addOrganization } from '@tally/api-keys/testing/rows.ts'
 import { isPassword } from '@tally/admin/signIn/password.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database.ts'

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
 import { parseToken } from '@tally/api-keys'
-import { addEvent, addOrganization } from '@tally/api-keys/testing.ts'
+import { addEvent, addOrganization } from '@tally/api-keys/testing/rows.ts'
 import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../../test/support/database.ts'

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { openPostgres, openRedis, type RedisKeys, redisKeys } from '@tally/read-models'
 import { expect, inject, vi } from 'vitest'
-import { freshDatabase } from '../../test/support/database.ts'
-import { openRelay, type Relay } from '../../test/support/relay.ts'
-import { type Authenticator, openAuthenticator } from './authenticator.ts'
-import { createKey, type NewKey } from './store.ts'
-import { addOrganization } from './testing.ts'
+import { freshDatabase } from '../../../test/support/database.ts'
+import { openRelay, type Relay } from '../../../test/support/relay.ts'
+import { type Authenticator, openAuthenticator } from '../authenticator.ts'
+import { createKey, type NewKey } from '../store.ts'
+import { addOrganization } from './rows.ts'
 
 const logger = { debug: () => {}, info: () => {}, warn: () => {} }
 
@@ -59,7 +59,7 @@ export async function openAuthenticatorStage() {
     },
     /** Waits until Redis has the copies of all keys. */
     async published(): Promise<void> {
-      await vi.waitFor(async () => expect(await direct.get(keys.apiKey('published'))).not.toBeNull(), 5_000)
+      await vi.waitFor(async () => expect(await direct.get(keys.apiKeysCopied)).not.toBeNull(), 5_000)
     },
     async renew(): Promise<void> {
       await Promise.all([postgresRelay.mend(), redisRelay.mend()])
