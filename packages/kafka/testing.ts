@@ -110,7 +110,7 @@ export async function beginTransaction(connection: KafkaConnection): Promise<Tra
 export const texts = (topic: string, values: string[], partition = 0): OutgoingRecord[] =>
   values.map(value => ({ topic, key: null, value, partition }))
 
-/** Reads partition 0 of a topic from an offset on. */
+/** To read partition 0 of a topic from an offset on. */
 export const startAt = (topic: string, offset: number): StartOffsets =>
   new Map([[topic, new Map([[0, offset]])]])
 

@@ -19,7 +19,7 @@ export type KafkaRecord = {
   timestampMs: number
   key: Buffer | null
   value: Buffer | null
-  headers: RecordHeaders
+  headers: Readonly<RecordHeaders>
 }
 
 /** A record to be sent; without `partition` the key decides (murmur2, as Kafka's Java client does). */

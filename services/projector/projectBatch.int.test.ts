@@ -174,6 +174,8 @@ test('menu items whose ids lie far apart are counted like any others, however ma
   const counters = await readCounters(stage.db, eventId as EventId)
   const items = counters.get(friday)?.get(0)?.items ?? new Map()
   expect(items.size).toBe(6_000)
+  // The rows of area 1 are written in two parts.
+  expect(counters.get(friday)?.get(1)?.items).toEqual(items)
   for (const order of [0, 11])
     expect(items.get(idOf(order, 499))).toEqual({
       orders: 1,

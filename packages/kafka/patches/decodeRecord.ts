@@ -49,10 +49,10 @@ export function decodeRecord(decoder: Decoder, batch: BatchContext): object {
   }
 }
 
-/** Most records have none, and an object without a prototype takes more than a small one. */
-const noHeaders: RecordHeaders = Object.freeze(Object.create(null))
+/** Of all records without headers, most of all; one object without a prototype for each is a hash table of its own. */
+const noHeaders: Readonly<RecordHeaders> = Object.freeze(Object.create(null))
 
-function readHeaders(decoder: Decoder): RecordHeaders {
+function readHeaders(decoder: Decoder): Readonly<RecordHeaders> {
   const count = decoder.readVarInt()
   if (count === 0) return noHeaders
   const headers: RecordHeaders = Object.create(null)

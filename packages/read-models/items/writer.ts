@@ -14,9 +14,9 @@ export function* addItems(changes: Map<EventId, CounterChanges>): Generator<Writ
   for (const blocks of blocksOf(changes)) yield addBlocks(blocks)
 }
 
-function addBlocks({ rows, places: placesOf, changes }: Blocks): Write {
+function addBlocks({ rows, positions, changes }: Blocks): Write {
   const column = (pick: (change: ItemChange) => number) =>
-    bigintsAt(rows.length * itemsABlock, placesOf, changes, pick)
+    bigintsAt(rows.length * itemsABlock, positions, changes, pick)
   return sql`
 insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})
 select event_id, day_id, area_id, block, ${numbersOfBlock}
@@ -54,10 +54,10 @@ const sums = sql.join(
   }),
 )
 
-/** Blocks in the order of their rows: `changes[n]` goes to the `places[n]`th of all their numbers, counted from 0. */
-type Blocks = { rows: { key: AreaKey; block: number }[]; places: number[]; changes: ItemChange[] }
+/** Blocks in the order of their rows: `changes[n]` goes to the `positions[n]`th of all their numbers, counted from 0. */
+type Blocks = { rows: { key: AreaKey; block: number }[]; positions: number[]; changes: ItemChange[] }
 
-const noBlocks = (): Blocks => ({ rows: [], places: [], changes: [] })
+const noBlocks = (): Blocks => ({ rows: [], positions: [], changes: [] })
 
 /** The changed items by block, ordered by (event, day, area, block), at most `blocksAWrite` at once. */
 function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
@@ -74,7 +74,7 @@ function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
       }
       if (block !== last) blocks.rows.push({ key, block })
       last = block
-      blocks.places.push((blocks.rows.length - 1) * itemsABlock + (menuItemId % itemsABlock))
+      blocks.positions.push((blocks.rows.length - 1) * itemsABlock + (menuItemId % itemsABlock))
       blocks.changes.push(change)
     }
   }

@@ -15,12 +15,13 @@ export function bigints(values: (number | null)[]): Buffer {
   return fixed(oids.bigint, 8, values, writeBigint)
 }
 
+/** One element: its length, and a bigint of 0. */
 const zero = Buffer.from([0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0])
 
-/** One array of `count` bigints, 0 but for `pick(values[n])` at the `places[n]`th, counted from 0; whole numbers within 2^53. */
+/** One array of `count` bigints, 0 but for `pick(values[n])` at the `positions[n]`th, counted from 0; whole numbers within 2^53. */
 export function bigintsAt<Value>(
   count: number,
-  places: number[],
+  positions: number[],
   values: Value[],
   pick: (value: Value) => number,
 ): Buffer {
@@ -28,8 +29,8 @@ export function bigintsAt<Value>(
   const begin = writeHeader(bytes, oids.bigint, count)
   bytes.fill(zero, begin)
   for (let n = 0; n < values.length; n++) {
-    const place = places[n] as number
-    writeBigint(bytes, pick(values[n] as Value), begin + place * zero.length + lengthBytes)
+    const position = positions[n] as number
+    writeBigint(bytes, pick(values[n] as Value), begin + position * zero.length + lengthBytes)
   }
   return bytes
 }

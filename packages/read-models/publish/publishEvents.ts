@@ -15,8 +15,8 @@ export type Unpublished =
   | { whole: true }
   | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
 
-/** Events of one snapshot: enough to share its round trips, few enough to keep it short, and their documents in memory few. */
-const eventsASnapshot = 10
+/** Events of one snapshot: enough to share its round trips, few enough to keep it short and its documents few megabytes. */
+const eventsASnapshot = 20
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard. What turns
@@ -31,7 +31,7 @@ export async function publishEvents(
     const part = new Map(todo.splice(0, eventsASnapshot))
     const composed = await compose(db, part)
     const replies = await Promise.all(
-      composed.map(({ head, base, documents }) =>
+      composed.map(async ({ head, base, documents }) =>
         redis.publish(
           keys.event(head.eventId),
           head.revision,
