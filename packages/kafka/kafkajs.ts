@@ -5,6 +5,7 @@ import { groupMessages } from './patches/groupMessages.ts'
 import { patchBatch, patchOffsetOutOfRange } from './patches/reading.ts'
 import { decodeRecord } from './patches/decodeRecord.ts'
 import { encodeBatch, MAGIC_BYTE } from './patches/encodeBatch.ts'
+import { patchReconnect } from './patches/reconnect.ts'
 import { patchRequestQueue } from './patches/requestQueue.ts'
 
 const require = createRequire(import.meta.url)
@@ -26,6 +27,10 @@ function loadPatched(): typeof import('kafkajs') {
   replaceModule('consumer/filterAbortedMessages.js', () => withoutAborted)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
+  patchReconnect(
+    require('kafkajs/src/network/connection.js').prototype,
+    kafkajs.KafkaJSConnectionError as never,
+  )
   patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
   patchBatch(require('kafkajs/src/consumer/batch.js').prototype)
   patchOffsetOutOfRange(

@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type Duplex, PassThrough } from 'node:stream'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import '../kafkajs.ts'
+
+type Answer = { correlationId: number; payload: Buffer }
+type Connection = {
+  connect(): Promise<true>
+  disconnect(): Promise<true>
+  isConnected(): boolean
+  requestQueue: { fulfillRequest: (answer: Answer) => void }
+}
+const Connection: new (options: object) => Connection = createRequire(import.meta.url)(
+  'kafkajs/src/network/connection.js',
+)
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => silent }
+/** Its ends may still write when the client has ended, as answers on a slow way do. */
+const server = createServer({ allowHalfOpen: true })
+/** The server's ends, in the order of the connections. */
+let sockets: Socket[] = []
+let connection: Connection
+let answers: string[] = []
+/** Sockets that the connection has made. */
+let made = 0
+
+beforeEach(async () => {
+  sockets = []
+  server.removeAllListeners('connection').on('connection', socket => {
+    sockets.push(socket.on('error', () => undefined))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  connection = open()
+})
+afterEach(async () => {
+  await connection.disconnect()
+  for (const socket of sockets) socket.destroy()
+  await new Promise(resolve => server.close(resolve))
+})
+
+function open(
+  makeSocket = (port: number, onConnect: () => void): Duplex => connect(port, '127.0.0.1', onConnect),
+) {
+  const { port } = server.address() as AddressInfo
+  const opened = new Connection({
+    host: '127.0.0.1',
+    port,
+    logger: silent,
+    connectionTimeout: 1_000,
+    requestTimeout: 5_000,
+    socketFactory({ onConnect }: { onConnect: () => void }) {
+      made += 1
+      return makeSocket(port, onConnect)
+    },
+  })
+  made = 0
+  answers = []
+  opened.requestQueue.fulfillRequest = ({ correlationId, payload }) =>
+    answers.push(`${correlationId} ${payload}`)
+  return opened
+}
+
+/** An answer as Kafka sends it. */
+function answer(correlationId: number, text: string): Buffer {
+  const bytes = Buffer.alloc(8 + text.length)
+  bytes.writeInt32BE(4 + text.length, 0)
+  bytes.writeInt32BE(correlationId, 4)
+  bytes.write(text, 8)
+  return bytes
+}
+const socketAt = (index: number) =>
+  vi.waitFor(() => {
+    const socket = sockets[index]
+    if (socket === undefined) throw new Error('nobody has connected')
+    return socket
+  })
+const arrived = (expected: string[]) => vi.waitFor(() => expect(answers).toEqual(expected))
+
+test('half an answer of a socket that broke is forgotten with it', async () => {
+  await connection.connect()
+  const first = await socketAt(0)
+  first.write(Buffer.concat([answer(1, 'whole'), answer(2, 'x'.repeat(100)).subarray(0, 30)]))
+  await arrived(['1 whole'])
+  first.destroy()
+  await vi.waitFor(() => expect(connection.isConnected()).toBe(false))
+
+  await connection.connect()
+  ;(await socketAt(1)).write(answer(3, 'after'))
+  await arrived(['1 whole', '3 after'])
+})
+
+test('what a socket brings that was given up is not heard, nor is its end', async () => {
+  await connection.connect()
+  const first = await socketAt(0)
+  await connection.disconnect()
+  await connection.connect()
+  const second = await socketAt(1)
+  second.write(answer(3, 'after').subarray(0, 6))
+  first.end(answer(2, 'late'))
+  await vi.waitFor(() => expect(first.destroyed).toBe(true))
+  second.write(answer(3, 'after').subarray(6))
+  await arrived(['3 after'])
+  expect(connection.isConnected()).toBe(true)
+})
+
+test('all who ask at once share one socket, and the next who asks gets another', async () => {
+  await Promise.all([connection.connect(), connection.connect(), connection.connect()])
+  expect(made).toBe(1)
+  await connection.disconnect()
+  await connection.connect()
+  expect(made).toBe(2)
+})
+
+test('what cannot be read ends the connection, which can be made anew, and nothing else', async () => {
+  await connection.connect()
+  const tooShort = Buffer.from([0, 0, 0, 2, 0, 0])
+  ;(await socketAt(0)).write(tooShort)
+  await vi.waitFor(() => expect(connection.isConnected()).toBe(false))
+  await connection.connect()
+  ;(await socketAt(1)).write(answer(3, 'after'))
+  await arrived(['3 after'])
+})
+
+test('a socket that ends before it has begun is told to who waits for it', async () => {
+  const silently = open(() => {
+    const socket = Object.assign(new PassThrough(), { unref() {} })
+    return socket.resume().end()
+  })
+  await expect(silently.connect()).rejects.toThrow('closed the connection')
+})
