@@ -67,7 +67,7 @@ test('copies of which some were lost while others were still written are not sai
       return redis.putApiKey(key, ...rest)
     },
   })
-  await publishKeys(database.db, losing, keys)
+  await expect(publishKeys(database.db, losing, keys)).rejects.toThrow('Redis lost copies')
   await expect(readCopies(redis, keys, ['unknown'])).rejects.toThrow('lost copies')
   await publishKeys(database.db, redis, keys)
   expect((await readCopies(redis, keys, ['unknown'])).size).toBe(0)

@@ -9,11 +9,19 @@ const pageSize = 200
 /** Longer than a copy lives: no older copy that says "good" is left over. */
 const revokedWithinMs = (copyLifeSeconds + 24 * 3600) * 1000
 
+/** The mark that all copies are there is forgotten before the first of them. */
+const markLifeSeconds = copyLifeSeconds - 3600
+
 /**
  * Writes a copy of every good or lately revoked key to Redis, page by page, and then says that all are there; returns how
- * many. Where Redis loses data meanwhile it is not said, and the next look begins anew.
+ * many. Throws, and does not say so, where Redis lost data meanwhile, or may have (`mayHaveLost`).
  */
-export async function publishKeys(db: Postgres, redis: RedisClient, keys: RedisKeys): Promise<number> {
+export async function publishKeys(
+  db: Postgres,
+  redis: RedisClient,
+  keys: RedisKeys,
+  mayHaveLost = () => false,
+): Promise<number> {
   await redis.set(keys.apiKeysEpoch, randomUUID(), 'NX')
   const epoch = (await redis.get(keys.apiKeysEpoch)) ?? ''
   const revokedSince = Date.now() - revokedWithinMs
@@ -26,7 +34,10 @@ export async function publishKeys(db: Postgres, redis: RedisClient, keys: RedisK
     if (last === undefined || page.length < pageSize) break
     after = last.key.keyId
   }
-  await redis.markCopied(keys.apiKeysEpoch, keys.apiKeysCopied, epoch, Date.now(), copyLifeSeconds)
+  const reply = mayHaveLost()
+    ? 'lost'
+    : await redis.markCopied(keys.apiKeysEpoch, keys.apiKeysCopied, epoch, Date.now(), markLifeSeconds)
+  if (reply === 'lost') throw new Error('Redis lost copies of the API keys while they were written')
   return count
 }
 
@@ -55,7 +66,8 @@ export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise
     if (!isDue && Date.now() - copiedAt < oldestMs) return
     isDue = false
     try {
-      const count = await publishKeys(db, redis, keys)
+      // Due again already: Redis went and came back meanwhile.
+      const count = await publishKeys(db, redis, keys, () => isDue)
       restMs = 0
       logger.debug({ keys: count }, 'copies of the API keys written to Redis')
     } catch (error) {

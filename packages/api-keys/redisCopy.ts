@@ -44,10 +44,8 @@ export async function readCopies(
   keys: RedisKeys,
   keyIds: string[],
 ): Promise<Map<string, StoredKey>> {
-  const [copiedAt, ...texts] = await Promise.all([
-    redis.get(keys.apiKeysCopied),
-    ...keyIds.map(async keyId => redis.get(keys.apiKey(keyId))),
-  ])
+  // One command, so that Redis cannot lose them in between.
+  const [copiedAt, ...texts] = await redis.mget(keys.apiKeysCopied, ...keyIds.map(keys.apiKey))
   const found = new Map<string, StoredKey>()
   for (const [index, keyId] of keyIds.entries()) {
     const text = texts[index] ?? null

@@ -7,26 +7,32 @@ type Connection = {
   bytesBuffered: number
   bytesNeeded: number
   connecting?: Promise<true> | undefined
+  requestQueue: { rejectAll(error: Error): void }
   isConnected(): boolean
   connect(): Promise<true>
+  disconnect(): Promise<true>
   processData(bytes: Buffer): unknown
 }
 
 /** Every answer begins with its size, in so many bytes. */
 const sizeBytes = 4
+/** No answer is nearly as large: whoever announces more has lost the thread. */
+const largestAnswer = 256 * 1024 * 1024
 
 /**
  * Keeps what two sockets bring apart. A connection of kafkajs 2.2.4 outlives its sockets: what it had of an answer when one
  * broke stays the beginning of the next one's answers, a socket that was given up still brings its own in between, and its
  * end is taken for the end of the new one; two who ask at once open two. What then cannot be read throws in an event
  * handler, which ends the process (issues 715 and 1374). Here a new socket begins with nothing, the one before is gone,
- * all who ask share one, and one that brings what cannot be read is an error of the connection, which is made anew.
+ * all who ask share one, and one that brings what cannot be read is an error of the connection, which is made anew. A
+ * request that was sent while the connection closed is refused; kafkajs waits for its answer for ever, and takes the
+ * connection for a good one meanwhile.
  */
 export function patchReconnect(
   prototype: object,
   KafkaJSConnectionError: new (message: string) => Error,
 ): void {
-  const { connect, processData } = prototype as Connection
+  const { connect, disconnect, processData } = prototype as Connection
   Object.assign(prototype, {
     connect(this: Connection): Promise<true> {
       if (this.isConnected()) return Promise.resolve(true)
@@ -36,9 +42,20 @@ export function patchReconnect(
       return this.connecting
     },
 
+    async disconnect(this: Connection): Promise<true> {
+      // With an error, so that kafkajs's time-out for this attempt ends with it.
+      if (this.connecting !== undefined) this.socket?.destroy(new KafkaJSConnectionError('given up'))
+      const done = await disconnect.call(this)
+      if (!this.isConnected())
+        this.requestQueue.rejectAll(new KafkaJSConnectionError('the connection was closed'))
+      return done
+    },
+
     processData(this: Connection, bytes: Buffer): unknown {
       try {
-        return processData.call(this, bytes)
+        const result = processData.call(this, bytes)
+        if (this.bytesNeeded > largestAnswer) throw new Error(`an answer of ${this.bytesNeeded} bytes`)
+        return result
       } catch (error) {
         this.socket?.destroy(error as Error)
         return undefined

@@ -10,7 +10,7 @@ type Connection = {
   connect(): Promise<true>
   disconnect(): Promise<true>
   isConnected(): boolean
-  requestQueue: { fulfillRequest: (answer: Answer) => void }
+  requestQueue: { fulfillRequest: (answer: Answer) => void; push: (request: object) => void }
 }
 const Connection: new (options: object) => Connection = createRequire(import.meta.url)(
   'kafkajs/src/network/connection.js',
@@ -114,10 +114,40 @@ test('all who ask at once share one socket, and the next who asks gets another',
   expect(made).toBe(2)
 })
 
-test('what cannot be read ends the connection, which can be made anew, and nothing else', async () => {
+test('who gives up while it connects is told, and the next who asks gets a socket of their own', async () => {
+  const attempt = connection.connect()
+  const given = expect(attempt).rejects.toThrow('given up')
+  await connection.disconnect()
+  await given
   await connection.connect()
-  const tooShort = Buffer.from([0, 0, 0, 2, 0, 0])
-  ;(await socketAt(0)).write(tooShort)
+  expect(made).toBe(2)
+  await vi.waitFor(() => {
+    for (const socket of sockets) socket.write(answer(3, 'after'))
+    expect(answers).toContain('3 after')
+  })
+})
+
+test('a request that comes while the connection closes is refused', async () => {
+  await connection.connect()
+  const closing = connection.disconnect()
+  const request = new Promise((resolve, reject) => {
+    const entry = { correlationId: 9, apiKey: 1, apiName: 'Fetch', apiVersion: 0, resolve, reject }
+    connection.requestQueue.push({ entry, expectResponse: true, sendRequest() {} })
+  })
+  const refused = expect(request).rejects.toThrow('closed')
+  await closing
+  await refused
+  ;(await socketAt(0)).end()
+  await vi.waitFor(() => expect(sockets[0]?.destroyed).toBe(true))
+  expect(connection.isConnected()).toBe(false)
+})
+
+test.each([
+  ['is too short', [0, 0, 0, 2, 0, 0]],
+  ['has no end', [127, 255, 255, 255, 0, 0]],
+])('an answer that %s ends the connection, which can be made anew, and nothing else', async (_, bytes) => {
+  await connection.connect()
+  ;(await socketAt(0)).write(Buffer.from(bytes))
   await vi.waitFor(() => expect(connection.isConnected()).toBe(false))
   await connection.connect()
   ;(await socketAt(1)).write(answer(3, 'after'))
