@@ -1,5 +1,12 @@
 import type { EventId, HourBucket, KpisAnswer } from '@tally/contract'
-import { composeHours, composeItems, composeKpis, type ItemsDocument, noSales } from '@tally/core'
+import {
+  composeHours,
+  composeItems,
+  composeKpis,
+  getOrInsertComputed,
+  type ItemsDocument,
+  noSales,
+} from '@tally/core'
 import type { Kysely } from 'kysely'
 import type { AreaRow, CounterScope } from '../counterScope.ts'
 import { readDaily } from '../daily/reader.ts'
@@ -43,9 +50,8 @@ export async function composeDocuments(
     { event_id, day_id, area_id }: AreaRow,
     document: DocumentOf[Name],
   ) => {
-    const ofEvent = documents.get(event_id) ?? new Map<DocumentName, string>()
+    const ofEvent = getOrInsertComputed(documents, event_id, () => new Map<DocumentName, string>())
     ofEvent.set(documentName(view, day_id, area_id), JSON.stringify(document))
-    documents.set(event_id, ofEvent)
   }
   for (const row of daily) put('kpis', row, composeKpis(row))
   for (const rows of byArea(hourly)) put('hours', rows[0] as AreaRow, composeHours(rows))

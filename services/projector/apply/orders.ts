@@ -1,5 +1,13 @@
 import type { EventId, Order } from '@tally/contract'
-import { addChanges, applyOrder, type CounterChanges, hourIn, type KnownOrder, noRefunds } from '@tally/core'
+import {
+  addChanges,
+  applyOrder,
+  type CounterChanges,
+  getOrInsertComputed,
+  hourIn,
+  type KnownOrder,
+  noRefunds,
+} from '@tally/core'
 import {
   lockEvents,
   orderKey,
@@ -32,9 +40,10 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
     if (outcome.outcome !== 'applied') continue
     entry.known = outcome.next
     entry.winner = order
-    const ofEvent = changes.get(order.eventId) ?? new Map()
-    changes.set(order.eventId, ofEvent)
-    addChanges(ofEvent, outcome.changes)
+    addChanges(
+      getOrInsertComputed(changes, order.eventId, () => new Map()),
+      outcome.changes,
+    )
   }
 
   if (changes.size === 0) return effects

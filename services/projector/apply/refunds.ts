@@ -1,5 +1,13 @@
 import type { EventId, Refund } from '@tally/contract'
-import { addChanges, applyRefund, type CounterChanges, hourIn, type KnownOrder, noRefunds } from '@tally/core'
+import {
+  addChanges,
+  applyRefund,
+  type CounterChanges,
+  getOrInsertComputed,
+  hourIn,
+  type KnownOrder,
+  noRefunds,
+} from '@tally/core'
 import {
   lockEvents,
   type OrderRefunds,
@@ -44,8 +52,7 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
     effects.counts[outcome.outcome] += 1
     known.set(key, outcome.next)
     sums.set(key, { eventId: refund.eventId, orderId: refund.orderId, refunds: outcome.next.refunds })
-    const ofEvent = changes.get(refund.eventId) ?? new Map()
-    changes.set(refund.eventId, ofEvent)
+    const ofEvent = getOrInsertComputed(changes, refund.eventId, () => new Map())
     if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
   }
 
