@@ -1,51 +1,28 @@
-import type { OrganizationId } from '@tally/contract'
-import type { RedisClient, RedisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { testRedis } from '../../test/support/redis.ts'
+import type { RedisClient } from '@tally/read-models'
+import { afterAll, expect, test, vi } from 'vitest'
 import { keepPublished, publishKeys } from './publish.ts'
 import { readCopies } from './redisCopy.ts'
-import { createKey, revokeKey } from './store.ts'
-import { addOrganization } from './testing/rows.ts'
+import { revokeKey } from './store.ts'
+import { openCopyStage } from './testing/copies.ts'
 
-let database: TestDatabase
-let redis: RedisClient
-let keys: RedisKeys
-let organizationId: OrganizationId
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  organizationId = await addOrganization(database.db)
-  ;({ redis, keys } = await testRedis())
-})
-afterAll(async () => {
-  redis.disconnect()
-  await database.drop()
-})
-
-const wanted = () => ({
-  organizationId,
-  name: 'till',
-  scopes: ['orders:read' as const],
-  eventId: null,
-  expiresAt: null,
-})
+const { db, redis, keys, create, close } = await openCopyStage()
+afterAll(close)
 
 test('every good or revoked key has its copy, however many there are; an expired one has none', async () => {
   const ids: string[] = []
-  for (let i = 0; i < 450; i++) ids.push((await createKey(database.db, wanted())).stored.key.keyId)
-  const expired = await createKey(database.db, { ...wanted(), expiresAt: Date.now() - 1 })
-  const revoked = await revokeKey(database.db, ids[0] ?? '')
-  expect(await publishKeys(database.db, redis, keys)).toBe(450)
+  for (let i = 0; i < 450; i++) ids.push((await create()).stored.key.keyId)
+  const expired = await create({ expiresAt: Date.now() - 1 })
+  const revoked = await revokeKey(db, ids[0] ?? '')
+  expect(await publishKeys(db, redis, keys)).toBe(450)
   const copies = await readCopies(redis, keys, [...ids, expired.stored.key.keyId])
   expect([...copies.keys()]).toEqual(ids)
   expect(copies.get(revoked.key.keyId)).toEqual(revoked)
 })
 
 test('copies that Redis lost are back soon', async () => {
-  const { keyId } = (await createKey(database.db, wanted())).stored.key
+  const { keyId } = (await create()).stored.key
   const logger = { debug() {}, info() {}, warn() {} }
-  const stop = keepPublished({ db: database.db, redis, keys, logger })
+  const stop = keepPublished({ db, redis, keys, logger })
   const areWhole = async () => expect(await redis.get(keys.apiKeysCopied)).not.toBeNull()
   try {
     await vi.waitFor(areWhole, 5_000)
@@ -58,7 +35,7 @@ test('copies that Redis lost are back soon', async () => {
 })
 
 test('copies of which some were lost while others were still written are not said to be whole', async () => {
-  for (let i = 0; i < 250; i++) await createKey(database.db, wanted())
+  for (let i = 0; i < 250; i++) await create()
   const copied: string[] = []
   const losing: RedisClient = Object.assign(Object.create(redis), {
     async putApiKey(key: string, ...rest: [string, '0' | '1', number]) {
@@ -67,8 +44,8 @@ test('copies of which some were lost while others were still written are not sai
       return redis.putApiKey(key, ...rest)
     },
   })
-  await expect(publishKeys(database.db, losing, keys)).rejects.toThrow('Redis lost copies')
+  await expect(publishKeys(db, losing, keys)).rejects.toThrow('Redis lost copies')
   await expect(readCopies(redis, keys, ['unknown'])).rejects.toThrow('lost copies')
-  await publishKeys(database.db, redis, keys)
+  await publishKeys(db, redis, keys)
   expect((await readCopies(redis, keys, ['unknown'])).size).toBe(0)
 })

@@ -1,35 +1,11 @@
-import type { OrganizationId } from '@tally/contract'
-import type { RedisClient, RedisKeys } from '@tally/read-models'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { testRedis } from '../../test/support/redis.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
-import { createKey, revokeKey } from './store.ts'
-import { addOrganization } from './testing/rows.ts'
+import { revokeKey } from './store.ts'
+import { openCopyStage } from './testing/copies.ts'
 
-let database: TestDatabase
-let organizationId: OrganizationId
-let redis: RedisClient
-let keys: RedisKeys
-
-beforeAll(async () => {
-  database = await freshDatabase()
-  organizationId = await addOrganization(database.db)
-  ;({ redis, keys } = await testRedis())
-})
-afterAll(async () => {
-  redis.disconnect()
-  await database.drop()
-})
-
-const create = () =>
-  createKey(database.db, {
-    organizationId,
-    name: 'till',
-    scopes: ['events:read'],
-    eventId: null,
-    expiresAt: null,
-  })
+const { db, organizationId, redis, keys, create, close } = await openCopyStage()
+afterAll(close)
 
 test('the first copy that a process writes goes along with what else it asks, and each gets its own reply', async () => {
   // A client that has written none before.
@@ -51,7 +27,7 @@ test('the first copy that a process writes goes along with what else it asks, an
 
 test('a copy that says revoked is never overwritten by an older one, and holds no secret', async () => {
   const { stored, token } = await create()
-  const revoked = await revokeKey(database.db, stored.key.keyId)
+  const revoked = await revokeKey(db, stored.key.keyId)
   const copy = async () => JSON.parse((await redis.get(keys.apiKey(stored.key.keyId))) ?? 'null')
   await copyKey(redis, keys, stored)
   expect(await copy()).toMatchObject({ revokedAt: null })

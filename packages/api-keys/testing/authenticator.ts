@@ -4,8 +4,8 @@ import { expect, inject, vi } from 'vitest'
 import { freshDatabase } from '../../../test/support/database.ts'
 import { openRelay, type Relay } from '../../../test/support/relay.ts'
 import { type Authenticator, openAuthenticator } from '../authenticator.ts'
-import { createKey, type NewKey } from '../store.ts'
-import { addOrganization } from './rows.ts'
+import type { NewKey } from '../store.ts'
+import { addKey, addOrganization } from './rows.ts'
 
 const logger = { debug: () => {}, info: () => {}, warn: () => {} }
 
@@ -52,11 +52,7 @@ export async function openAuthenticatorStage() {
     },
     /** How many statements the processes have sent to Postgres. */
     statements: () => statements,
-    create(more: Partial<NewKey> = {}) {
-      const scopes = ['events:read' as const]
-      const wanted = { organizationId, name: 'till', scopes, eventId: null, expiresAt: null }
-      return createKey(database.db, { ...wanted, ...more })
-    },
+    create: (more: Partial<NewKey> = {}) => addKey(database.db, organizationId, more),
     /** Waits until Redis has the copies of all keys. */
     async published(): Promise<void> {
       await vi.waitFor(async () => expect(await direct.get(keys.apiKeysCopied)).not.toBeNull(), 5_000)

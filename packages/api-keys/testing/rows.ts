@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/read-models'
+import { createKey, type NewKey } from '../store.ts'
 
 /** Puts an organization into a test's database, as the projector would have. */
 export async function addOrganization(
@@ -30,4 +31,10 @@ export async function addEvent(db: Postgres, organizationId: OrganizationId): Pr
   }
   await db.insertInto('events').values(row).execute()
   return eventId
+}
+
+/** Makes a key of an organization that reads events and never expires, with what is named otherwise. */
+export function addKey(db: Postgres, organizationId: OrganizationId, more: Partial<NewKey> = {}) {
+  const scopes = ['events:read' as const]
+  return createKey(db, { organizationId, name: 'till', scopes, eventId: null, expiresAt: null, ...more })
 }
