@@ -27,6 +27,34 @@ export class OffsetOutOfLogError extends Error {
   }
 }
 
+/**
+ * A record batch that cannot be decoded: damaged, cut off, or packed with an unknown codec. `from` is the first offset that
+ * cannot be read, `to` the offset after the batch: `tally offsets skip` goes on there.
+ */
+export class UndecodableBatchError extends Error {
+  override readonly name = 'UndecodableBatchError'
+  readonly topic: string
+  readonly partition: number
+  readonly from: number
+  readonly to: number
+  constructor(
+    of: { topic: string; partition: number; from: number; to: number },
+    why: string,
+    cause?: unknown,
+  ) {
+    super(
+      `${of.topic}-${of.partition} holds a batch at offsets ${of.from} to ${of.to - 1} that cannot be decoded: ${why}`,
+      {
+        cause,
+      },
+    )
+    this.topic = of.topic
+    this.partition = of.partition
+    this.from = of.from
+    this.to = of.to
+  }
+}
+
 /** Records could not be sent; none, some or all of them may be in Kafka. */
 export class KafkaSendError extends Error {
   override readonly name = 'KafkaSendError'

@@ -5,6 +5,7 @@ export {
   OffsetOutOfLogError,
   PartitionCountError,
   TopicMissingError,
+  UndecodableBatchError,
 } from './errors.ts'
 export { endOffsets } from './offsets.ts'
 export { openProducer } from './producer.ts'
