@@ -1,5 +1,6 @@
 import type { Kafka } from 'kafkajs'
 import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
+import { type SharedCluster, sharedCluster } from './cluster.ts'
 import type { ConnectOptions, KafkaSettings } from './types.ts'
 
 /** A way to Kafka, shared by all that a process reads and writes. Close it last. */
@@ -9,7 +10,7 @@ export type KafkaConnection = {
   close(): Promise<void>
 }
 
-type Inside = { kafka: Kafka; admin: SharedAdmin; logger: ConnectOptions['logger'] }
+type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger: ConnectOptions['logger'] }
 
 const insides = new WeakMap<KafkaConnection, Inside>()
 
@@ -20,8 +21,12 @@ const insides = new WeakMap<KafkaConnection, Inside>()
 export function connectKafka(settings: KafkaSettings, { clientId, logger }: ConnectOptions): KafkaConnection {
   const kafka = openClient(settings, clientId, logger)
   const admin = sharedAdmin(kafka)
-  const connection: KafkaConnection = { clientId, close: () => admin.close() }
-  insides.set(connection, { kafka, admin, logger })
+  const cluster = sharedCluster(kafka)
+  const close = async (): Promise<void> => {
+    await Promise.all([admin.close(), cluster.close()])
+  }
+  const connection: KafkaConnection = { clientId, close }
+  insides.set(connection, { kafka, admin, cluster, logger })
   return connection
 }
 

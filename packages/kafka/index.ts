@@ -7,6 +7,7 @@ export {
   TopicMissingError,
   UndecodableBatchError,
 } from './errors.ts'
+export { logEnds } from './logEnds.ts'
 export { endOffsets } from './offsets.ts'
 export { openProducer } from './producer.ts'
 export { readTopic, type TopicRead } from './readTopic.ts'

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
-import type { Batch, Kafka } from 'kafkajs'
+import type { Batch } from 'kafkajs'
 import { backoffMs, rest } from './backoff.ts'
+import { type Cluster, openCluster } from './cluster.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { isHopeless } from './crash.ts'
 import { TopicMissingError } from './errors.ts'
@@ -110,28 +111,6 @@ async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promi
   }
 }
 
-/** What of kafkajs 2.2.4's own Cluster is used here; it offers no reading without a group. */
-type Cluster = {
-  isConnected(): boolean
-  connect(): Promise<void>
-  disconnect(): Promise<void>
-  addTargetTopic(topic: string): Promise<void>
-  refreshMetadata(): Promise<void>
-  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
-  findBroker(of: { nodeId: string }): Promise<{ fetch(request: object): Promise<FetchResponse> }>
-}
-type FetchResponse = { responses: { partitions: object[] }[] }
-
 const KafkajsBatch: new (topic: string, fetchedOffset: string, partition: object) => Batch = createRequire(
   import.meta.url,
 )('kafkajs/src/consumer/batch.js')
-
-function openCluster(kafka: Kafka): Cluster {
-  const name = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  )
-  if (name === undefined)
-    throw new Error('kafkajs has no createCluster: packages/kafka is written for kafkajs 2.2.4')
-  const make = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[name]
-  return (make as (options: object) => Cluster)({ metadataMaxAge: 30_000, allowAutoTopicCreation: false })
-}
