@@ -1,6 +1,7 @@
+import { isFatal } from '@tally/runtime'
 import { backoffMs, rest } from './backoff.ts'
 import { type KafkaConnection, inside } from './connection.ts'
-import { isHopeless, isUnknownTopic, type OutOfRange, outOfRange } from './crash.ts'
+import { isUnknownTopic, type OutOfRange, outOfRange } from './crash.ts'
 import { OffsetOutOfLogError, TopicMissingError } from './errors.ts'
 import { endOffsets } from './offsets.ts'
 import { newMemory, openSession, type Session, type Tuning } from './session.ts'
@@ -52,7 +53,7 @@ export async function consumeBatches(
       memory.kafkaError = error
       const closed = session.close()
       await Promise.race([closed, rest(STOP_WITHIN_MS, stopping.signal)])
-      const fatal = error && (await whyHopeless(error))
+      const fatal = error && (await whyFatal(error))
       if (fatal) return options.onCrash(fatal)
       logger.warn({ err: error }, 'the consumer stopped; starting it again')
       if (Date.now() - startedAt > STALLED_MS) failures = 1
@@ -61,10 +62,10 @@ export async function consumeBatches(
   }
 
   /** The error to crash with, or undefined where another try may heal. */
-  const whyHopeless = async (error: Error): Promise<Error | undefined> => {
+  const whyFatal = async (error: Error): Promise<Error | undefined> => {
     const range = outOfRange(error)
     if (range) return judgeRange(range)
-    if (isHopeless(error)) return error
+    if (isFatal(error)) return error
     if (!isUnknownTopic(error)) {
       topicMissingSince = undefined
       return undefined

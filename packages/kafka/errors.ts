@@ -1,5 +1,7 @@
+import { FatalError } from '@tally/runtime'
+
 /** A topic that must be there is not. */
-export class TopicMissingError extends Error {
+export class TopicMissingError extends FatalError {
   override readonly name = 'TopicMissingError'
   constructor(topics: string[]) {
     const [is, it] = topics.length === 1 ? ['topic', 'is'] : ['topics', 'are']
@@ -8,12 +10,12 @@ export class TopicMissingError extends Error {
 }
 
 /** Topics whose partition counts do not fit (messages.md, section 1). */
-export class PartitionCountError extends Error {
+export class PartitionCountError extends FatalError {
   override readonly name = 'PartitionCountError'
 }
 
 /** The offset to read from lies outside what the topic still holds. */
-export class OffsetOutOfLogError extends Error {
+export class OffsetOutOfLogError extends FatalError {
   override readonly name = 'OffsetOutOfLogError'
   constructor(topic: string, partition: number, wanted: number, log: { start: number; end: number }) {
     const why =

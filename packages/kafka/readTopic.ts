@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
+import { isFatal } from '@tally/runtime'
 import type { Batch } from 'kafkajs'
 import { backoffMs, rest } from './backoff.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type KafkaConnection, inside } from './connection.ts'
-import { isHopeless } from './crash.ts'
 import { TopicMissingError } from './errors.ts'
 // Before kafkajs's own modules are asked for: it patches them.
 import './kafkajs.ts'
@@ -105,7 +105,7 @@ async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promi
       await (failures === 0 ? cluster.addTargetTopic(topic) : cluster.refreshMetadata())
       return await once()
     } catch (error) {
-      if (++failures === TRIES || isHopeless(error)) throw error
+      if (++failures === TRIES || isFatal(error)) throw error
       await rest(backoffMs(failures), new AbortController().signal)
     }
   }

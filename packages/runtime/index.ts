@@ -1,3 +1,4 @@
+export * from './errors.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'
 export * from './metrics.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FatalError } from './errors.ts'
 import {
   anyPort,
   base,
@@ -15,7 +16,7 @@ import {
 } from './settingValues.ts'
 
 /** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
-export class SettingsError extends Error {
+export class SettingsError extends FatalError {
   override name = 'SettingsError'
 }
 

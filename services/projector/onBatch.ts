@@ -1,10 +1,9 @@
 import type { RecordType } from '@tally/contract'
 import type { BatchControl, RecordBatch } from '@tally/kafka'
-import type { Logger } from '@tally/runtime'
+import { isTransient, type Logger, partOf } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import type { Effects } from './effects.ts'
 import type { ProjectorMetrics } from './metrics.ts'
-import { isPassing, partOf } from './passing.ts'
 import { type ProjectorParts, projectBatch } from './projectBatch.ts'
 import type { Publisher } from './publisher.ts'
 import { slices } from './slices.ts'
@@ -26,7 +25,7 @@ export type OnBatchParts = {
 
 /**
  * What the consumer calls with each batch: projects it in transactions of bounded size and has their documents
- * published. Returns where to read on. An error that passes is thrown, and the batch comes again; any other
+ * published. Returns where to read on. A transient error is thrown, and the batch comes again; any other
  * ends the process.
  */
 export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchParts) {
@@ -63,7 +62,7 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
       }
       return next
     } catch (error) {
-      if (isPassing(error)) metrics.failures.inc({ part: partOf(error) })
+      if (isTransient(error)) metrics.failures.inc({ part: partOf(error) })
       else crash(error)
       throw error
     }

@@ -1,9 +1,8 @@
 import { describeTopics, endOffsets, type KafkaConnection } from '@tally/kafka'
 import { type PartitionAsOf, type Postgres, readOffsets, type StoredOffset } from '@tally/read-models'
-import type { Logger } from '@tally/runtime'
+import { type Logger, partOf } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import type { ProjectorMetrics } from './metrics.ts'
-import { partOf } from './passing.ts'
 import type { Partition, Publisher } from './publisher.ts'
 
 const tickMs = 400

@@ -1,3 +1,4 @@
+import { FatalError } from '@tally/runtime'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as readModels from './migrations/0001-read-models.ts'
@@ -30,12 +31,18 @@ export async function migrate(db: Postgres): Promise<string[]> {
   return (results ?? []).map(({ migrationName }) => migrationName)
 }
 
-/** Throws a sentence that names the command to run where the schema is not at this version. */
+/** The schema is not at this version; the message names the command to run. */
+export class SchemaError extends FatalError {
+  override readonly name = 'SchemaError'
+}
+
+/** Throws a SchemaError if the schema is missing, or older or newer than this program. */
 export async function checkSchema(db: Postgres): Promise<void> {
   const applied = await appliedMigrations(db)
-  if (applied < latest) throw new Error('the Postgres schema is missing or old: run `tally migrate` first')
+  if (applied < latest)
+    throw new SchemaError('the Postgres schema is missing or old: run `tally migrate` first')
   if (applied > latest)
-    throw new Error('the Postgres schema is newer than this program: deploy the newer program')
+    throw new SchemaError('the Postgres schema is newer than this program: deploy the newer program')
 }
 
 async function appliedMigrations(db: Postgres): Promise<number> {

@@ -1,3 +1,4 @@
+import { isTransient } from '@tally/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { html } from '../views/html.ts'
 import { sendPage } from './page.ts'
@@ -30,19 +31,10 @@ function problemOf(error: unknown, request: FastifyRequest): PageProblem {
     return new PageProblem(403, 'This form is no longer good', 'Go back, load the page anew, and try again.')
   if (statusCode >= 400 && statusCode < 500)
     return new PageProblem(statusCode, 'That was no good request', 'Go back and try again.')
-  if (isUnreachable(error)) {
+  if (isTransient(error)) {
     request.log.warn({ err: error }, 'Postgres does not answer')
     return unavailable()
   }
   request.log.error({ err: error }, 'a request failed unexpectedly')
   return new PageProblem(500, 'Something went wrong', 'Try again. If it stays, tell the platform team.')
-}
-
-/** Node's codes for a connection that cannot be made, Postgres's for one that ends, and pg's sentences without one. */
-function isUnreachable(error: unknown): boolean {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
-  return (
-    /^(ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|57P0\d|08\w{3}|53\w{3})$/.test(code) ||
-    /connection (terminated|timeout)|timeout exceeded|Query read timeout/i.test(message)
-  )
 }

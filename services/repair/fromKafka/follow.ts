@@ -1,8 +1,8 @@
 import type { RecordType } from '@tally/contract'
 import { consumeBatches, endOffsets, type KafkaConnection, type RecordBatch, topicNames } from '@tally/kafka'
-import { isPassing } from '@tally/projector/passing.ts'
 import { projectBatch } from '@tally/projector/projectBatch.ts'
 import { ensureOffsets, type Postgres, readOffsets } from '@tally/read-models'
+import { isTransient } from '@tally/runtime'
 import { setTimeout as rest } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { NotYetError } from './notYet.ts'
@@ -85,7 +85,7 @@ export async function follow(
   const refreshing = (async () => {
     while (!stopped) {
       await rest(refreshMs)
-      if (!stopped) await refresh().catch(error => isPassing(error) || failure.reject(error))
+      if (!stopped) await refresh().catch(error => isTransient(error) || failure.reject(error))
     }
   })()
 
@@ -108,7 +108,7 @@ export async function follow(
       applied.set(key, next)
       return next
     } catch (error) {
-      if (!isPassing(error)) failure.reject(error)
+      if (!isTransient(error)) failure.reject(error)
       throw error
     }
   }

@@ -1,7 +1,6 @@
 import { checkTopics, type KafkaConnection, topicNames } from '@tally/kafka'
-import { isPassing } from '@tally/projector/passing.ts'
 import type { Postgres } from '@tally/read-models'
-import type { Settings } from '@tally/runtime'
+import { isTransient, type Settings } from '@tally/runtime'
 import { sql } from 'kysely'
 import { setTimeout as rest } from 'node:timers/promises'
 import type { RepairParts } from '../parts.ts'
@@ -110,7 +109,7 @@ async function withTries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (tries === switchTries || !(isPassing(error) || error instanceof NotYetError)) throw error
+      if (tries === switchTries || !(isTransient(error) || error instanceof NotYetError)) throw error
       await rest(tries * 500)
     }
   }

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
-import { isPassing } from '@tally/projector/passing.ts'
 import type { Postgres } from '@tally/read-models'
+import { isTransient } from '@tally/runtime'
 import { sql } from 'kysely'
 import { setTimeout as rest } from 'node:timers/promises'
 
@@ -28,7 +28,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
     try {
       return await work(locked)
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       const why = (error as Error).message
       throw new Error(`${why}: run the same command again, it goes on where it stood`, { cause: error })
     } finally {
