@@ -4,7 +4,8 @@ import { type KafkaConnection, inside } from './connection.ts'
 import { isUnknownTopic, type OutOfRange, outOfRange } from './crash.ts'
 import { OffsetOutOfLogError, TopicMissingError } from './errors.ts'
 import { endOffsets } from './offsets.ts'
-import { newMemory, openSession, type Session, type Tuning } from './session.ts'
+import { newMemory, type Tuning } from './memory.ts'
+import { openSession, type Session } from './session.ts'
 import { describeTopics } from './topics.ts'
 import type { ConsumeOptions, Consumer } from './types.ts'
 
@@ -110,8 +111,20 @@ export async function consumeBatches(
         joined: memory.joined,
         lastFetchMs: Date.now() - memory.lastAnswerAt,
         assignment: memory.assignment,
+        batchErrors: memory.batchErrors
+          .entries()
+          .map(([topic, partition, error]) => ({ topic, partition, error })),
         ...(lastError && { lastError }),
       }
+    },
+    seek(topic, partition, offset) {
+      session?.seek(topic, partition, offset)
+    },
+    hold(topic, partition) {
+      session?.hold(topic, partition)
+    },
+    resume(topic, partition) {
+      session?.resume(topic, partition)
     },
     async stop() {
       stopping.abort()

@@ -5,6 +5,8 @@
 export type Lanes = {
   /** `work` never rejects. */
   begin(lane: string, work: () => Promise<void>): Promise<void>
+  /** Whether a work of this lane has begun and not ended. */
+  isBusy(lane: string): boolean
   /** How many works have begun or wait to begin. */
   count(): number
   /** Resolves when none is left. */
@@ -40,6 +42,7 @@ export function openLanes(limit: number): Lanes {
       next()
       return promise
     },
+    isBusy: lane => busy.has(lane),
     count: () => busy.size + waiting.length,
     idle: () => (isIdle() ? Promise.resolve() : nobody.promise),
   }

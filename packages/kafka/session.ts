@@ -1,49 +1,21 @@
 import type { Consumer as KafkajsConsumer, EachBatchPayload } from 'kafkajs'
-import { backoffMs, rest } from './backoff.ts'
+import { backoffMs, rest as sleep } from './backoff.ts'
 import { RETRY } from './client.ts'
 import { commitLater } from './commits.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { meansRejoin } from './crash.ts'
+import type { Memory, Tuning } from './memory.ts'
 import { OffsetTable } from './offsetTable.ts'
 import { openLanes } from './lanes.ts'
 import { toRecordBatch } from './recordBatch.ts'
-import { shardAssigner } from './shardAssigner.ts'
+import { openPauses } from './pauses.ts'
+import { assignerWith } from './shardAssigner.ts'
 import type { Assignment, ConsumeOptions } from './types.ts'
 
-export type Tuning = {
-  maxBytesPerPartition: number
-  maxBytes: number
-  maxWaitTimeMs: number
-  sessionTimeoutMs: number
-  heartbeatIntervalMs: number
-  rebalanceTimeoutMs: number
-  metadataMaxAgeMs: number
-  concurrency: number
-}
+/** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
+const QUEUE_AFTER_MS = 200
 
-/** What outlives one kafkajs consumer: where each partition stands, and what went wrong with it. */
-export type Memory = {
-  /** Where this process wants to read on: set by what onBatch or onAssigned said, never by Kafka's group. */
-  positions: OffsetTable<number>
-  batchErrors: OffsetTable<Error>
-  failures: OffsetTable<number>
-  assignment: Assignment
-  joined: boolean
-  lastAnswerAt: number
-  kafkaError?: Error | undefined
-  assignError?: Error | undefined
-}
-
-export function newMemory(): Memory {
-  return {
-    positions: new OffsetTable(),
-    batchErrors: new OffsetTable(),
-    failures: new OffsetTable(),
-    assignment: new Map(),
-    joined: false,
-    lastAnswerAt: Date.now(),
-  }
-}
+type OutOfLog = { topic: string; partition: number; wanted: number }
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */
 type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
@@ -53,6 +25,10 @@ export type Session = {
   ended: Promise<Error | undefined>
   end(error?: Error): void
   busy(): boolean
+  /** As Consumer.seek, hold and resume. */
+  seek(topic: string, partition: number, offset: number): void
+  hold(topic: string, partition: number): void
+  resume(topic: string, partition: number): void
   /** Starts no more batches, waits for those in work, commits, leaves the group. */
   close(): Promise<void>
 }
@@ -60,8 +36,9 @@ export type Session = {
 /**
  * One kafkajs consumer from its connect to its crash or stop. kafkajs fetches from every broker in a loop: fetch, hand
  * the batches of that fetch to `concurrency` workers, wait for all of them, fetch again. So that the next batches are
- * fetched while these are in work, a worker is told that its batch is done as soon as the work on it has begun; it waits
- * where the partition, or `concurrency` others, are still in work. What comes of a batch is told later: one that fails is
+ * fetched while these are in work, a worker is told that its batch is done as soon as the work on it has begun. A batch whose
+ * partition is still busy after QUEUE_AFTER_MS (a lock, an expensive batch) waits on its own: nothing more of its partition is
+ * fetched meanwhile, and the loop goes on for the others. What comes of a batch is told later: one that fails is
  * sought back to and its partition rests, others go on. After a rebalance is noticed (by a heartbeat), batches that wait are
  * dropped: they will be fetched again by the one who gets the partition. kafkajs may join again while a batch is still in
  * work; the caller's offsets (ConsumeOptions) are what keeps that right.
@@ -75,7 +52,7 @@ export function openSession(
   const { kafka, logger } = inside(connection)
   const consumer = kafka.consumer({
     groupId: options.groupId,
-    partitionAssigners: [shardAssigner],
+    partitionAssigners: [assignerWith({ outOfLog: of => outOfLog(of) })],
     sessionTimeout: tuning.sessionTimeoutMs,
     heartbeatInterval: tuning.heartbeatIntervalMs,
     rebalanceTimeout: tuning.rebalanceTimeoutMs,
@@ -91,7 +68,8 @@ export function openSession(
   const end = Promise.withResolvers<Error | undefined>()
   const closing = new AbortController()
   const commits = commitLater(consumer)
-  const resting = new Set<NodeJS.Timeout>()
+  const pauses = openPauses(consumer)
+  const resting = new OffsetTable<NodeJS.Timeout>()
   let generation: Generation = {
     over: new AbortController(),
     ready: new Promise(() => undefined),
@@ -120,7 +98,34 @@ export function openSession(
 
   const seek = (topic: string, partition: number, offset: number): void => {
     memory.positions.set(topic, partition, offset)
-    consumer.seek({ topic, partition, offset: String(offset) })
+    memory.seeks.set(topic, partition, seeksOf(topic, partition) + 1)
+    try {
+      consumer.seek({ topic, partition, offset: String(offset) })
+    } catch {
+      // kafkajs throws before it has joined and after it has stopped: the next join seeks to the positions.
+    }
+  }
+  const seeksOf = (topic: string, partition: number): number => memory.seeks.get(topic, partition) ?? 0
+
+  const hold = (topic: string, partition: number): void => {
+    memory.held.set(topic, partition, true)
+    pauses.add(topic, partition, 'held')
+  }
+
+  const resume = (topic: string, partition: number): void => {
+    memory.held.delete(topic, partition)
+    // What was fetched before it was held was dropped.
+    const position = memory.positions.get(topic, partition)
+    if (position !== undefined) seek(topic, partition, position)
+    pauses.remove(topic, partition, 'held')
+  }
+
+  const outOfLog = ({ topic, partition, wanted }: OutOfLog): boolean => {
+    const isMine = memory.positions.get(topic, partition) === wanted
+    if (options.onOutOfLog === undefined || !isMine) return false
+    hold(topic, partition)
+    options.onOutOfLog({ topic, partition, wanted })
+    return true
   }
 
   const joined = (assignment: Assignment): void => {
@@ -129,8 +134,10 @@ export function openSession(
     memory.joined = true
     memory.kafkaError = undefined
     memory.lastAnswerAt = Date.now()
-    for (const table of [memory.positions, memory.batchErrors, memory.failures]) table.keepOnly(assignment)
+    for (const table of [memory.positions, memory.batchErrors, memory.failures, memory.held, memory.seeks])
+      table.keepOnly(assignment)
     for (const [topic, partition, offset] of memory.positions.entries()) seek(topic, partition, offset)
+    for (const [topic, partition] of memory.held.entries()) hold(topic, partition)
     const over = new AbortController()
     const begun: Generation = { over, ready: begin(assignment, over.signal), isReady: false }
     void begun.ready.then(() => {
@@ -147,7 +154,9 @@ export function openSession(
         if (over.aborted) return
         for (const [topic, partitions] of starts ?? []) {
           for (const [partition, offset] of partitions) {
-            if (assignment.get(topic)?.includes(partition)) seek(topic, partition, offset)
+            if (!assignment.get(topic)?.includes(partition)) continue
+            if (offset === 'held') hold(topic, partition)
+            else place(topic, partition, offset)
           }
         }
         memory.assignError = undefined
@@ -155,18 +164,28 @@ export function openSession(
       } catch (error) {
         memory.assignError = error as Error
         logger.warn({ err: error }, 'could not find where to begin; trying again')
-        await rest(backoffMs(failures), over)
+        await sleep(backoffMs(failures), over)
       }
     }
   }
 
-  const work = async (payload: EachBatchPayload, mine: Generation, begun: () => void): Promise<void> => {
+  const place = (topic: string, partition: number, offset: number): void => {
+    seek(topic, partition, offset)
+    if (memory.held.get(topic, partition)) resume(topic, partition)
+  }
+
+  const work = async (
+    payload: EachBatchPayload,
+    { mine, seeks, begun }: { mine: Generation; seeks: number; begun: () => void },
+  ): Promise<void> => {
     // Not raced for every batch: each race would leave its listeners behind for as long as the generation lasts.
     if (!mine.isReady) await Promise.race([mine.ready, aborted(mine.over.signal), aborted(closing.signal)])
     const gone = (): boolean => mine.over.signal.aborted || closing.signal.aborted
-    if (gone() || payload.isStale()) return
+    const isOutdated = (): boolean =>
+      memory.held.get(topic, partition) === true || seeksOf(topic, partition) !== seeks
+    const { topic, partition } = payload.batch
+    if (gone() || payload.isStale() || isOutdated()) return
     const batch = toRecordBatch(payload.batch)
-    const { topic, partition } = batch
     payload.resolveOffset(payload.batch.lastOffset())
     begun()
     try {
@@ -175,6 +194,7 @@ export function openSession(
       memory.failures.delete(topic, partition)
       if (generation !== mine) return
       commits.add(topic, partition, next)
+      if (isOutdated()) return
       memory.positions.set(topic, partition, next)
       if (next !== batch.next) seek(topic, partition, next)
     } catch (error) {
@@ -186,30 +206,48 @@ export function openSession(
         { err: error, topic, partition, from: batch.from, failures },
         'a batch failed; trying it again',
       )
+      if (isOutdated()) return
       seek(topic, partition, batch.from)
-      pause(payload, backoffMs(failures))
+      rest(topic, partition, backoffMs(failures))
     }
   }
 
-  const pause = (payload: EachBatchPayload, ms: number): void => {
-    const resume = payload.pause()
-    const timer = setTimeout(() => {
-      resting.delete(timer)
-      resume()
-    }, ms)
-    resting.add(timer)
+  const rest = (topic: string, partition: number, ms: number): void => {
+    pauses.add(topic, partition, 'resting')
+    clearTimeout(resting.get(topic, partition))
+    resting.set(
+      topic,
+      partition,
+      setTimeout(() => pauses.remove(topic, partition, 'resting'), ms),
+    )
+  }
+
+  const seekNow = (topic: string, partition: number, offset: number): void => {
+    if (!memory.assignment.get(topic)?.includes(partition)) return
+    seek(topic, partition, offset)
+    memory.failures.delete(topic, partition)
+    clearTimeout(resting.get(topic, partition))
+    pauses.remove(topic, partition, 'resting')
   }
 
   const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
     heartbeatNow = payload.heartbeat
-    const mine = generation
+    const { topic, partition } = payload.batch
+    const lane = `${topic}:${partition}`
     const begun = Promise.withResolvers<void>()
-    await lanes.begin(`${payload.batch.topic}:${payload.batch.partition}`, () =>
-      work(payload, mine, begun.resolve)
+    let isInLane = false
+    const of = { mine: generation, seeks: seeksOf(topic, partition), begun: begun.resolve }
+    const inLane = lanes.begin(lane, () => {
+      isInLane = true
+      return work(payload, of)
         .catch(error => end.resolve(error as Error))
-        .finally(begun.resolve),
-    )
-    await begun.promise
+        .finally(begun.resolve)
+    })
+    if (!isInLane) await settled(inLane, QUEUE_AFTER_MS)
+    if (isInLane || !lanes.isBusy(lane)) return begun.promise
+    payload.resolveOffset(payload.batch.lastOffset())
+    pauses.add(topic, partition, 'queued')
+    void begun.promise.then(() => pauses.remove(topic, partition, 'queued'))
   }
 
   consumer.on('consumer.group_join', ({ payload }) =>
@@ -235,12 +273,15 @@ export function openSession(
     ended: end.promise,
     end: end.resolve,
     busy: () => lanes.count() > 0,
+    seek: seekNow,
+    hold,
+    resume,
     async close() {
       closing.abort()
       await lanes.idle()
       await commits.close()
       clearInterval(heartbeats)
-      for (const timer of resting) clearTimeout(timer)
+      for (const [, , timer] of resting.entries()) clearTimeout(timer)
       memory.joined = false
       await consumer.disconnect().catch(() => undefined)
       generation.over.abort()
@@ -263,6 +304,13 @@ async function start(
     partitionsConsumedConcurrently: concurrency,
     eachBatch,
   })
+}
+
+/** Waits for a promise, or this long. */
+async function settled(promise: Promise<void>, ms: number): Promise<void> {
+  const over = new AbortController()
+  await Promise.race([promise, sleep(ms, over.signal)])
+  over.abort()
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -2,7 +2,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { EachBatchPayload } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
 import type { KafkaConnection } from './connection.ts'
-import { newMemory, openSession, type Tuning } from './session.ts'
+import { newMemory, type Tuning } from './memory.ts'
+import { openSession } from './session.ts'
 import type { ConsumeOptions } from './types.ts'
 
 /** kafkajs's consumer, as far as a session uses it: what a broker would do is up to the test. */
@@ -10,7 +11,7 @@ const fake = vi.hoisted(() => ({ consumer: {} as Record<string, unknown> }))
 vi.mock('./connection.ts', () => ({
   inside: () => ({ kafka: { consumer: () => fake.consumer }, logger: { info() {}, warn() {} } }),
 }))
-vi.mock('./shardAssigner.ts', () => ({ shardAssigner: {} }))
+vi.mock('./shardAssigner.ts', () => ({ assignerWith: () => ({}) }))
 
 type Join = (event: { payload: { memberAssignment: Record<string, number[]> } }) => void
 

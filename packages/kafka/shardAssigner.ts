@@ -35,6 +35,14 @@ export function assignShards(
   return new Map(members.map(({ id, assignment }) => [id, assignment]))
 }
 
+/** What patches/reading.ts calls with an offset that the log does not hold; true: it is taken care of. */
+export type OutOfLogHook = { outOfLog(of: { topic: string; partition: number; wanted: number }): boolean }
+
+/** A shardAssigner that carries the hook: of all that kafkajs's ConsumerGroup holds it is the one object from outside. */
+export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
+  return given => Object.assign(shardAssigner(given), hook)
+}
+
 /** The same as an assigner of kafkajs, for the member that leads the group. */
 export const shardAssigner: PartitionAssigner = ({ cluster }) => {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol

@@ -47,8 +47,11 @@ export type RecordBatch = {
 /** Partitions by topic. */
 export type Assignment = Map<string, number[]>
 
-/** Offsets to read on from, by topic and partition; what is not named goes on where Kafka's group stood. */
-export type StartOffsets = Map<string, Map<number, number>>
+/**
+ * Offsets to read on from, by topic and partition; `held` keeps a partition from being fetched until `Consumer.resume`.
+ * What is not named goes on where Kafka's group stood.
+ */
+export type StartOffsets = Map<string, Map<number, number | 'held'>>
 
 export type BatchControl = {
   /** Sends a heartbeat if one is due. Never throws: a lost partition shows in `isStale`. */
@@ -71,6 +74,11 @@ export type ConsumeOptions = {
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is welcome
   onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | void>
+  /**
+   * The log of an assigned partition does not hold the offset to read on from. The partition is held; the others go on.
+   * Without this callback it is a crash (OffsetOutOfLogError).
+   */
+  onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
   /** What can never heal (authorization, unsupported version, topic gone, offset outside the log): the process exits. */
   onCrash(error: Error): void
   maxBytesPerPartition?: number
@@ -91,11 +99,18 @@ export type ConsumerState = {
   lastFetchMs: number
   /** The last error of Kafka or of a batch that has not succeeded since. */
   lastError?: Error
+  /** The error of each partition whose last batch failed. */
+  batchErrors: { topic: string; partition: number; error: Error }[]
   assignment: Assignment
 }
 
 export type Consumer = {
   state(): ConsumerState
+  /** Reads on from an offset, at once; a partition that is not assigned is left alone. */
+  seek(topic: string, partition: number, offset: number): void
+  /** Fetches nothing more of a partition, also after a rebalance that leaves it here, until `resume` or an onAssigned that names its offset. */
+  hold(topic: string, partition: number): void
+  resume(topic: string, partition: number): void
   /** Finishes the batches in work (at most 8 s), commits, leaves the group. */
   stop(): Promise<void>
 }

@@ -2,6 +2,7 @@
 type Batch = { rawMessages: unknown[] }
 type OutOfRange = Error & { topic: string; partition: number; wantedOffset?: number }
 type ConsumerGroup = {
+  assigners: { outOfLog?(of: { topic: string; partition: number; wanted: number }): boolean }[]
   offsetManager: { nextOffset(topic: string, partition: number): { toString(): string } }
 }
 
@@ -20,7 +21,8 @@ export function patchBatch(prototype: object): void {
 }
 
 /**
- * Makes an offset that the log does not hold an error that ends the consumer. kafkajs 2.2.4 starts again at the topic's
+ * Tells the session of an offset that the log does not hold, so that it holds that partition alone; where the session
+ * does not take care of it, it is an error that ends the consumer. kafkajs 2.2.4 starts again at the topic's
  * first record instead, without a word to the one who keeps the offsets.
  */
 export function patchOffsetOutOfRange(
@@ -29,7 +31,10 @@ export function patchOffsetOutOfRange(
 ): void {
   Object.assign(prototype, {
     async recoverFromOffsetOutOfRange(this: ConsumerGroup, error: OutOfRange) {
-      error.wantedOffset = Number(this.offsetManager.nextOffset(error.topic, error.partition).toString())
+      const { topic, partition } = error
+      const wanted = Number(this.offsetManager.nextOffset(topic, partition).toString())
+      if (this.assigners.some(assigner => assigner.outOfLog?.({ topic, partition, wanted }))) return
+      error.wantedOffset = wanted
       throw new KafkaJSNonRetriableError(error, { cause: error })
     },
   })
