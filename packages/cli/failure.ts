@@ -1,3 +1,4 @@
+import { describeDatabase } from '@tally/runtime/databaseUrl.ts'
 import { causesOf, isUnreachable, partOf, reasonOf } from '@tally/runtime/errors.ts'
 
 /** A value on the command line that cannot be right; the message is a sentence that says what it takes. */
@@ -33,7 +34,5 @@ export function sentenceOf(error: unknown, environment: Environment): string {
 /** Postgres's codes for a wrong user, password or database, and for no right to use it. */
 const refused = new Set(['28000', '28P01', '3D000', '42501'])
 
-function addressOf(databaseUrl: string | undefined): string {
-  const { hostname, port, pathname } = new URL(databaseUrl || 'postgres://localhost:5432/tally')
-  return `${hostname || 'localhost'}:${port || 5432}${pathname}`
-}
+const addressOf = (databaseUrl: string | undefined): string =>
+  describeDatabase(databaseUrl || 'postgres://localhost:5432/tally')

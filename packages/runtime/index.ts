@@ -1,3 +1,4 @@
+export * from './databaseUrl.ts'
 export * from './errors.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isDatabaseUrl } from './databaseUrl.ts'
 import { FatalError } from './errors.ts'
 import {
   anyPort,
@@ -12,7 +13,6 @@ import {
   port,
   rateLimits,
   redisNodes,
-  url,
 } from './settingValues.ts'
 
 /** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
@@ -40,7 +40,7 @@ const schema = z.object({
     .meta({ takes: 'letters, digits, ".", "_" and "-"' }),
   DATABASE_URL: z
     .string()
-    .refine(url('postgres:', 'postgresql:'))
+    .refine(isDatabaseUrl)
     .default('postgres://postgres@localhost:5432/tally')
     .meta({ takes: 'postgres://user:password@host:port/database' }),
   REDIS_URL: redisNodes

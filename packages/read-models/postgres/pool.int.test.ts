@@ -70,6 +70,48 @@ test('a prepared text is prepared anew on the connection that comes after a brok
   expect(await prepared(db)).toEqual([1])
 })
 
+test('a connection whose prepared statements a pooler took away fails once, and is replaced', async () => {
+  const db = open(true)
+  expect(await double(db, 2)).toBe(4)
+  await sql`deallocate all`.execute(db)
+  await expect(double(db, 3)).rejects.toMatchObject({ code: '26000' })
+  expect(await double(db, 3)).toBe(6)
+})
+
+test('a connection whose plan a migration made stale fails once in a transaction, and is replaced', async () => {
+  const db = open(true)
+  await sql`create table changing (a int)`.execute(database.db)
+  const all = (id: number) =>
+    db.transaction().execute(async tx => (await sql`select * from changing where a > ${id}`.execute(tx)).rows)
+  expect(await all(1)).toEqual([])
+  await sql`alter table changing add column b int`.execute(database.db)
+  await expect(all(1)).rejects.toMatchObject({ code: '0A000' })
+  expect(await all(1)).toEqual([])
+})
+
+test('each connection has the settings that were asked for', async () => {
+  const db = openPostgres(database.url, {
+    name: 'test',
+    max: 1,
+    statementTimeoutMs: 5_000,
+    lockTimeoutMs: 2_000,
+    session: { search_path: 'pg_temp, public' },
+    onError: () => {},
+  })
+  opened.push(db)
+  const { rows } = await sql<{ name: string; setting: string }>`
+select name, setting from pg_settings
+where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'search_path', 'TimeZone')
+order by lower(name)`.execute(db)
+  expect(rows.map(({ name, setting }) => `${name}=${setting}`)).toEqual([
+    'idle_in_transaction_session_timeout=30000',
+    'lock_timeout=2000',
+    'search_path=pg_temp, public',
+    'statement_timeout=5000',
+    'TimeZone=UTC',
+  ])
+})
+
 /** What a projector asks all the time. */
 async function askAll(db: Postgres) {
   await db.transaction().execute(async tx => {
@@ -89,6 +131,11 @@ const counters = ['daily_counters', 'hourly_counters', 'item_counters']
 
 test('what a projector asks all the time reads no table from one end to the other, also where it was empty', async () => {
   const db = open(true)
+  // What the migrations read is counted when their connection ends, at the latest.
+  await sql`
+select pg_terminate_backend(pid, 5000) from pg_stat_activity
+where datname = current_database() and pid <> pg_backend_pid()`.execute(db)
+  await sql`select pg_stat_reset()`.execute(db)
   await ensureOffsets(db, 't.orders', [0])
   for (let i = 0; i < 8; i++) await askAll(db)
   await sql`select pg_stat_force_next_flush()`.execute(db)

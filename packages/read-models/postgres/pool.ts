@@ -1,88 +1,94 @@
-import pg from 'pg'
+import { databaseAddresses, wantsWritable } from '@tally/runtime'
 import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { Client, preparingClient, types } from './client.ts'
 import type { Database } from './database.ts'
+import { firstWritable } from './firstWritable.ts'
 
-const { builtins } = pg.types
-
-/** bigint as a number: counts, cents, offsets and revisions stay below 2^53; anything else is a fault to hear of. */
-function safeInteger(text: string): number {
-  const value = Number(text)
-  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint of the database is beyond 2^53')
-  return value
-}
-
-/** Types as this code wants them: JSON stays text (it is handed on as it is), timestamps are epoch milliseconds. */
-const parsers = new Map<number, (text: string) => unknown>([
-  [builtins.INT8, safeInteger],
-  [builtins.TIMESTAMPTZ, text => Date.parse(`${text.replace(' ', 'T')}:00`)],
-  [builtins.JSON, text => text],
-])
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),
-} as pg.CustomTypesConfig
-
-const settings = '-c TimeZone=UTC -c DateStyle=ISO'
+/** Set by a query on each new connection: as startup parameters (pg's own options) PgBouncer refuses them. */
+const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
 /**
  * A plan that is kept is made when a table may still be empty, and then would read all of it for as long as Postgres has not
  * analyzed it anew. Everything is asked by key.
  */
-const keptPlans = '-c enable_seqscan=off -c jit=off'
+const keptPlans = { enable_seqscan: 'off', jit: 'off' }
 
 export type PoolOptions = {
   name: string
   max: number
   statementTimeoutMs: number
+  /** How long a statement waits for a lock before it fails with 55P03; without it as long as the statement may take. */
+  lockTimeoutMs?: number
   /**
    * Postgres parses and plans each text once a connection: for who asks the same few questions all the time. Such a text
    * names its columns: `select *` would fail for as long as the connection lives once a migration adds one.
    */
   prepares?: boolean
+  /** Further settings of Postgres for each connection, such as `search_path`. */
+  session?: Record<string, string>
   onError: (error: Error) => void
 }
 export type Postgres = Kysely<Database>
 
 /**
- * A pool of connections to the database at `url`; opens none until it is used. `onError` hears of idle
- * connections that break; the pool replaces them by itself. Close it with `destroy()`.
+ * A pool of connections to the database at `url`; opens none until it is used. Of several hosts the first that is
+ * writable is taken, for each connection. `onError` hears of idle connections that break; the pool replaces them by
+ * itself. Close it with `destroy()`.
  */
-export function openPostgres(
-  url: string,
-  { name, max, statementTimeoutMs, prepares = false, onError }: PoolOptions,
-): Postgres {
+export function openPostgres(url: string, options: PoolOptions): Postgres {
+  const mustWrite = wantsWritable(url)
+  const pools = databaseAddresses(url).map(address => openPool(address, options, mustWrite))
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: firstWritable(pools) }) })
+}
+
+function openPool(
+  address: string,
+  { name, max, statementTimeoutMs, lockTimeoutMs = 0, prepares = false, session = {}, onError }: PoolOptions,
+  mustWrite: boolean,
+): pg.Pool {
+  const settings = {
+    ...always,
+    statement_timeout: String(statementTimeoutMs),
+    lock_timeout: String(lockTimeoutMs),
+    ...(prepares ? keptPlans : {}),
+    ...session,
+  }
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address,
     application_name: `tally-${name}`,
     max,
     types,
+    Client: (prepares ? preparingClient() : Client) as new () => Client,
     connectionTimeoutMillis: 2_000,
-    statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
-    idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
-    options: prepares ? `${settings} ${keptPlans}` : settings,
+    // The one place for what a new connection needs. pg-pool waits for it, and closes the connection if it fails;
+    // kysely's onCreateConnection would leave the connection in the pool for ever.
+    onConnect: client => beginSession(client, settings, mustWrite),
   })
   pool.on('error', onError)
   // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
   pool.on('connect', client => client.on('error', () => {}))
-  if (prepares) prepareQueries(pool)
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  // What is ending is not taken back.
+  pool.on('release', (_, client) => {
+    if ((client as unknown as Client).isSpoilt) void client.end()
+  })
+  return pool
 }
 
-/** More texts than this are not of few questions: the others are parsed each time, and Postgres keeps no plan of them. */
-const mostPrepared = 200
-
-function prepareQueries(pool: pg.Pool): void {
-  const names = new Map<string, string>()
-  const nameOf = (text: string): string | undefined => {
-    if (!names.has(text) && names.size < mostPrepared) names.set(text, `tally_${names.size}`)
-    return names.get(text)
-  }
-  pool.on('connect', client => {
-    const query = client.query.bind(client) as (text: unknown, values: unknown) => unknown
-    client.query = ((text: unknown, values: unknown) =>
-      typeof text === 'string' && Array.isArray(values) && values.length > 0
-        ? query({ name: nameOf(text), text, values }, undefined)
-        : query(text, values)) as typeof client.query
-  })
+/** Throws 25006 if the connection must be writable and is not. */
+async function beginSession(
+  client: pg.ClientBase,
+  settings: Record<string, string>,
+  mustWrite: boolean,
+): Promise<void> {
+  const { rows } = await client.query({
+    text: `
+select current_setting('transaction_read_only') = 'on' as "isReadOnly", set_config(name, value, false)
+from unnest($1::text[], $2::text[]) as session (name, value)`,
+    values: [Object.keys(settings), Object.values(settings)],
+    query_timeout: 5_000,
+  } as pg.QueryConfig)
+  if (mustWrite && rows[0]?.isReadOnly === true)
+    throw Object.assign(new Error('this Postgres is read-only, a standby perhaps'), { code: '25006' })
 }

@@ -88,14 +88,14 @@ export async function closeShadow(db: Postgres, { id }: ShadowRun): Promise<void
 
 /** Connections for which the tables' names mean those of the shadow: what applies batches to them need not know. */
 export function openShadowPostgres(databaseUrl: string, live: string, max: number): Postgres {
-  const url = new URL(databaseUrl)
-  const given = url.searchParams.get('options') ?? '-c TimeZone=UTC -c DateStyle=ISO'
-  const quoted = `"${live.replaceAll('"', '""')}"`.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')
-  url.searchParams.set(
-    'options',
-    `${given} -c search_path=${shadowSchema},${quoted} -c synchronous_commit=off`,
-  )
-  return openPostgres(url.href, { name: 'rebuild', max, statementTimeoutMs: 120_000, onError: () => {} })
+  const quoted = `"${live.replaceAll('"', '""')}"`
+  return openPostgres(databaseUrl, {
+    name: 'rebuild',
+    max,
+    statementTimeoutMs: 120_000,
+    session: { search_path: `${shadowSchema}, ${quoted}`, synchronous_commit: 'off' },
+    onError: () => {},
+  })
 }
 
 async function liveSchema(db: Postgres): Promise<string> {

@@ -1,0 +1,61 @@
+import pg from 'pg'
+
+const { builtins } = pg.types
+
+/** bigint as a number: counts, cents, offsets and revisions stay below 2^53; anything else is a fault to hear of. */
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint of the database is beyond 2^53')
+  return value
+}
+
+/** Types as this code wants them: JSON stays text (it is handed on as it is), timestamps are epoch milliseconds. */
+const parsers = new Map<number, (text: string) => unknown>([
+  [builtins.INT8, safeInteger],
+  [builtins.TIMESTAMPTZ, text => Date.parse(`${text.replace(' ', 'T')}:00`)],
+  [builtins.JSON, text => text],
+])
+export const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),
+} as pg.CustomTypesConfig
+
+/** More texts than this are not of few questions: the others are parsed each time, and Postgres keeps no plan of them. */
+const mostPrepared = 200
+
+/**
+ * Errors that a connection would bring again each time: statements that a pooler or a migration took away (26000,
+ * 42P05, 0A000), and a server that has become a standby (25006).
+ */
+const spoiling = new Set(['26000', '42P05', '0A000', '25006'])
+
+/** One connection; `isSpoilt` means that its pool must not hand it out again. */
+export class Client extends pg.Client {
+  isSpoilt = false
+
+  /** The name to prepare a text under, or undefined; a pool that prepares puts its own in place of this. */
+  protected nameOf(_text: string): string | undefined {
+    return undefined
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: pg has ten overloads of it
+  override query(text: any, values?: any, callback?: any): any {
+    const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 && this.nameOf(text)
+    const result = name
+      ? super.query({ name, text, values } as pg.QueryConfig, callback)
+      : super.query(text, values, callback)
+    if (result instanceof Promise) result.catch(({ code }) => (this.isSpoilt ||= spoiling.has(code)))
+    return result
+  }
+}
+
+/** The class of the connections of one pool that prepares: its connections give a text the same name. */
+export function preparingClient(): typeof Client {
+  const names = new Map<string, string>()
+  return class extends Client {
+    protected override nameOf(text: string): string | undefined {
+      if (!names.has(text) && names.size < mostPrepared) names.set(text, `tally_${names.size}`)
+      return names.get(text)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { reasonOf } from '@tally/runtime'
+import type { PostgresPool } from 'kysely'
+import type pg from 'pg'
+
+/**
+ * One pool of several hosts: a connection comes from the host that gave the last one, and where that fails from the
+ * first of the others that is reachable and writable. pg knows one host only.
+ */
+export function firstWritable(pools: pg.Pool[]): PostgresPool {
+  const [first] = pools
+  if (first === undefined) throw new Error('no Postgres host is given')
+  if (pools.length === 1) return first
+  let last = 0
+  return {
+    options: first.options,
+    async connect() {
+      const errors: unknown[] = []
+      for (const at of [...pools.keys()].map(step => (last + step) % pools.length)) {
+        try {
+          const client = await (pools[at] as pg.Pool).connect()
+          last = at
+          return client
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      throw new AggregateError(errors, `no host is writable: ${errors.map(reasonOf).join('; ')}`)
+    },
+    async end() {
+      await Promise.all(pools.map(pool => pool.end()))
+    },
+  }
+}

@@ -1,0 +1,32 @@
+const shape = /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/is
+
+/**
+ * Splits `postgres://user:password@host:port,host:port/database?parameters` (libpq's form for several servers) into
+ * one address for each host, in the order given. Returns an empty list if the text has another form.
+ */
+export function databaseAddresses(url: string): string[] {
+  const [, scheme, authority, rest] = shape.exec(url) ?? []
+  if (scheme === undefined || authority === undefined) return []
+  const begin = authority.lastIndexOf('@') + 1
+  const hosts = authority.slice(begin).split(',')
+  const addresses = hosts.map(host => `${scheme}${authority.slice(0, begin)}${host}${rest}`)
+  return addresses.every(address => URL.canParse(address)) && !(hosts.length > 1 && hosts.includes(''))
+    ? addresses
+    : []
+}
+
+/** libpq's `target_session_attrs`, and what of it can be meant: Tally writes. */
+const sessionAttributes = /[?&]target_session_attrs=([^&]*)/
+export const isDatabaseUrl = (url: string): boolean =>
+  databaseAddresses(url).length > 0 && /^(read-write|primary)?$/.test(sessionAttributes.exec(url)?.[1] ?? '')
+
+/** True if a server that is read-only (a standby) must be passed over. */
+export const wantsWritable = (url: string): boolean =>
+  databaseAddresses(url).length > 1 || sessionAttributes.test(url)
+
+/** Hosts, ports and database for people, without user and password. */
+export function describeDatabase(url: string): string {
+  const addresses = databaseAddresses(url).map(address => new URL(address))
+  const hosts = addresses.map(({ hostname, port }) => `${hostname || 'localhost'}:${port || 5432}`)
+  return `${hosts.join(',')}${addresses[0]?.pathname ?? ''}`
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { databaseAddresses, describeDatabase, isDatabaseUrl, wantsWritable } from './databaseUrl.ts'
+
+const several = 'postgres://u:p,q@h1:5432,[::1]:5433,h3/db?sslmode=verify-full'
+
+test('an address of several hosts is one address for each, with all the rest of it', () => {
+  expect(databaseAddresses(several)).toEqual([
+    'postgres://u:p,q@h1:5432/db?sslmode=verify-full',
+    'postgres://u:p,q@[::1]:5433/db?sslmode=verify-full',
+    'postgres://u:p,q@h3/db?sslmode=verify-full',
+  ])
+  expect(databaseAddresses('postgresql://h/db')).toEqual(['postgresql://h/db'])
+})
+
+test.each([
+  [several, true],
+  ['postgres://u@h1,h2/db?target_session_attrs=read-write', true],
+  ['postgres://u@h/db?target_session_attrs=primary', true],
+  ['postgres://u@h1,h2/db?target_session_attrs=standby', false],
+  ['postgres://u@h1,,h2/db', false],
+  ['postgres://u@h1:x,h2/db', false],
+  ['mysql://u@h1,h2/db', false],
+  ['host=h1,h2 dbname=db', false],
+])('%s is an address of databases: %s', (url, isGood) => {
+  expect(isDatabaseUrl(url)).toBe(isGood)
+})
+
+test('a standby is passed over where there are several hosts, and where the address says so', () => {
+  expect(
+    [several, 'postgres://h/db?target_session_attrs=primary', 'postgres://h/db'].map(wantsWritable),
+  ).toEqual([true, true, false])
+})
+
+test('what people read of it has neither user nor password', () => {
+  expect(describeDatabase(several)).toBe('h1:5432,[::1]:5433,h3:5432/db')
+})
