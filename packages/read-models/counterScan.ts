@@ -1,4 +1,4 @@
-import type { EventId } from '@tally/contract'
+import type { EpochMs, EventId } from '@tally/contract'
 import {
   type AreaChanges,
   type CounterChanges,
@@ -13,7 +13,7 @@ import { statusCounts } from './statusCounts.ts'
 
 type Place = { day_id: number; area_id: number }
 type DailyRow = Place & StatusCounts & { salesCents: number; itemsSold: number }
-type HourlyRow = Place & { hour: number; orders: number; salesCents: number }
+type HourlyRow = Place & { bucket: EpochMs; orders: number; salesCents: number }
 type ItemRow = Place & ItemChange & { menu_item_id: number }
 type SlotRow = Place & StatusCounts & { slot: number }
 
@@ -23,8 +23,8 @@ export async function readCounters(db: Kysely<Database>, eventId: EventId): Prom
   for (const { day_id, area_id, salesCents, itemsSold, ...statuses } of await readDaily(db, eventId)) {
     areaOf(counters, { day_id, area_id }).daily = { statuses, salesCents, itemsSold }
   }
-  for (const { hour, orders, salesCents, ...place } of await readHourly(db, eventId)) {
-    areaOf(counters, place).hourly.set(hour, { orders, salesCents })
+  for (const { bucket, orders, salesCents, ...place } of await readHourly(db, eventId)) {
+    areaOf(counters, place).hourly.set(bucket, { orders, salesCents })
   }
   for (const { menu_item_id, day_id, area_id, ...item } of await readItems(db, eventId)) {
     areaOf(counters, { day_id, area_id }).items.set(menu_item_id, item)
@@ -51,7 +51,7 @@ from daily_counters where event_id = ${eventId}`.execute(db)
 
 async function readHourly(db: Kysely<Database>, eventId: EventId): Promise<HourlyRow[]> {
   const { rows } = await sql<HourlyRow>`
-select day_id, area_id, hour, orders, sales_cents as "salesCents"
+select day_id, area_id, bucket, orders, sales_cents as "salesCents"
 from hourly_counters where event_id = ${eventId}`.execute(db)
   return rows
 }

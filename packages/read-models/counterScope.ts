@@ -5,6 +5,11 @@ import type { AreaKey } from './counterRows.ts'
 /** Which counters to read: everything of some events, or some (event, day, area). */
 export type CounterScope = { events: EventId[] } | { areas: AreaKey[] }
 
+/** The events of a scope, each once. */
+export function eventIdsOf(scope: CounterScope): EventId[] {
+  return 'events' in scope ? scope.events : [...new Set(scope.areas.map(({ eventId }) => eventId))]
+}
+
 /** The part of a select behind its table `counter` that keeps a scope. */
 export function within(scope: CounterScope): RawBuilder<unknown> {
   if ('events' in scope) return sql`where counter.event_id = any(${scope.events}::uuid[])`

@@ -37,6 +37,7 @@ afterAll(async () => {
 type Case = { rule: string; harm: () => Promise<unknown>; finds: Record<string, unknown>[] }
 const ahead = 9_000_000_000_000_000
 const postgres = (statement: string) => damage(tally, statement)
+const hourAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 3_600_000)
 const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
 const cases: Case[] = [
@@ -53,8 +54,17 @@ const cases: Case[] = [
   },
   {
     rule: 'an hour that is missing',
-    harm: () => postgres(`delete from hourly_counters where ${where} and day_id = 42 and hour = 18`),
-    finds: [{ where: 'postgres', what: 'hourly_counters day 42 area 0 hour 18 orders', found: 0 }],
+    harm: () =>
+      postgres(
+        `delete from hourly_counters where ${where} and day_id = 42 and bucket / 3600000 = ${hourAt('16:00')}`,
+      ),
+    finds: [
+      {
+        where: 'postgres',
+        what: 'hourly_counters day 42 area 0 bucket 2026-09-04T16:00:00Z orders',
+        found: 0,
+      },
+    ],
   },
   {
     rule: 'counters of an item and of a day that nobody sold',

@@ -1,18 +1,13 @@
 import { difference } from '../counters/changes.ts'
 import { type CountedOrder, factsOf, type KnownOrder } from '../counters/facts.ts'
-import type { HourOf } from '../hours.ts'
 import type { Outcome } from './outcome.ts'
 
-/**
- * Applies one version of an order. The highest version wins, whenever it arrives (messages.md section 2).
- * `hourOf` is that of the event's time zone (UTC while the event is not known).
- */
+/** Applies one version of an order. The highest version wins, whenever it arrives (messages.md section 2). */
 export function applyOrder<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   order: Counted,
-  hourOf: HourOf,
 ): Exclude<Outcome<KnownOrder<Counted>>, { outcome: 'parked' }> {
   if (known.order !== undefined && order.version <= known.order.version) return { outcome: 'duplicate' }
   const next = { order, refunds: known.refunds }
-  return { outcome: 'applied', next, changes: difference(factsOf(known, hourOf), factsOf(next, hourOf)) }
+  return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
 }

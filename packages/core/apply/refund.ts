@@ -1,7 +1,6 @@
 import type { Refund } from '@tally/contract'
 import { difference } from '../counters/changes.ts'
 import { type CountedOrder, factsOf, type KnownOrder, type RefundSums } from '../counters/facts.ts'
-import type { HourOf } from '../hours.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Before this instant refunds were not tracked per line: REFUND_LINES_SINCE (messages.md section 4). */
@@ -17,11 +16,10 @@ const enough = 1e15
 export function applyRefund<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   refund: Pick<Refund, 'amount' | 'refundedAt' | 'lines'>,
-  hourOf: HourOf,
 ): Exclude<Outcome<KnownOrder<Counted>>, { outcome: 'duplicate' }> {
   const next = { order: known.order, refunds: addRefund(known.refunds, refund) }
   if (next.order === undefined) return { outcome: 'parked', next, waitsFor: 'order' }
-  return { outcome: 'applied', next, changes: difference(factsOf(known, hourOf), factsOf(next, hourOf)) }
+  return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
 }
 
 /** Adds a refund to the sums of its order. */

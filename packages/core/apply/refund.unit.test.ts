@@ -26,7 +26,7 @@ test('a refund is taken from sales and from its item', () => {
 })
 
 test('a refund that comes before its order waits for it, and then counts', () => {
-  const outcome = applyRefund({ order: undefined, refunds: noRefunds }, aRefund(), inRome)
+  const outcome = applyRefund({ order: undefined, refunds: noRefunds }, aRefund())
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
   expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
   expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '@tally/contract'
+import type { EpochMs, OrderStatus } from '@tally/contract'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { OrderFacts } from './facts.ts'
 
@@ -19,10 +19,13 @@ export type ItemChange = {
   refundedCents: number
 }
 
-/** The changes of one (day, area), by hour, by menu item and by slot; slots are counted for an order's own area alone. */
+/**
+ * The changes of one (day, area), by time bucket (`bucketStart`), by menu item and by slot; slots are counted for an
+ * order's own area alone.
+ */
 export type AreaChanges = {
   daily: DailyChange
-  hourly: Map<number, HourlyChange>
+  hourly: Map<EpochMs, HourlyChange>
   items: Map<number, ItemChange>
   slots: Map<number, StatusCounts>
 }
@@ -60,9 +63,9 @@ function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: Or
   daily.salesCents += sign * facts.salesCents
   daily.itemsSold += sign * facts.itemsSold
 
-  const hour = getOrInsertComputed(hourly, facts.hour, () => ({ orders: 0, salesCents: 0 }))
-  hour.orders += sign
-  hour.salesCents += sign * facts.salesCents
+  const bucket = getOrInsertComputed(hourly, facts.bucket, () => ({ orders: 0, salesCents: 0 }))
+  bucket.orders += sign
+  bucket.salesCents += sign * facts.salesCents
 
   for (const item of facts.items) {
     const change = getOrInsertComputed(items, item.menuItemId, noItemChange)

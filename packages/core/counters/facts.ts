@@ -1,6 +1,6 @@
 import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
-import type { HourOf } from '../hours.ts'
 import { slotOf } from '../slots.ts'
+import { bucketStart } from '../timeBuckets.ts'
 
 /** What counting needs to know of an order at its winning version; a contract `Order` is one. */
 export type CountedOrder = {
@@ -38,11 +38,11 @@ export type ItemFacts = {
   refundedCents: number
 }
 
-/** What one order adds to the counters of its own day, area, hour (messages.md section 4) and slot. */
+/** What one order adds to the counters of its own day, area, time bucket (`bucketStart`) and slot. */
 export type OrderFacts = {
   dayId: DayId
   areaId: AreaId
-  hour: number
+  bucket: EpochMs
   slot: number
   status: OrderStatus
   confirmed: boolean
@@ -63,16 +63,16 @@ export function effectiveCents(totalCents: number, refundedCents: number): numbe
 
 /**
  * The facts that an order states at its winning version with all of its refunds, or undefined while only
- * refunds are there. Everything, refunds included, is booked on the order's own day, area and hour.
+ * refunds are there. Everything, refunds included, is booked on the order's own day, area and time bucket.
  */
-export function factsOf({ order, refunds }: KnownOrder, hourOf: HourOf): OrderFacts | undefined {
+export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined {
   if (order === undefined) return undefined
   const confirmed = isConfirmed(order.status)
   const items = confirmed ? itemFacts(order, refunds) : []
   return {
     dayId: order.dayId,
     areaId: order.areaId,
-    hour: confirmed ? hourOf(order.orderDateTime) : 0,
+    bucket: bucketStart(order.orderDateTime),
     slot: slotOf(order.orderDateTime),
     status: order.status,
     confirmed,

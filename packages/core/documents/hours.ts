@@ -1,14 +1,25 @@
-import { type HourBucket, toEuros } from '@tally/contract'
+import { type EpochMs, type HourBucket, toEuros } from '@tally/contract'
+import { getOrInsertComputed } from '../getOrInsertComputed.ts'
+import type { HourOf } from '../hours.ts'
 
-/** The hourly counter of one (day, area, hour); money in cents. */
-export type HourTotals = { hour: number; orders: number; salesCents: number }
+/** The counter of one (day, area, time bucket); money in cents. */
+export type BucketTotals = { bucket: EpochMs; orders: number; salesCents: number }
 
-/** The by-hour document, as it goes out: only hours with an order, ascending (messages.md section 4). */
-export function composeHours(totals: HourTotals[]): HourBucket[] {
-  return totals
-    .filter(({ orders }) => orders > 0)
-    .sort((one, other) => one.hour - other.hour)
-    .map(({ hour, orders, salesCents }) => ({
+/**
+ * The by-hour document, as the API answers it: only hours with an order, ascending (messages.md section 4). `hourOf` is
+ * that of the event's time zone now (UTC while the event is not known).
+ */
+export function composeHours(totals: BucketTotals[], hourOf: HourOf): HourBucket[] {
+  const hours = new Map<number, { orders: number; salesCents: number }>()
+  for (const { bucket, orders, salesCents } of totals) {
+    const hour = getOrInsertComputed(hours, hourOf(bucket), () => ({ orders: 0, salesCents: 0 }))
+    hour.orders += orders
+    hour.salesCents += salesCents
+  }
+  return [...hours]
+    .filter(([, { orders }]) => orders > 0)
+    .sort(([one], [other]) => one - other)
+    .map(([hour, { orders, salesCents }]) => ({
       hour,
       orderCount: orders,
       revenue: toEuros(salesCents),

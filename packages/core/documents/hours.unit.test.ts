@@ -1,14 +1,69 @@
+import type { EpochMs } from '@tally/contract'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { applyOrder } from '../apply/order.ts'
+import { addChanges, type CounterChanges } from '../counters/changes.ts'
+import { noRefunds } from '../counters/facts.ts'
+import { hourIn } from '../hours.ts'
+import { anyZone, instant } from '../testing/arbitraries.ts'
+import { anOrder, friday } from '../testing/cast.ts'
 import { composeHours } from './hours.ts'
+
+const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs
+const inUtc = hourIn('UTC')
 
 test('hours ascend, and only those with an order stand there', () => {
   const totals = [
-    { hour: 23, orders: 2, salesCents: 250 },
-    { hour: 0, orders: 1, salesCents: 0 },
-    { hour: 9, orders: 0, salesCents: 0 },
+    { bucket: bucket('23:45'), orders: 2, salesCents: 250 },
+    { bucket: bucket('00:00'), orders: 1, salesCents: 0 },
+    { bucket: bucket('09:15'), orders: 0, salesCents: 0 },
   ]
-  expect(composeHours(totals)).toEqual([
+  expect(composeHours(totals, inUtc)).toEqual([
     { hour: 0, orderCount: 1, revenue: 0, currency: 'EUR' },
     { hour: 23, orderCount: 2, revenue: 2.5, currency: 'EUR' },
   ])
+})
+
+test('time buckets of one local hour are one hour, on whatever date', () => {
+  const totals = [
+    { bucket: bucket('19:30'), orders: 1, salesCents: 100 },
+    { bucket: bucket('19:45'), orders: 2, salesCents: 200 },
+    { bucket: (bucket('19:30') + 86_400_000) as EpochMs, orders: 4, salesCents: 400 },
+    { bucket: bucket('20:00'), orders: 8, salesCents: 800 },
+  ]
+  expect(composeHours(totals, inUtc).map(({ hour, revenue }) => [hour, revenue])).toEqual([
+    [19, 7],
+    [20, 8],
+  ])
+  expect(composeHours(totals, hourIn('Asia/Kathmandu')).map(({ hour, revenue }) => [hour, revenue])).toEqual([
+    [1, 15],
+  ])
+})
+
+/** The orders of each hour, as `hour: orders`, that Intl makes of the orders themselves. */
+function bruteForceHours(instants: number[], timeZone: string): string[] {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' })
+  const hours = Map.groupBy(instants, at => Number(format.format(at)))
+  return [...hours].sort(([one], [other]) => one - other).map(([hour, { length }]) => `${hour}: ${length}`)
+}
+
+test('the hours of a document are those of its orders, in any zone and at any instant', () => {
+  const anyInstant = fc.oneof(instant, fc.integer({ min: 0, max: Date.UTC(10000, 0, 1) - 1 }))
+  fc.assert(
+    fc.property(anyZone, fc.array(anyInstant, { minLength: 1, maxLength: 20 }), (zone, instants) => {
+      const changes: CounterChanges = new Map()
+      for (const at of instants) {
+        const order = anOrder({ orderDateTime: new Date(at).toISOString() })
+        const outcome = applyOrder({ order: undefined, refunds: noRefunds }, order)
+        if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
+      }
+      const hourly = changes.get(friday)?.get(0)?.hourly ?? new Map()
+      const totals = [...hourly].map(([bucket, counted]) => ({ bucket, ...counted }))
+      const document = composeHours(totals, hourIn(zone))
+      expect(document.map(({ hour, orderCount }) => `${hour}: ${orderCount}`)).toEqual(
+        bruteForceHours(instants, zone),
+      )
+    }),
+    { numRuns: 1_000 },
+  )
 })

@@ -19,6 +19,12 @@ export const zones = [
   'Antarctica/Troll',
 ] as const
 
+/** Any zone that Node knows, one of those more often. */
+export const anyZone = fc.oneof(
+  fc.constantFrom(...zones),
+  fc.constantFrom(...Intl.supportedValuesOf('timeZone')),
+)
+
 /** Around changes of the clock: Rome, Lord Howe, St. John's at 00:01, Monrovia in January 1972, Apia's lost day. */
 const changes = [
   '2026-03-29T01:00:00Z',

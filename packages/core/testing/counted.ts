@@ -11,7 +11,7 @@ export type GoodRecord = { order: Order } | { refund: Refund }
 /** Counters of one event by name, as `41/0/sales` (day, area, what); zeros are left out. */
 export type Counted = Record<string, number>
 
-/** What the core counts of these batches of records, added up as a database would. */
+/** What the core counts of these batches of records, added up as a database would; its time buckets as hours. */
 export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
   const known = new Map<string, KnownOrder<Order>>()
   const seen = new Set<string>()
@@ -25,27 +25,25 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
       if ('refund' in record && seen.has(record.refund.refundId)) continue
       if ('refund' in record) seen.add(record.refund.refundId)
       const outcome =
-        'order' in record
-          ? applyOrder(before, record.order, hourOf)
-          : applyRefund(before, record.refund, hourOf)
+        'order' in record ? applyOrder(before, record.order) : applyRefund(before, record.refund)
       if (outcome.outcome !== 'duplicate') known.set(orderId, outcome.next)
       if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
     }
-    for (const [name, amount] of flatten(changes)) totals.set(name, (totals.get(name) ?? 0) + amount)
+    for (const [name, amount] of flatten(changes, hourOf)) totals.set(name, (totals.get(name) ?? 0) + amount)
   }
   return Object.fromEntries([...totals].filter(([, amount]) => amount !== 0))
 }
 
-function* flatten(changes: CounterChanges): Generator<[string, number]> {
+function* flatten(changes: CounterChanges, hourOf: HourOf): Generator<[string, number]> {
   for (const [day, areas] of changes) {
     for (const [area, { daily, hourly, items, slots }] of areas) {
       const at = `${day}/${area}`
       for (const [status, count] of Object.entries(daily.statuses)) yield [`${at}/${status}`, count]
       yield [`${at}/sales`, daily.salesCents]
       yield [`${at}/sold`, daily.itemsSold]
-      for (const [hour, change] of hourly) {
-        yield [`${at}/hour${hour}/orders`, change.orders]
-        yield [`${at}/hour${hour}/sales`, change.salesCents]
+      for (const [bucket, change] of hourly) {
+        yield [`${at}/hour${hourOf(bucket)}/orders`, change.orders]
+        yield [`${at}/hour${hourOf(bucket)}/sales`, change.salesCents]
       }
       for (const [item, change] of items) {
         for (const [what, amount] of Object.entries(change)) yield [`${at}/item${item}/${what}`, amount]

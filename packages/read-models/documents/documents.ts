@@ -4,13 +4,14 @@ import {
   composeItems,
   composeKpis,
   getOrInsertComputed,
+  hourIn,
   type ItemsDocument,
   noSales,
 } from '@tally/core'
 import type { Kysely } from 'kysely'
 import type { AreaRow, CounterScope } from '../counterScope.ts'
 import { readDaily } from '../daily/reader.ts'
-import { readHourly } from '../hourly/reader.ts'
+import { type HourlyRow, readHourly } from '../hourly/reader.ts'
 import { readItems } from '../items/reader.ts'
 import type { Database } from '../postgres/database.ts'
 
@@ -54,7 +55,10 @@ export async function composeDocuments(
     ofEvent.set(documentName(view, day_id, area_id), JSON.stringify(document))
   }
   for (const row of daily) put('kpis', row, composeKpis(row))
-  for (const rows of byArea(hourly)) put('hours', rows[0] as AreaRow, composeHours(rows))
+  for (const rows of byArea(hourly)) {
+    const first = rows[0] as HourlyRow
+    put('hours', first, composeHours(rows, hourIn(first.timeZone)))
+  }
   for (const rows of byArea(items)) put('items', rows[0] as AreaRow, composeItems(rows))
   return documents
 }

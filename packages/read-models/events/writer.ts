@@ -2,15 +2,11 @@ import type { Event, EventId } from '@tally/contract'
 import { sql } from 'kysely'
 import type { Tx } from '../postgres/database.ts'
 
-export type LockedEvent = {
-  revision: number
-  timeZone: string
-  known: Pick<Event, 'version' | 'organizationId'> | undefined
-}
+export type LockedEvent = { revision: number }
 
 /**
  * Locks the heads of these events (making those that are new) until the transaction ends, in one order for all
- * batches, and returns what is known of each. Until then nobody else writes orders or counters of them.
+ * batches, and returns their revisions. Until then nobody else writes orders or counters of them.
  */
 export async function lockEvents(
   tx: Tx,
@@ -27,16 +23,7 @@ order by id
 on conflict do nothing`.execute(tx)
     heads = await lockHeads(tx, eventIds)
   }
-  // A statement of its own: one that has waited for a lock still sees other tables as they were before it waited.
-  const records = await tx
-    .selectFrom('events')
-    .select(['event_id', 'version', 'organization_id', 'time_zone'])
-    .where('event_id', '=', sql<string>`any(${eventIds}::uuid[])`)
-    .execute()
-  const known = new Map<string, (typeof records)[number]>(records.map(record => [record.event_id, record]))
-  return new Map(
-    heads.map(({ event_id, revision }) => [event_id, lockedEvent(revision, known.get(event_id))]),
-  )
+  return new Map(heads.map(({ event_id, revision }) => [event_id, { revision }]))
 }
 
 /** Locks the heads of all of these events, or of none: only some, and two that wait for the rest could wait in a circle. */
@@ -51,16 +38,18 @@ for update`.execute(tx)
   return rows
 }
 
-type EventRecord = { version: number; organization_id: string; time_zone: string }
+export type KnownEvent = Pick<Event, 'version' | 'organizationId' | 'timeZone'>
 
-function lockedEvent(revision: number, record: EventRecord | undefined): LockedEvent {
-  if (record === undefined) return { revision, timeZone: 'UTC', known: undefined }
-  const { version, organization_id, time_zone } = record
-  return {
-    revision,
-    timeZone: time_zone,
-    known: { version, organizationId: organization_id as Event['organizationId'] },
-  }
+/**
+ * What is known of these events, which must be locked; those of which no record has come are absent. A statement of its
+ * own: one that has waited for a lock still sees other tables as they were before it waited.
+ */
+export async function readKnownEvents(tx: Tx, eventIds: EventId[]): Promise<Map<EventId, KnownEvent>> {
+  const { rows } = await sql<KnownEvent & { event_id: EventId }>`
+select event_id, version, organization_id as "organizationId", time_zone as "timeZone"
+from events
+where event_id = any(${eventIds}::uuid[])`.execute(tx)
+  return new Map(rows.map(({ event_id, ...known }) => [event_id, known]))
 }
 
 /** Stamps a batch's revision on every event that it changed (design.md, invariant 3). */

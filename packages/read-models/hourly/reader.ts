@@ -1,14 +1,22 @@
-import type { HourTotals } from '@tally/core'
+import type { BucketTotals } from '@tally/core'
 import { type Kysely, sql } from 'kysely'
-import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
+import { type AreaRow, type CounterScope, eventIdsOf, within } from '../counterScope.ts'
 import type { Database } from '../postgres/database.ts'
 
-export type HourlyRow = AreaRow & HourTotals
+export type HourlyRow = AreaRow & BucketTotals & { timeZone: string }
 
-/** The hourly totals of a scope. */
+/**
+ * The totals of a scope by time bucket, each with its event's time zone: UTC while the event is not known. The zones are read
+ * first (materialized): joined as they are, Postgres may read all events there ever were.
+ */
 export async function readHourly(db: Kysely<Database>, scope: CounterScope): Promise<HourlyRow[]> {
   const { rows } = await sql<HourlyRow>`
-select event_id, day_id, area_id, hour, orders, sales_cents as "salesCents"
-from hourly_counters as counter ${within(scope)}`.execute(db)
+with zones as materialized (select event_id, time_zone from events where event_id = any(${eventIdsOf(scope)}::uuid[]))
+select counted.*, coalesce(time_zone, 'UTC') as "timeZone"
+from (
+  select event_id, day_id, area_id, bucket, orders, sales_cents as "salesCents"
+  from hourly_counters as counter ${within(scope)}
+) as counted
+left join zones using (event_id)`.execute(db)
   return rows
 }

@@ -1,9 +1,12 @@
-/** One row a (day, area, hour of day in the event's time zone), confirmed orders only; area 0 for all areas. */
+/**
+ * One row a (day, area, UTC time bucket), confirmed orders only; area 0 for all areas. `bucket` is the start of the bucket,
+ * epoch milliseconds (core's `bucketStart`): the local hour is made from it when a document is composed.
+ */
 export type HourlyTable = {
   event_id: string
   day_id: number
   area_id: number
-  hour: number
+  bucket: number
   orders: number
   sales_cents: number
 }

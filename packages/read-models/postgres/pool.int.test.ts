@@ -6,6 +6,7 @@ import {
   lockOffset,
   lockOrganizations,
   readEventHeads,
+  readKnownEvents,
   readKnownOrders,
   readOffsets,
   readSeenRefunds,
@@ -117,6 +118,7 @@ async function askAll(db: Postgres) {
   await db.transaction().execute(async tx => {
     await lockOffset(tx, 't.orders', 0)
     await lockEvents(tx, [eventId], 0)
+    await readKnownEvents(tx, [eventId])
     await readKnownOrders(tx, [{ eventId, orderId: 'A-1' as OrderId }])
     await readSeenRefunds(tx, [{ eventId, refundId: 'R-1' as RefundId }])
     await lockOrganizations(tx, [eventId as string as OrganizationId])

@@ -1,10 +1,10 @@
 import type { Event } from '@tally/contract'
-import { applyEvent, hourIn } from '@tally/core'
+import { applyEvent } from '@tally/core'
 import {
   lockEvents,
   lockOrganizations,
   nextRevision,
-  rehour,
+  readKnownEvents,
   stampEvents,
   stampOrganizations,
   storeEvents,
@@ -12,14 +12,16 @@ import {
 } from '@tally/read-models'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 
-/** Applies the event records of one batch; a changed time zone counts the event's hours again. */
+/** Applies the event records of one batch; a changed time zone makes all of the event's documents again. */
 export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[]): Promise<Effects> {
   const effects = noEffects()
-  const locked = await lockEvents(tx, [...new Set(records.map(({ value }) => value.eventId))], shard)
+  const eventIds = [...new Set(records.map(({ value }) => value.eventId))]
+  const locked = await lockEvents(tx, eventIds, shard)
+  const known = await readKnownEvents(tx, eventIds)
   const winners = new Map<Event['eventId'], Event>()
 
   for (const { offset, value: event } of records) {
-    const outcome = applyEvent(winners.get(event.eventId) ?? locked.get(event.eventId)?.known, event)
+    const outcome = applyEvent(winners.get(event.eventId) ?? known.get(event.eventId), event)
     if (outcome.outcome === 'rejected') effects.rejected.push({ offset, rejected: outcome })
     else effects.counts[outcome.outcome] += 1
     if (outcome.outcome === 'applied') winners.set(event.eventId, outcome.next)
@@ -33,9 +35,8 @@ export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[
   const revision = await nextRevision(tx)
   await storeEvents(tx, events)
   for (const { eventId, timeZone } of events) {
-    const { revision: before, timeZone: oldZone } = locked.get(eventId) ?? { revision: 0, timeZone: 'UTC' }
-    const moved = timeZone !== oldZone
-    if (moved) await rehour(tx, eventId, hourIn(timeZone))
+    const before = locked.get(eventId)?.revision ?? 0
+    const moved = timeZone !== (known.get(eventId)?.timeZone ?? 'UTC')
     effects.events.set(eventId, { before, areas: moved ? 'all' : [], event: true })
   }
   await stampEvents(tx, [...winners.keys()], shard, revision)

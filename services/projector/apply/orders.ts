@@ -4,7 +4,6 @@ import {
   applyOrder,
   type CounterChanges,
   getOrInsertComputed,
-  hourIn,
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
@@ -34,8 +33,7 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   const changes = new Map<EventId, CounterChanges>()
 
   for (const { order, entry } of placed) {
-    const hourOf = hourIn(locked.get(order.eventId)?.timeZone ?? 'UTC')
-    const outcome = applyOrder(entry.known, order, hourOf)
+    const outcome = applyOrder(entry.known, order)
     effects.counts[outcome.outcome] += 1
     if (outcome.outcome !== 'applied') continue
     entry.known = outcome.next

@@ -4,7 +4,6 @@ import {
   applyRefund,
   type CounterChanges,
   getOrInsertComputed,
-  hourIn,
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
@@ -47,8 +46,7 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
   for (const refund of firsts) {
     const key = orderKey(refund)
     const before = known.get(key) ?? { order: undefined, refunds: noRefunds }
-    const hourOf = hourIn(locked.get(refund.eventId)?.timeZone ?? 'UTC')
-    const outcome = applyRefund(before, refund, hourOf)
+    const outcome = applyRefund(before, refund)
     effects.counts[outcome.outcome] += 1
     known.set(key, outcome.next)
     sums.set(key, { eventId: refund.eventId, orderId: refund.orderId, refunds: outcome.next.refunds })

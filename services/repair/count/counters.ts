@@ -1,3 +1,4 @@
+import { formatTimestamp } from '@tally/contract'
 import { type AreaChanges, type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
 import type { Finding } from '../differences.ts'
 
@@ -29,11 +30,11 @@ function areaCorrection(to: AreaChanges = noAreaChanges(), from: AreaChanges = n
 const noItem = { orders: 0, quantity: 0, grossCents: 0, refundedQuantity: 0, refundedCents: 0 }
 const totalsOf = ({ daily: { salesCents, itemsSold } }: AreaChanges) => ({ salesCents, itemsSold })
 
-function perKey<Row extends Record<string, number>>(
-  to: Map<number, Row>,
-  from: Map<number, Row>,
+function perKey<Key extends number, Row extends Record<string, number>>(
+  to: Map<Key, Row>,
+  from: Map<Key, Row>,
   nothing: Row,
-): Map<number, Row> {
+): Map<Key, Row> {
   return new Map(keysOf(to, from).map(key => [key, minus(to.get(key) ?? nothing, from.get(key) ?? nothing)]))
 }
 
@@ -42,7 +43,7 @@ function minus<Row extends Record<string, number>>(to: Row, from: Row): Row {
   return Object.fromEntries(fields) as Row
 }
 
-function keysOf(...maps: (Map<number, unknown> | undefined)[]): number[] {
+function keysOf<Key extends number>(...maps: (Map<Key, unknown> | undefined)[]): Key[] {
   return [...new Set(maps.flatMap(map => [...(map?.keys() ?? [])]))].sort((one, other) => one - other)
 }
 
@@ -70,7 +71,8 @@ function cellsOf(counters: CounterChanges): Map<string, number> {
     for (const [areaId, { daily, hourly, items, slots }] of areas) {
       const { statuses, ...totals } = daily
       put(`daily_counters day ${dayId} area ${areaId}`, { ...statuses, ...totals })
-      for (const [hour, row] of hourly) put(`hourly_counters day ${dayId} area ${areaId} hour ${hour}`, row)
+      for (const [bucket, row] of hourly)
+        put(`hourly_counters day ${dayId} area ${areaId} bucket ${formatTimestamp(bucket)}`, row)
       for (const [item, row] of items) put(`item_counters day ${dayId} area ${areaId} item ${item}`, row)
       for (const [slot, row] of slots) put(`order_slots slot ${slot} day ${dayId} area ${areaId}`, row)
     }

@@ -1,5 +1,5 @@
 import type { EventId, OrderId } from '@tally/contract'
-import { addChanges, type CounterChanges, factsOf, hourIn, type RefundSums } from '@tally/core'
+import { addChanges, type CounterChanges, factsOf, type RefundSums } from '@tally/core'
 import {
   type EventHead,
   readCounters,
@@ -38,7 +38,6 @@ export async function recountEvent(
   onFinding: (finding: Finding) => void = () => {},
 ): Promise<Recount> {
   const { eventId } = head
-  const hourOf = hourIn(head.event?.timeZone ?? 'UTC')
   const counted: CounterChanges = new Map()
   const damaged: DamagedOrder[] = []
 
@@ -49,7 +48,7 @@ export async function recountEvent(
     if (findings.length > 0 && damaged.length < damagedAtOnce) {
       damaged.push({ orderId, written: kept?.written, sums })
     }
-    const facts = factsOf({ order: kept?.order, refunds: sums }, hourOf)
+    const facts = factsOf({ order: kept?.order, refunds: sums })
     if (facts !== undefined) addChanges(counted, [{ sign: 1, facts }])
   }
   return { head, counted, stored: await readCounters(snapshot, eventId), damaged }

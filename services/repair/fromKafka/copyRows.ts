@@ -8,7 +8,7 @@ export const eventTables: [table: string, key: string[]][] = [
   ['orders', ['order_id']],
   ['refunds', ['refund_id']],
   ['daily_counters', ['day_id', 'area_id']],
-  ['hourly_counters', ['day_id', 'area_id', 'hour']],
+  ['hourly_counters', ['day_id', 'area_id', 'bucket']],
   ['item_counters', ['day_id', 'area_id', 'block']],
   ['order_slots', ['slot', 'day_id', 'area_id']],
 ]

@@ -47,7 +47,7 @@ export async function rebuildEvent(parts: RebuildParts, eventId: EventId): Promi
     })
     if (last === undefined) return wasWrong
   }
-  const still = last === undefined ? 'its record changes all the time' : JSON.stringify(last)
+  const still = last === undefined ? 'its orders change all the time' : JSON.stringify(last)
   throw new Error(
     `event ${eventId} does not agree after ${rounds} rounds (${still}): run \`tally rebuild\` again`,
   )
@@ -77,15 +77,13 @@ async function underLock(parts: RebuildParts, eventId: EventId): Promise<Pass> {
 }
 
 /**
- * Writes what a recount found wrong and stamps a new revision, in one short transaction; false where the event's
- * own record or one of the orders in question was written since, so that it has to be counted again.
+ * Writes what a recount found wrong and stamps a new revision, in one short transaction; false if one of the orders in
+ * question was written since, so that the event has to be counted again.
  */
 async function correct(tx: Tx, { eventsTopic }: RebuildParts, found: Recount): Promise<boolean> {
-  const { eventId, shard, event } = found.head
+  const { eventId, shard } = found.head
   await lockPartition(tx, eventsTopic, shard)
-  const locked = (await lockEvents(tx, [eventId], shard)).get(eventId)
-  if (locked?.known?.version !== event?.version || locked?.timeZone !== (event?.timeZone ?? 'UTC'))
-    return false
+  await lockEvents(tx, [eventId], shard)
   if (!(await areUntouched(tx, found))) return false
 
   const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))

@@ -1,4 +1,11 @@
-import { type CounterChanges, composeHours, composeItems, composeKpis, isConfirmed } from '@tally/core'
+import {
+  type CounterChanges,
+  composeHours,
+  composeItems,
+  composeKpis,
+  hourIn,
+  isConfirmed,
+} from '@tally/core'
 import type { OrderStatus } from '@tally/contract'
 import { documentName, type EventHead, emptyDocument, views } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
@@ -12,6 +19,7 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
   if (head.event !== undefined) {
     fields.set('version', String(head.event.version)).set('event', JSON.stringify(head.event))
   }
+  const hourOf = hourIn(head.event?.timeZone ?? 'UTC')
   for (const [dayId, areas] of counters) {
     for (const [areaId, { daily, hourly, items }] of areas) {
       const statuses = Object.entries(daily.statuses) as [OrderStatus, number][]
@@ -19,7 +27,10 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
       const orders = confirmed.reduce((sum, [, count]) => sum + count, 0)
       const documents = {
         kpis: composeKpis({ orders, salesCents: daily.salesCents, itemsSold: daily.itemsSold }),
-        hours: composeHours([...hourly].map(([hour, totals]) => ({ hour, ...totals }))),
+        hours: composeHours(
+          [...hourly].map(([bucket, totals]) => ({ bucket, ...totals })),
+          hourOf,
+        ),
         items: composeItems([...items].map(([menuItemId, totals]) => ({ menuItemId, ...totals }))),
       }
       for (const view of views) fields.set(documentName(view, dayId, areaId), JSON.stringify(documents[view]))
