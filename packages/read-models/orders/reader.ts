@@ -64,7 +64,7 @@ export async function readOrderPage(
   const { rows } = await sql<OrderRow>`
 select ${columns}
 from orders
-where event_id = ${eventId} and version > 0
+where event_id = ${eventId} and ordered_at is not null
 ${slots === undefined ? sql`` : sql`and ordered_at >= ${slots.sinceMs} and ordered_at < ${slots.untilMs}`}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
 ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}

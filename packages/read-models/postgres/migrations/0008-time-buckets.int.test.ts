@@ -36,12 +36,15 @@ const counters = async () =>
 
 /** The schema as the migration finds it. */
 async function goBack() {
-  await sql`drop table hourly_counters`.execute(database.db)
+  await sql`drop table hourly_counters; drop index orders_by_time`.execute(database.db)
   await sql`
 create table hourly_counters (
   event_id uuid, day_id integer, area_id integer, hour smallint, orders bigint, sales_cents bigint,
   primary key (event_id, day_id, area_id, hour)
-)`.execute(database.db)
+);
+create index orders_by_time on orders (event_id, ordered_at desc, order_id desc) where version > 0`.execute(
+    database.db,
+  )
 }
 
 test('time buckets are filled from the kept orders as the projector would have counted them', async () => {
