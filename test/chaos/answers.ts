@@ -1,26 +1,16 @@
 import type { EventBook, Raw } from './book.ts'
+import { type Bucket, bucketsOf, confirmedStatuses, type Counted, countOrders, total } from './count.ts'
 
 /** One question, as a path below `/api/v1/events/<id>`, and what its answer must say. */
 export type Expected = { path: string; data: unknown; meta?: Record<string, unknown> }
 export type Answers = Expected[]
 
-const confirmedStatuses = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
 const allStatuses = ['PreOrder', 'Pending', ...confirmedStatuses, 'Cancelled']
-const refundLinesSince = Date.parse('2026-08-19T00:00:00Z')
 const pageSize = 100
 const currency = 'EUR'
 
-const cents = (euros: number) => Math.round(euros * 100)
 const utc = (text: string) => new Date(text).toISOString().replace('.000Z', 'Z')
 const isOpen = (day: Raw) => (day.closedAt ?? null) === null
-
-type Item = { quantity: number; revenue: number; refundedQuantity: number; refundedRevenue: number }
-type Bucket = {
-  orders: number
-  cents: number
-  hours: Map<number, { orders: number; cents: number }>
-  items: Map<number, Item>
-}
 
 /** Every answer about an event whose own record is known (messages.md, section 4; decisions.md, Answers). */
 export function answersOf(book: EventBook): Answers {
@@ -76,86 +66,6 @@ export function answersOf(book: EventBook): Answers {
     })),
     ...orderLists(orders),
   ]
-}
-
-type Counted = { order: Raw; items: Map<number, Item>; effective: number }
-
-/** Each order with its refunds, in the order of the list (decisions.md, Answers). */
-function countOrders({ orders, refunds }: EventBook): Counted[] {
-  const byOrder = Map.groupBy(refunds.values(), ({ orderId }) => orderId as string)
-  return [...orders.values()]
-    .map(order => countOrder(order, byOrder.get(order.orderId) ?? []))
-    .sort(
-      ({ order: one }, { order: other }) =>
-        Date.parse(other.orderDateTime) - Date.parse(one.orderDateTime) ||
-        (one.orderId < other.orderId ? 1 : -1),
-    )
-}
-
-function countOrder(order: Raw, refunds: Raw[]): Counted {
-  const items = new Map<number, Item>()
-  for (const { menuItemId, quantity, unitPrice } of order.items) {
-    const item = items.get(menuItemId) ?? { quantity: 0, revenue: 0, refundedQuantity: 0, refundedRevenue: 0 }
-    item.quantity += quantity
-    item.revenue += quantity * cents(unitPrice)
-    items.set(menuItemId, item)
-  }
-  for (const { lines } of refunds.filter(({ refundedAt }) => Date.parse(refundedAt) >= refundLinesSince)) {
-    for (const { menuItemId, quantity, amount } of lines ?? []) {
-      const item = items.get(menuItemId)
-      if (item === undefined) continue
-      item.refundedQuantity += quantity
-      item.refundedRevenue += cents(amount)
-    }
-  }
-  for (const item of items.values()) {
-    item.refundedQuantity = Math.min(item.quantity, item.refundedQuantity)
-    item.refundedRevenue = Math.min(item.revenue, item.refundedRevenue)
-    item.quantity -= item.refundedQuantity
-    item.revenue -= item.refundedRevenue
-  }
-  const whole = cents(order.totalAmount)
-  const effective = whole - Math.min(whole, total(refunds.map(({ amount }) => cents(amount))))
-  return { order, items, effective }
-}
-
-function bucketsOf(event: Raw, counted: Counted[]): (dayId: number | null, areaId?: number) => Bucket {
-  const buckets = new Map<string, Bucket>()
-  const at = (dayId: number | null, areaId?: number): Bucket => {
-    const key = `${dayId}:${areaId ?? ''}`
-    const known = buckets.get(key) ?? { orders: 0, cents: 0, hours: new Map(), items: new Map() }
-    buckets.set(key, known)
-    return known
-  }
-  const clock = new Intl.DateTimeFormat('en', {
-    hour: '2-digit',
-    hourCycle: 'h23',
-    timeZone: event.timeZone ?? 'UTC',
-  })
-  for (const { order, items, effective } of counted) {
-    if (!confirmedStatuses.includes(order.status)) continue
-    const hour = Number(clock.format(Date.parse(order.orderDateTime)))
-    for (const bucket of [at(order.dayId), at(order.dayId, order.areaId)]) {
-      bucket.orders += 1
-      bucket.cents += effective
-      const ofHour = bucket.hours.get(hour) ?? { orders: 0, cents: 0 }
-      bucket.hours.set(hour, { orders: ofHour.orders + 1, cents: ofHour.cents + effective })
-      for (const [id, item] of items) bucket.items.set(id, plus(bucket.items.get(id), item))
-    }
-  }
-  return at
-}
-
-const total = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0)
-
-function plus(known: Item | undefined, more: Item): Item {
-  if (known === undefined) return { ...more }
-  return {
-    quantity: known.quantity + more.quantity,
-    revenue: known.revenue + more.revenue,
-    refundedQuantity: known.refundedQuantity + more.refundedQuantity,
-    refundedRevenue: known.refundedRevenue + more.refundedRevenue,
-  }
 }
 
 function kpis({ orders, cents, items }: Bucket) {
@@ -239,7 +149,7 @@ function orderLists(counted: Counted[]): Expected[] {
   return [...pages, ...perStatus, ...single]
 }
 
-function presentOrder({ order, effective }: Counted) {
+export function presentOrder({ order, effective }: Counted) {
   const { orderId, orderDateTime, items, tableNumber, eventId, version, ...same } = order
   return {
     ...same,

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
-import { readTopic, topicNames } from '@tally/kafka'
 import { ask } from '../support/http.ts'
+import { differenceOf } from './difference.ts'
+import type { Etags } from './etags.ts'
 import type { Feeding } from './feeding.ts'
-import { badHeader } from './load.ts'
 import type { Random } from './random.ts'
-import { prefix, type System } from './system.ts'
+import type { System } from './system.ts'
 import type { Wrongs } from './wrong.ts'
 
 const atOnce = 8
@@ -16,6 +15,7 @@ export type Checking = {
   wrongs: Wrongs
   random: Random
   tokenOf: (eventId: string) => string
+  etags?: Etags
 }
 
 /**
@@ -47,87 +47,22 @@ export async function untilFresh(
 
 /** Compares every answer about these events with the brute-force count; returns how many were compared. */
 export async function checkAnswers(checking: Checking, eventIds: string[]): Promise<number> {
-  const { system, feeding, wrongs, random, tokenOf } = checking
+  const { system, feeding, wrongs, random, tokenOf, etags } = checking
   const questions = eventIds.flatMap(eventId =>
     feeding.book.answers(eventId).map(expected => ({ eventId, ...expected })),
   )
   const left = questions[Symbol.iterator]()
   const worker = async () => {
-    for (const { eventId, path, data, meta = {} } of left) {
+    for (const { eventId, path, ...expected } of left) {
       const query = random.of(system.queries)
-      const { status, body, text } = await ask(query.address, `/api/v1/events/${eventId}${path}`, {
-        token: tokenOf(eventId),
-      })
-      const said = { status, data: body?.data, meta: pick(body?.meta, Object.keys(meta)) }
-      const told = { status: 200, data, meta }
-      if (isDeepStrictEqual(said, told)) continue
-      const diff = status === 200 ? firstDifference(told, said) : text.slice(0, 200)
-      wrongs.add('every answer equals the count', `${path} of ${eventId} at ${query.name}: ${diff}`)
+      const url = `/api/v1/events/${eventId}${path}`
+      const where = `${path} of ${eventId} at ${query.name}`
+      const reply = await ask(query.address, url, { token: tokenOf(eventId) })
+      if (reply.status === 200) etags?.note(url, reply, where)
+      const difference = differenceOf(expected, reply)
+      if (difference !== undefined) wrongs.add('every answer equals the count', `${where}: ${difference}`)
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   return questions.length
-}
-
-function pick(from: Record<string, unknown> | undefined, names: string[]): Record<string, unknown> {
-  return Object.fromEntries(names.map(name => [name, from?.[name]]))
-}
-
-function firstDifference(told: unknown, said: unknown, path = ''): string {
-  if (typeof told !== 'object' || told === null || typeof said !== 'object' || said === null)
-    return `${path} must be ${JSON.stringify(told)}, is ${JSON.stringify(said)}`
-  const names = new Set([...Object.keys(told), ...Object.keys(said)])
-  for (const name of names) {
-    const [one, other] = [(told as never)[name], (said as never)[name]]
-    if (!isDeepStrictEqual(one, other)) return firstDifference(one, other, `${path}/${name}`)
-  }
-  return `${path} differs`
-}
-
-/** Every bad record that Kafka has is a dead letter, and nothing else is. */
-export async function checkDeadLetters({ system, feeding, wrongs }: Checking): Promise<void> {
-  const letters = new Map<string, Set<string>>()
-  for await (const { records } of readTopic(system.kafka, topicNames(prefix).deadLetters)) {
-    for (const { headers } of records) {
-      const number = String(headers[badHeader])
-      const offset = ['topic', 'partition', 'offset']
-        .map(name => String(headers[`__connect.errors.${name}`]))
-        .join(' ')
-      letters.set(number, (letters.get(number) ?? new Set()).add(offset))
-    }
-  }
-  const missing = [...feeding.bad].filter(number => !letters.has(number))
-  const foreign = [...letters.keys()].filter(number => !feeding.bad.has(number))
-  if (missing.length > 0)
-    wrongs.add('every bad record is a dead letter', `missing: ${missing.slice(0, 20)} (${missing.length})`)
-  if (foreign.length > 0)
-    wrongs.add('only a bad record is a dead letter', `foreign: ${foreign.slice(0, 20)} (${foreign.length})`)
-}
-
-/**
- * Reads all topics again: the dead letters' offsets are exactly those of the bad records, also of those that a Kafka
- * which was killed before it acknowledged has twice. Returns their number.
- */
-export async function checkDeadLetterOffsets({ system, wrongs }: Checking): Promise<number> {
-  const { deadLetters, ...sources } = topicNames(prefix)
-  const bad = new Set<string>()
-  for (const topic of Object.values(sources)) {
-    for await (const { partition, records } of readTopic(system.kafka, topic)) {
-      for (const { headers, offset } of records) {
-        if (headers[badHeader] !== undefined) bad.add(`${topic} ${partition} ${offset}`)
-      }
-    }
-  }
-  const told = new Set<string>()
-  for await (const { records } of readTopic(system.kafka, deadLetters)) {
-    for (const { headers } of records)
-      told.add(
-        ['topic', 'partition', 'offset'].map(name => String(headers[`__connect.errors.${name}`])).join(' '),
-      )
-  }
-  const missing = [...bad].filter(offset => !told.has(offset))
-  const more = [...told].filter(offset => !bad.has(offset))
-  if (missing.length + more.length > 0)
-    wrongs.add("dead letters' offsets are those of the bad records", { missing, more })
-  return bad.size
 }

@@ -1,19 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Allowed } from './polling.ts'
+import type { Rule } from './allowed.ts'
+import type { Checking } from './checking.ts'
 import type { Random } from './random.ts'
 import type { System } from './system.ts'
 
+/** What a fault may use beside the system: the load, and the checks. */
+export type FaultTools = Checking & {
+  /** Ids of the events that the load is about. */
+  eventIds: () => string[]
+  /** Waits until these events, all unless told otherwise, say in each query process that all up to a time is counted. */
+  isFresh: (wanted: { sinceMs: number; withinMs: number; eventIds?: string[] }) => Promise<boolean>
+}
+
 /** One kind of thing that goes wrong. */
-export type Fault = {
+export type Fault = Pick<Rule, 'mayGoBack'> & {
   name: string
   /** What answers may say meanwhile. */
-  allows: Allowed
+  allows: Rule['answers']
   /** Brings the system to where it can happen; part of the quiet before. */
   prepare?: (system: System) => Promise<void>
   /** Does the damage, waits, and takes it back: only what was killed is started again. */
-  run: (system: System, random: Random) => Promise<void>
+  run: (system: System, random: Random, tools: FaultTools) => Promise<void>
   /** False where this machine cannot do it. */
   isPossible?: (system: System) => boolean
+  /** How long after it all answers must be right again; 120 s unless told otherwise. */
+  recoverWithinMs?: number
+  /** Takes long: not part of `npm test`. */
+  isLong?: boolean
 }
 
 /** Lets the damage last for a while. */

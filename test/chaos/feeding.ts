@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openProducer, topicNames } from '@tally/kafka'
 import type { TestRecord } from '../support/tally.ts'
 import { type Book, openBook } from './book.ts'
-import type { Load } from './load.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { badHeader, type Load } from './load.ts'
 import { prefix, type System } from './system.ts'
 
 const tickMs = 50
@@ -10,6 +11,7 @@ const tickMs = 50
 /** The load on its way to Kafka. */
 export type Feeding = {
   book: Book
+  journal: Journal
   /** Numbers (badHeader) of the bad records that Kafka has. */
   bad: Set<string>
   /** How many records Kafka has. */
@@ -19,6 +21,8 @@ export type Feeding = {
   /** Stops sending; resolves when Kafka has all of it, with the moment of the last one (epoch milliseconds). */
   pause: () => Promise<number>
   send: (records: { record: TestRecord; isBad: boolean }[]) => Promise<void>
+  /** Notes good records that somebody else sends; returns what notes that Kafka has them. */
+  note: (records: TestRecord[]) => () => void
   close: () => Promise<void>
 }
 
@@ -27,9 +31,9 @@ export type Feeding = {
  * again until it does, so that it may be there twice, and is never missing.
  */
 export async function openFeeding(system: System, load: Load, rate: number): Promise<Feeding> {
-  const names = topicNames(prefix)
   const producer = await openProducer(system.kafka)
   const book = openBook()
+  const journal = openJournal()
   const bad = new Set<string>()
   let sent = 0
   let lastAt = Date.now()
@@ -37,17 +41,21 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   let wanted = false
   let closed = false
 
-  const send: Feeding['send'] = async records => {
-    const outgoing = records.map(({ record: { type, value, key, headers = {} } }) => ({
-      topic: names[type],
-      key: key === undefined ? keyOf(type, value) : key,
-      headers,
-      value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
-    }))
-    for (const { record, isBad } of records) {
-      if (isBad) bad.add(String(record.headers?.['chaos-bad']))
-      else book.add(record)
+  const note: Feeding['note'] = records => {
+    for (const record of records) book.add(record)
+    const acknowledge = journal.send(records)
+    return () => {
+      sent += records.length
+      lastAt = Date.now()
+      acknowledge(lastAt)
     }
+  }
+
+  const send: Feeding['send'] = async records => {
+    const good = records.filter(({ isBad }) => !isBad).map(({ record }) => record)
+    for (const { record, isBad } of records) if (isBad) bad.add(String(record.headers?.[badHeader]))
+    const acknowledge = note(good)
+    const outgoing = records.map(({ record }) => outgoingOf(record))
     for (;;) {
       try {
         await producer.send(outgoing)
@@ -57,8 +65,8 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
         await pause(200)
       }
     }
-    sent += records.length
-    lastAt = Date.now()
+    sent += records.length - good.length
+    acknowledge()
   }
 
   const run = async () => {
@@ -71,6 +79,7 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   }
   return {
     book,
+    journal,
     bad,
     sent: () => sent,
     resume() {
@@ -84,12 +93,23 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
       return lastAt
     },
     send,
+    note,
     async close() {
       wanted = false
       closed = true
       await running?.catch(() => {})
       await producer.close()
     },
+  }
+}
+
+/** A record as a producer sends it; one that is not told otherwise has the key that it must have. */
+export function outgoingOf({ type, value, key, headers = {} }: TestRecord) {
+  return {
+    topic: topicNames(prefix)[type],
+    key: key === undefined ? keyOf(type, value) : key,
+    headers,
+    value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
   }
 }
 

@@ -5,6 +5,8 @@ import { end, endOfLog, launch } from '../../infra/local/process.ts'
 
 const program = join(import.meta.dirname, '../../packages/cli/bin/tally')
 const startedWithinMs = 60_000
+/** What waited for a process that stood still may be broken off this long after it goes on. */
+const goOnWithinMs = 3_000
 
 /** One running process of Tally. */
 export type Service = {
@@ -16,7 +18,11 @@ export type Service = {
   hasEnded: () => boolean
   /** Resolves with a few words on how it ended. */
   ended: Promise<string>
-  signal: (signal: NodeJS.Signals) => void
+  /** Stops it where it stands, as a host that stalls does (SIGSTOP), and lets it go on. */
+  freeze: () => void
+  resume: () => void
+  /** Whether it stands still, or did so a moment ago: connections may break as it goes on. */
+  isFrozen: () => boolean
   /** Ends it on purpose and returns when it is gone. */
   end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
   /** Whether somebody ended it on purpose. */
@@ -31,6 +37,7 @@ export async function startService(
   const logFile = join(folder, `${name}.log`)
   const running = launch({ command: program, args: [command], env, logFile, stopSignal: 'SIGTERM' })
   let unwanted = false
+  let frozenUntilMs = 0
   const started = await lineOf(logFile, `${command} started`, running.hasEnded)
   if (started === undefined) {
     if (!running.hasEnded()) await end(running, 'SIGKILL')
@@ -43,7 +50,15 @@ export async function startService(
     logFile,
     hasEnded: running.hasEnded,
     ended: running.ended,
-    signal: running.signal,
+    freeze() {
+      frozenUntilMs = Number.POSITIVE_INFINITY
+      running.signal('SIGSTOP')
+    },
+    resume() {
+      running.signal('SIGCONT')
+      frozenUntilMs = Date.now() + goOnWithinMs
+    },
+    isFrozen: () => Date.now() < frozenUntilMs,
     isUnwanted: () => unwanted,
     async end(signal) {
       unwanted = true

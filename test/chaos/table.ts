@@ -1,9 +1,9 @@
-import type { Outcome, Round } from './rounds.ts'
+import type { Outcome, Round } from './outcome.ts'
 
 /** The closing table: fault, how often, records applied, wrong answers, longest recovery. */
 export function tableOf({ rounds, ...outcome }: Outcome): string {
   const rows = [...Map.groupBy(rounds, ({ fault }) => fault)].map(([fault, own]) => rowOf(fault, own))
-  const head = ['fault', 'times', 'records', 'wrong', 'longest recovery (s)', 'median (s)']
+  const head = ['fault', 'times', 'records', 'wrong', 'longest recovery (s)', 'median (s)', 'a round (s)']
   const lines = [head, ...rows.sort(), rowOf('all', rounds)]
   const widths = head.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
   const print = (line: string[]) =>
@@ -18,6 +18,7 @@ export function tableOf({ rounds, ...outcome }: Outcome): string {
     `seed ${outcome.seed}: ${rounds.length} faults, ${outcome.records} records (${outcome.badRecords} bad), ${outcome.wrongs.length} wrong`,
     `compared with the count: ${total(rounds, 'compared')} answers; polled meanwhile: ${outcome.answers} answers, of these ${outcome.unavailable} 503 where the table allows it; ` +
       `${outcome.wholeBatches} groups of views compared for half a batch`,
+    `held against their asOf: ${outcome.claims} answers by their totals, ${outcome.wholeClaims} whole ones; ${outcome.etags} ETags, ${outcome.unchanged} answers of 304`,
     `views that were older in another process than in the one asked before: ${outcome.backAcrossProcesses}`,
   ].join('\n')
 }
@@ -34,8 +35,9 @@ function rowOf(fault: string, own: Round[]): string[] {
     String(total(own, 'wrong')),
     seconds(recoveries.at(-1)),
     seconds(recoveries[Math.floor(recoveries.length / 2)]),
+    seconds(total(own, 'tookMs') / own.length),
   ]
 }
 
-const total = (rounds: Round[], name: 'records' | 'wrong' | 'compared') =>
+const total = (rounds: Round[], name: 'records' | 'wrong' | 'compared' | 'tookMs') =>
   rounds.reduce((sum, round) => sum + round[name], 0)

@@ -7,7 +7,7 @@ import { redisFaults } from './redis.ts'
 import { serverFaults } from './servers.ts'
 
 /** Every kind of fault; a new kind is an entry in one of these files. */
-export const faults: Fault[] = [
+const all: Fault[] = [
   ...projectorFaults,
   ...queryFaults,
   ...serverFaults,
@@ -15,3 +15,9 @@ export const faults: Fault[] = [
   ...postgresFaults,
   ...linkFaults,
 ]
+
+/** Names of kinds that Tally does not hold against yet: only `--pending` injects them. Take a name out when it does. */
+const pending = new Set<string>([])
+
+export const faults = all.filter(({ name }) => !pending.has(name))
+export const pendingFaults = all.filter(({ name }) => pending.has(name))

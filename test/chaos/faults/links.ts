@@ -1,6 +1,6 @@
 import type { PartName } from '../../../infra/local/servers.ts'
 import { type Fault, last } from '../fault.ts'
-import type { Allowed } from '../polling.ts'
+import type { Allowed } from '../allowed.ts'
 
 const parts: { part: PartName; name: string; allows: Allowed }[] = [
   { part: 'kafka', name: 'Kafka', allows: 'everything' },

@@ -31,8 +31,8 @@ export const projectorFaults: Fault[] = [
     prepare: system => system.scaleTo(Math.max(2, system.projectors.length)),
     async run(system, random) {
       const zombie = random.of(system.projectors)
-      zombie.signal('SIGSTOP')
-      await last(random, ...zombieMs).finally(() => zombie.signal('SIGCONT'))
+      zombie.freeze()
+      await last(random, ...zombieMs).finally(() => zombie.resume())
     },
   },
   {

@@ -1,0 +1,38 @@
+/** What answers may say while something is broken (decisions.md, When a part is down). */
+export type Allowed =
+  /** 200 everywhere. */
+  | 'everything'
+  /** Orders may answer 503. */
+  | 'no-orders'
+  /** All may answer 503. */
+  | 'nothing'
+
+/** `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. */
+export type Rule = { answers: Allowed; mayGoBack?: boolean | undefined }
+
+/** A process may go on for so long with what it had begun when a part was away, or with its rest from time-outs. */
+const comeBackMs = 6_000
+
+/** Remembers which rule held when: what was asked under an old rule may be answered by it. */
+export function openRules() {
+  const rules: (Rule & { sinceMs: number })[] = [{ answers: 'everything', sinceMs: 0 }]
+  /** Whether something held at any time from a while before it was asked until now. */
+  const held = (askedMs: number, graceMs: number, holds: (rule: Rule) => boolean): boolean =>
+    rules.some((rule, index) => {
+      const untilMs = rules[index + 1]?.sinceMs ?? Number.POSITIVE_INFINITY
+      return untilMs + graceMs >= askedMs && rule.sinceMs <= Date.now() && holds(rule)
+    })
+  return {
+    set: (rule: Rule) => void rules.push({ ...rule, sinceMs: Date.now() }),
+    mayFail: (path: string, askedMs: number) =>
+      held(
+        askedMs,
+        comeBackMs,
+        ({ answers }) => answers === 'nothing' || (answers === 'no-orders' && isOrders(path)),
+      ),
+    mayGoBack: (askedMs: number) => held(askedMs, 0, ({ mayGoBack = false }) => mayGoBack),
+  }
+}
+export type Rules = ReturnType<typeof openRules>
+
+const isOrders = (path: string) => path.includes('/orders') && !path.includes('/analytics/')

@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util'
+import { presentOrder } from './answers.ts'
+import type { Raw } from './book.ts'
+import { confirmedStatuses, countOrder } from './count.ts'
+
+/** What one order adds to its event's totals; `listed` and `cancelled` are of the order lists. */
+export type Share = { orders: number; cents: number; items: number; listed: number; cancelled: number }
+export type Total = keyof Share
+
+export const nothing: Share = { orders: 0, cents: 0, items: 0, listed: 0, cancelled: 0 }
+export const totals = Object.keys(nothing) as Total[]
+
+/** A record and when Kafka acknowledged it first: infinity until it does. */
+export type Entry = { value: Raw; ackMs: number }
+
+/** All that was sent of an order, and what it adds as far as it is acknowledged. */
+export type OrderJournal = {
+  versions: Entry[]
+  refunds: Map<string, Entry>
+  dayId: number | undefined
+  share: Share
+}
+
+export const newOrder = (): OrderJournal => ({
+  versions: [],
+  refunds: new Map(),
+  dayId: undefined,
+  share: nothing,
+})
+
+/** Notes a record on its way; one that only repeats another is the same entry. */
+export function noteRecord(order: OrderJournal, type: 'orders' | 'refunds', value: Raw): Entry {
+  const added = { value, ackMs: Number.POSITIVE_INFINITY }
+  const known =
+    type === 'refunds'
+      ? order.refunds.get(value.refundId)
+      : order.versions.find(entry => entry.value.version === value.version)
+  if (known !== undefined) return known
+  if (type === 'refunds') order.refunds.set(value.refundId, added)
+  else order.versions.push(added)
+  return added
+}
+
+/** Counts what is acknowledged of an order again. */
+export function countAgain(order: OrderJournal): void {
+  const [counted] = candidatesOf(order, Number.POSITIVE_INFINITY)
+  order.dayId = counted?.value?.dayId
+  order.share = counted?.value === undefined ? nothing : shareOf(counted.value, counted.refunds)
+}
+
+/** The least and the most that an order may add to a total, of one day or of all, in an answer that claims `asOfMs`. */
+export function rangeOf(order: OrderJournal, asOfMs: number, total: Total, dayId?: number): [number, number] {
+  const values = candidatesOf(order, asOfMs).flatMap(({ value, refunds, mayCome }) =>
+    [refunds, [...refunds, ...mayCome]].map(all =>
+      value === undefined || (dayId !== undefined && value.dayId !== dayId) ? 0 : shareOf(value, all)[total],
+    ),
+  )
+  return [Math.min(...values), Math.max(...values)]
+}
+
+/** Whether an answer that claims `asOfMs` may show an order so. */
+export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolean {
+  const { effectiveAmount, ...rest } = shown
+  const effective = Math.round(effectiveAmount * 100)
+  return candidatesOf(order, asOfMs).some(({ value, refunds, mayCome }) => {
+    if (value === undefined) return false
+    const most = countOrder(value, refunds)
+    const least = countOrder(value, [...refunds, ...mayCome])
+    const { effectiveAmount: _, ...told } = presentOrder(most)
+    return effective <= most.effective && effective >= least.effective && isDeepStrictEqual(told, rest)
+  })
+}
+
+/**
+ * What an order may be in an answer that claims `asOfMs`: the winning version of those that were acknowledged before, or
+ * any higher one; with all refunds that were acknowledged before, and any of the others.
+ */
+function candidatesOf({ versions, refunds }: OrderJournal, asOfMs: number) {
+  const sure = versions
+    .filter(({ ackMs }) => ackMs < asOfMs)
+    .reduce<Raw | undefined>(
+      (best, { value }) => (best === undefined || value.version > best.version ? value : best),
+      undefined,
+    )
+  const later = versions.filter(({ value }) => value.version > (sure?.version ?? 0))
+  const [before, after] = [[] as Raw[], [] as Raw[]]
+  for (const { value, ackMs } of refunds.values()) (ackMs < asOfMs ? before : after).push(value)
+  return [sure, ...later.map(({ value }) => value)].map((value: Raw) => ({
+    value,
+    refunds: before,
+    mayCome: after,
+  }))
+}
+
+function shareOf(order: Raw, refunds: Raw[]): Share {
+  const listed = order.status === 'Cancelled' ? 0 : 1
+  const standing = { ...nothing, listed, cancelled: 1 - listed }
+  if (!confirmedStatuses.includes(order.status)) return standing
+  const { items, effective } = countOrder(order, refunds)
+  const sold = [...items.values()].reduce((sum, { quantity }) => sum + quantity, 0)
+  return { ...standing, orders: 1, cents: effective, items: sold }
+}
