@@ -13,6 +13,7 @@ export type Cluster = {
 }
 
 export type Broker = {
+  versions: Record<number, { maxVersion: number }> | null
   fetch(request: object): Promise<FetchResponse>
   listOffsets(request: object): Promise<ListOffsetsResponse>
   connectionPool: { send<Answer>(of: { request: object; response: object }): Promise<Answer> }

@@ -7,9 +7,11 @@ export {
   TopicMissingError,
   UndecodableBatchError,
 } from './errors.ts'
-export { logEnds } from './logEnds.ts'
+export { logEnds, logIdentities, type LogIdentity } from './logEnds.ts'
 export { endOffsets } from './offsets.ts'
 export { openProducer } from './producer.ts'
+export { fingerprintOf, readRecordAt } from './readRecordAt.ts'
+export { topicConfigs } from './topicConfigs.ts'
 export { readTopic, type TopicRead } from './readTopic.ts'
 export { checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
 export type * from './types.ts'

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, inject, test } from 'vitest'
 import { inside } from './connection.ts'
-import { logEnds } from './logEnds.ts'
+import { logEnds, logIdentities } from './logEnds.ts'
+import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 import { endOffsets } from './offsets.ts'
 import { beginTransaction, connectForTest, deleteBefore, newTopic, sendAll, texts } from './testing.ts'
 
+const identity = { topicId: expect.stringMatching(/^[0-9a-f]{32}$/), leaderEpoch: expect.any(Number) }
 const brokers = inject('servers').kafkaBrokers
 
 test('the start and the end of the named partitions, and of no other', async () => {
@@ -26,11 +28,11 @@ test('the start and the end of the named partitions, and of no other', async () 
       [
         one,
         new Map([
-          [0, { start: 0, end: 0 }],
-          [2, { start: 2, end: 3 }],
+          [0, { start: 0, end: 0, ...identity }],
+          [2, { start: 2, end: 3, ...identity }],
         ]),
       ],
-      [other, new Map([[0, { start: 0, end: 1 }]])],
+      [other, new Map([[0, { start: 0, end: 1, ...identity }]])],
     ]),
   )
 })
@@ -43,7 +45,7 @@ test('the end lies behind the records of an open transaction', async () => {
   await sendAll(connection, texts(topic, ['acknowledged']))
   const ofLog = await logEnds(connection, [{ topic, partition: 0 }])
   const ofReader = await endOffsets(connection, [topic])
-  expect(ofLog.get(topic)?.get(0)).toEqual({ start: 0, end: 2 })
+  expect(ofLog.get(topic)?.get(0)).toMatchObject({ start: 0, end: 2 })
   expect(ofReader.get(topic)?.get(0)).toEqual({ start: 0, end: 0 })
   await transaction.abort()
 })
@@ -60,4 +62,37 @@ test('partitions that were added are known at once, and a missing topic does not
     .toBe(1)
   await expect(logEnds(connection, [{ topic: `test-${randomUUID()}`, partition: 0 }])).rejects.toThrow()
   expect((await logEnds(connection, [{ topic, partition: 0 }])).get(topic)?.size).toBe(1)
+})
+
+test('a topic that is deleted and created again is another log, whatever it holds', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  const of = [0, 1].map(partition => ({ topic, partition }))
+  const before = await logIdentities(connection, of)
+  expect(before.get(`${topic}:0`)).toEqual(identity)
+  expect(await logIdentities(connection, of)).toEqual(before)
+  await inside(connection).admin.use(admin => admin.deleteTopics({ topics: [topic] }))
+  await inside(connection).admin.use(admin =>
+    admin.createTopics({ topics: [{ topic, numPartitions: 2, replicationFactor: 1 }] }),
+  )
+  await sendAll(connection, texts(topic, ['a']))
+  const after = await logEnds(connection, of)
+  expect(after.get(topic)?.get(0)).toMatchObject({ end: 1, ...identity })
+  expect(after.get(topic)?.get(0)?.topicId).not.toBe(before.get(`${topic}:0`)?.topicId)
+})
+
+test('one record is read, and only where it stands; another record at its place has another fingerprint', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  const at = (offset: number) => readRecordAt(connection, { topic, partition: 0 }, offset)
+  const found = await at(1)
+  expect(found && String(found.value)).toBe('b')
+  const again = await at(1)
+  expect(found && fingerprintOf(found)).toEqual(again && fingerprintOf(again))
+  expect(found && fingerprintOf({ ...found, value: Buffer.from('B') })).not.toEqual(
+    found && fingerprintOf(found),
+  )
+  await deleteBefore(connection, { topic, partition: 0, offset: 2 })
+  expect(await at(1)).toBeUndefined()
 })

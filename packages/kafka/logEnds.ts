@@ -1,86 +1,97 @@
-import { type Cluster, READ_UNCOMMITTED } from './cluster.ts'
+import { type Broker, READ_UNCOMMITTED } from './cluster.ts'
 import { type KafkaConnection, inside } from './connection.ts'
-import type { PartitionOffsets } from './types.ts'
-
-type TopicPartition = { topic: string; partition: number }
+import { askLeaders, byKey, type TopicPartition } from './leaders.ts'
+import { askTopicMetadata } from './topicMetadata.ts'
+import type { PartitionLogs } from './types.ts'
 
 /** Kafka's two special timestamps of ListOffsets. */
 const LATEST = '-1'
 const EARLIEST = '-2'
 
 /**
- * Where the log of each of these partitions begins and ends. `end` is the high watermark: every record that Kafka has
- * acknowledged lies below it, including records of open transactions. Sends two small requests to each broker that leads
- * one of the partitions. A partition that does not exist is not in the result. Throws kafkajs's error if Kafka does not
- * answer or a topic is missing.
+ * Where the log of each of these partitions begins and ends, and which log it is. `end` is the high watermark: every record
+ * that Kafka has acknowledged lies below it, including records of open transactions. Sends three small requests to each
+ * broker that leads one of the partitions. A partition that does not exist is not in the result. Throws kafkajs's error if
+ * Kafka does not answer or a topic is missing.
  */
 export async function logEnds(
   connection: KafkaConnection,
   partitions: TopicPartition[],
-): Promise<Map<string, PartitionOffsets>> {
-  const byTopic = Map.groupBy(partitions, ({ topic }) => topic)
-  const ends = new Map([...byTopic.keys()].map(topic => [topic, new Map() as PartitionOffsets]))
-  if (byTopic.size === 0) return ends
-  await inside(connection).cluster.use([...byTopic.keys()], async cluster => {
-    const leaders = await leadersOf(cluster, byTopic)
-    await Promise.all([...leaders].map(([nodeId, topics]) => askLeader(cluster, { nodeId, topics, ends })))
-  })
-  return ends
-}
-
-type Leaders = Map<string, Map<string, number[]>>
-
-async function leadersOf(cluster: Cluster, byTopic: Map<string, TopicPartition[]>): Promise<Leaders> {
-  const found = groupByLeader(cluster, byTopic)
-  const count = [...found.values()].flatMap(topics => [...topics.values()].flat()).length
-  const wanted = [...byTopic.values()].flat().length
-  if (count === wanted) return found
-  // Partitions may have been added since the metadata was read.
-  await cluster.refreshMetadata()
-  return groupByLeader(cluster, byTopic)
-}
-
-function groupByLeader(cluster: Cluster, byTopic: Map<string, TopicPartition[]>): Leaders {
-  const leaders: Leaders = new Map()
-  for (const [topic, partitions] of byTopic) {
-    const numbers = partitions.map(({ partition }) => partition)
-    for (const [nodeId, led] of Object.entries(cluster.findLeaderForPartitions(topic, numbers)))
-      leaders.set(nodeId, (leaders.get(nodeId) ?? new Map<string, number[]>()).set(topic, led))
-  }
-  return leaders
-}
-
-async function askLeader(
-  cluster: Cluster,
-  {
-    nodeId,
-    topics,
-    ends,
-  }: { nodeId: string; topics: Map<string, number[]>; ends: Map<string, PartitionOffsets> },
-): Promise<void> {
-  const broker = await cluster.findBroker({ nodeId })
-  const ask = async (timestamp: string): Promise<Map<string, number>> => {
-    const wanted = [...topics].map(([topic, partitions]) => ({
-      topic,
-      partitions: partitions.map(partition => ({ partition, timestamp })),
-    }))
-    const { responses } = await broker.listOffsets({ isolationLevel: READ_UNCOMMITTED, topics: wanted })
-    return new Map(
-      responses.flatMap(({ topic, partitions }) =>
-        partitions.map(({ partition, offset }): [string, number] => [
-          `${topic}:${partition}`,
-          Number(offset),
-        ]),
-      ),
-    )
-  }
-  // The end is asked first: a log whose start has passed it must not look longer than it is.
-  const [latest, earliest] = await Promise.all([ask(LATEST), ask(EARLIEST)])
-  for (const [topic, partitions] of topics) {
-    for (const partition of partitions) {
-      const [start, end] = [earliest, latest].map(of => of.get(`${topic}:${partition}`))
-      if (start !== undefined && end !== undefined)
-        ends.get(topic)?.set(partition, { start: Math.min(start, end), end })
+): Promise<Map<string, PartitionLogs>> {
+  const logs = new Map(
+    [...new Set(partitions.map(({ topic }) => topic))].map(topic => [topic, new Map() as PartitionLogs]),
+  )
+  await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
+    const [latest, earliest] = await Promise.all([
+      listOffsets(broker, mine, LATEST),
+      listOffsets(broker, mine, EARLIEST),
+    ])
+    // After the ends, so that they are of the log that is named here: a leader knows a topic's id before it has its log.
+    const ids = await identities(broker, nodeId, mine)
+    for (const of of mine) {
+      const [start, end] = [earliest, latest].map(offsets => offsets.get(byKey(of)))
+      if (start === undefined || end === undefined) continue
+      logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...ids.get(byKey(of)) })
     }
-  }
+  })
+  return logs
+}
+
+async function listOffsets(
+  broker: Broker,
+  partitions: TopicPartition[],
+  timestamp: string,
+): Promise<Map<string, number>> {
+  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) => ({
+    topic,
+    partitions: of.map(({ partition }) => ({ partition, timestamp })),
+  }))
+  const { responses } = await broker.listOffsets({ isolationLevel: READ_UNCOMMITTED, topics })
+  return new Map(
+    responses.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset }) => [byKey({ topic, partition }), Number(offset)] as const),
+    ),
+  )
+}
+
+/** Which log stands behind the name of a topic: one that was deleted and created again has another id. */
+export type LogIdentity = { topicId: string; leaderEpoch: number }
+
+/**
+ * Which log each of these partitions is right now, by the brokers that lead them; empty for a partition that does not exist
+ * and for brokers older than Kafka 3.0. A batch that was fetched before this was asked for is of a log that existed then: if
+ * the id is still the one of earlier batches, so was the batch's, because Kafka gives no id twice.
+ */
+export async function logIdentities(
+  connection: KafkaConnection,
+  partitions: TopicPartition[],
+): Promise<Map<string, LogIdentity>> {
+  const all = new Map<string, LogIdentity>()
+  await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
+    for (const [key, identity] of await identities(broker, nodeId, mine)) all.set(key, identity)
+  })
+  return all
+}
+
+async function identities(
+  broker: Broker,
+  nodeId: string,
+  partitions: TopicPartition[],
+): Promise<Map<string, LogIdentity>> {
+  const topics = [...new Set(partitions.map(({ topic }) => topic))]
+  const found = await askTopicMetadata(broker, topics)
+  const states = (found ?? []).flatMap(({ topic, topicId, partitions }) =>
+    partitions.map(state => ({ ...state, topic, topicId })),
+  )
+  const wanted = new Set(partitions.map(byKey))
+  const mine = states.filter(state => wanted.has(byKey(state)))
+  const moved = mine.find(({ leader }) => String(leader) !== nodeId)
+  if (moved) throw new LeaderMovedError(`the leader of ${moved.topic}-${moved.partition} has moved`)
+  return new Map(
+    mine.map(state => [byKey(state), { topicId: state.topicId, leaderEpoch: state.leaderEpoch }]),
+  )
+}
+
+class LeaderMovedError extends Error {
+  override readonly name = 'KafkaLeaderMovedError'
 }

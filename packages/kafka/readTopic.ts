@@ -1,23 +1,16 @@
-import { createRequire } from 'node:module'
 import { isFatal } from '@tally/runtime'
-import type { Batch } from 'kafkajs'
 import { backoffMs, rest } from './backoff.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { TopicMissingError } from './errors.ts'
-// Before kafkajs's own modules are asked for: it patches them.
-import './kafkajs.ts'
+import { fetchOnce } from './fetchOnce.ts'
 import { endOffsets } from './offsets.ts'
-import { toRecordBatch } from './recordBatch.ts'
 import { describeTopics } from './topics.ts'
 import type { RecordBatch } from './types.ts'
 
 /** One read of a topic; `left` is the number of offsets of the whole topic that are still to be read after it. */
 export type TopicRead = RecordBatch & { left: number }
 
-const MAX_BYTES = 4 * 1024 * 1024
-/** No read waits longer than this for a record: below the end that Kafka named there is one, or nothing to wait for. */
-const MAX_WAIT_MS = 500
 const TRIES = 6
 
 /**
@@ -45,37 +38,6 @@ export async function* readTopic(connection: KafkaConnection, topic: string): As
     }
   } finally {
     await cluster.disconnect().catch(() => undefined)
-  }
-}
-
-/** The records that one fetch brings, or undefined where the log does not hold that offset any more. */
-async function fetchOnce(
-  cluster: Cluster,
-  topic: string,
-  partition: number,
-  offset: number,
-): Promise<RecordBatch | undefined> {
-  const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
-  if (nodeId === undefined) throw new Error(`${topic}-${partition} has no leader`)
-  const broker = await cluster.findBroker({ nodeId })
-  const wanted = { partition, fetchOffset: String(offset), maxBytes: MAX_BYTES }
-  const topics = [{ topic, partitions: [wanted] }]
-  try {
-    const { responses } = await broker.fetch({
-      topics,
-      maxBytes: MAX_BYTES,
-      maxWaitTime: MAX_WAIT_MS,
-      minBytes: 1,
-    })
-    const found = responses[0]?.partitions[0]
-    if (found === undefined) throw new Error(`Kafka's answer to a read of ${topic}-${partition} is empty`)
-    const batch = toRecordBatch(new KafkajsBatch(topic, String(offset), found))
-    // A new leader may not know for a moment how far it may let us read.
-    if (batch.next <= offset) throw new Error(`${topic}-${partition} ends before offset ${offset} by now`)
-    return batch
-  } catch (error) {
-    if ((error as { type?: string }).type === 'OFFSET_OUT_OF_RANGE') return undefined
-    throw error
   }
 }
 
@@ -110,7 +72,3 @@ async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promi
     }
   }
 }
-
-const KafkajsBatch: new (topic: string, fetchedOffset: string, partition: object) => Batch = createRequire(
-  import.meta.url,
-)('kafkajs/src/consumer/batch.js')

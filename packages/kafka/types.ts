@@ -127,6 +127,15 @@ export type Producer = {
 /** First offset that is still there and the offset after the last one, by partition. */
 export type PartitionOffsets = Map<number, { start: number; end: number }>
 
+/**
+ * The logs of a topic's partitions: the first offset that is still there, the offset after the last record, and, from Kafka
+ * 3.0 on, which log it is: a topic that was deleted and created again has another `topicId`.
+ */
+export type PartitionLogs = Map<
+  number,
+  { start: number; end: number; topicId?: string; leaderEpoch?: number }
+>
+
 export type ConnectOptions = { clientId: string; logger: Logger }
 
 export type TopicNames = {
