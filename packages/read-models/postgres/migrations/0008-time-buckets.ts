@@ -26,15 +26,15 @@ create table hour_buckets (
   constraint hour_buckets_pkey primary key (event_id, day_id, area_id, bucket)
 ) with (fillfactor = 70);
 
--- From 1973 on minutes suit all time zones, from 2023 on quarters of an hour. Area 0 is all areas.
+-- From 2023 on a bucket is a quarter of an hour, from 1980 on the first minute of one or its rest. Area 0 is all areas.
 insert into hour_buckets
 select event_id, day_id, coalesce(area_id, 0), bucket, count(*), sum(sales_cents)
 from (
   select event_id, day_id, area_id,
-    ordered_at - ordered_at % case
-      when ordered_at >= 1672531200000 then 900000
-      when ordered_at >= 94694400000 then 60000
-      else 30000
+    case
+      when ordered_at < 315532800000 then ordered_at - ordered_at % 30000
+      when ordered_at >= 1672531200000 or ordered_at % 900000 < 60000 then ordered_at - ordered_at % 900000
+      else ordered_at - ordered_at % 900000 + 60000
     end as bucket,
     total_cents - least(total_cents, refunded_cents) as sales_cents
   from orders
