@@ -1,4 +1,5 @@
 import type { Kafka } from 'kafkajs'
+import type { PartitionData } from './batches/fetchedBatch.ts'
 
 /** The part of kafkajs 2.2.4's own Cluster that this package uses: requests that its public API does not offer. */
 export type Cluster = {
@@ -18,7 +19,7 @@ export type Broker = {
   listOffsets(request: object): Promise<ListOffsetsResponse>
   connectionPool: { send<Answer>(of: { request: object; response: object }): Promise<Answer> }
 }
-type FetchResponse = { responses: { partitions: object[] }[] }
+type FetchResponse = { responses: { partitions: PartitionData[] }[] }
 type ListOffsetsResponse = {
   responses: { topic: string; partitions: { partition: number; offset: string }[] }[]
 }

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
+import { FetchedBatch } from './batches/fetchedBatch.ts'
 import { registerCodecs } from './codecs/index.ts'
-import { withoutAborted } from './patches/abortedRecords.ts'
 import { groupMessages } from './patches/groupMessages.ts'
-import { patchBatch, patchOffsetOutOfRange } from './patches/reading.ts'
-import { decodeRecord } from './patches/decodeRecord.ts'
+import { patchOffsetOutOfRange } from './patches/offsetOutOfRange.ts'
 import { encodeBatch, MAGIC_BYTE } from './patches/encodeBatch.ts'
+import { keepBytes } from './patches/fetchResponse.ts'
 import { patchReconnect } from './patches/reconnect.ts'
 import { patchRequestQueue } from './patches/requestQueue.ts'
 
@@ -18,13 +18,13 @@ const require = createRequire(import.meta.url)
  * import kafkajs first.
  */
 function loadPatched(): typeof import('kafkajs') {
-  replaceModule('protocol/recordBatch/record/v0/decoder.js', () => decodeRecord)
+  replaceModule('protocol/requests/fetch/v4/decodeMessages.js', () => keepBytes)
+  replaceModule('consumer/batch.js', () => FetchedBatch)
   replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch does it
   replaceModule('protocol/recordBatch/v0/index.js', () => ({
     MAGIC_BYTE,
     RecordBatch: encodeBatch(compress),
   }))
-  replaceModule('consumer/filterAbortedMessages.js', () => withoutAborted)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
   patchReconnect(
@@ -32,12 +32,11 @@ function loadPatched(): typeof import('kafkajs') {
     kafkajs.KafkaJSConnectionError as never,
   )
   patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
-  patchBatch(require('kafkajs/src/consumer/batch.js').prototype)
   patchOffsetOutOfRange(
     require('kafkajs/src/consumer/consumerGroup.js').prototype,
     kafkajs.KafkaJSNonRetriableError as never,
   )
-  registerCodecs(kafkajs.CompressionCodecs, kafkajs.CompressionTypes)
+  registerCodecs(kafkajs.CompressionCodecs)
   return kafkajs
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readParts } from './batches/readParts.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { fetchOnce } from './fetchOnce.ts'
 import type { TopicPartition } from './leaders.ts'
@@ -9,17 +10,23 @@ const ONE_BATCH_BYTES = 1
 
 /**
  * The record at exactly this offset, or undefined if the log holds no visible record there: deleted, compacted away, a
- * control record. Throws kafkajs's error if Kafka does not answer.
+ * control record. Throws UndecodableBatchError, or kafkajs's error if Kafka does not answer.
  */
 export async function readRecordAt(
   connection: KafkaConnection,
   { topic, partition }: TopicPartition,
   offset: number,
 ): Promise<KafkaRecord | undefined> {
-  const batch = await inside(connection).cluster.use([topic], cluster =>
+  const fetched = await inside(connection).cluster.use([topic], cluster =>
     fetchOnce(cluster, topic, partition, offset, ONE_BATCH_BYTES),
   )
-  return batch?.records.find(record => record.offset === offset)
+  if (fetched === undefined) return undefined
+  // The records before it in its batch are left out: it is the first, or the log does not hold it.
+  for await (const { records } of readParts(fetched)) {
+    const [first] = records
+    if (first !== undefined) return first.offset === offset ? first : undefined
+  }
+  return undefined
 }
 
 /** SHA-256 over a record's offset, timestamp, key and value: the same record in another log has another one. */
@@ -28,10 +35,12 @@ export function fingerprintOf({
   timestampMs,
   key,
   value,
-}: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value'>): Buffer {
+  leftOut,
+}: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
   const hash = createHash('sha256')
   hash.update(`${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1}\n`)
   if (key !== null) hash.update(key)
   if (value !== null) hash.update(value)
+  if (leftOut !== undefined) hash.update(leftOut.sha256)
   return hash.digest()
 }

@@ -1,5 +1,6 @@
 import { isFatal } from '@tally/runtime'
 import { backoffMs, rest } from './backoff.ts'
+import { readParts } from './batches/readParts.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { TopicMissingError } from './errors.ts'
@@ -16,8 +17,8 @@ const TRIES = 6
 /**
  * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning, and
  * ends; what is sent meanwhile is left out. It asks the partitions' leaders itself: no consumer group is made, joined or
- * moved by it, and nothing is committed. Throws TopicMissingError, or kafkajs's error where Kafka cannot be asked, also
- * after a few tries.
+ * moved by it, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error where Kafka
+ * cannot be asked, also after a few tries.
  */
 export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
   if (!(await describeTopics(connection, [topic])).has(topic)) throw new TopicMissingError([topic])
@@ -29,11 +30,15 @@ export async function* readTopic(connection: KafkaConnection, topic: string): As
   try {
     for (const [partition, { start, end }] of partitions) {
       for (let next = start; next < end; ) {
-        const batch = await withRetries(cluster, topic, () => fetchOnce(cluster, topic, partition, next))
-        const read = cutAt(end, batch ?? (await afterDeleted(connection, topic, partition, next)))
-        left -= read.next - next
-        next = read.next
-        yield { ...read, left }
+        const fetched = await withRetries(cluster, topic, () => fetchOnce(cluster, topic, partition, next))
+        const parts = fetched ? readParts(fetched) : [await afterDeleted(connection, topic, partition, next)]
+        for await (const part of parts) {
+          const read = cutAt(end, part)
+          left -= read.next - next
+          next = read.next
+          yield { ...read, left }
+          if (next === end) break
+        }
       }
     }
   } finally {

@@ -1,5 +1,7 @@
 import type { Consumer as KafkajsConsumer, EachBatchPayload } from 'kafkajs'
 import { backoffMs, rest as sleep } from './backoff.ts'
+import type { FetchedBatch } from './batches/fetchedBatch.ts'
+import { readAhead } from './batches/readParts.ts'
 import { RETRY } from './client.ts'
 import { commitLater } from './commits.ts'
 import { type KafkaConnection, inside } from './connection.ts'
@@ -7,10 +9,9 @@ import { meansRejoin } from './crash.ts'
 import type { Memory, Tuning } from './memory.ts'
 import { OffsetTable } from './offsetTable.ts'
 import { openLanes } from './lanes.ts'
-import { toRecordBatch } from './recordBatch.ts'
 import { openPauses } from './pauses.ts'
 import { assignerWith } from './shardAssigner.ts'
-import type { Assignment, ConsumeOptions } from './types.ts'
+import type { Assignment, ConsumeOptions, RecordBatch } from './types.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
 const QUEUE_AFTER_MS = 200
@@ -176,38 +177,40 @@ export function openSession(
 
   const work = async (
     payload: EachBatchPayload,
+    parts: AsyncIterable<RecordBatch>,
     { mine, seeks, begun }: { mine: Generation; seeks: number; begun: () => void },
   ): Promise<void> => {
     // Not raced for every batch: each race would leave its listeners behind for as long as the generation lasts.
     if (!mine.isReady) await Promise.race([mine.ready, aborted(mine.over.signal), aborted(closing.signal)])
     const gone = (): boolean => mine.over.signal.aborted || closing.signal.aborted
+    const { topic, partition } = payload.batch
     const isOutdated = (): boolean =>
       memory.held.get(topic, partition) === true || seeksOf(topic, partition) !== seeks
-    const { topic, partition } = payload.batch
     if (gone() || payload.isStale() || isOutdated()) return
-    const batch = toRecordBatch(payload.batch)
     payload.resolveOffset(payload.batch.lastOffset())
     begun()
+    let from = Number(payload.batch.firstOffset())
     try {
-      const next = await options.onBatch(batch, { heartbeat, isStale: gone })
-      memory.batchErrors.delete(topic, partition)
-      memory.failures.delete(topic, partition)
-      if (generation !== mine) return
-      commits.add(topic, partition, next)
-      if (isOutdated()) return
-      memory.positions.set(topic, partition, next)
-      if (next !== batch.next) seek(topic, partition, next)
+      for await (const batch of parts) {
+        const next = await options.onBatch(batch, { heartbeat, isStale: gone })
+        memory.batchErrors.delete(topic, partition)
+        memory.failures.delete(topic, partition)
+        if (generation !== mine) return
+        commits.add(topic, partition, next)
+        if (isOutdated()) return
+        memory.positions.set(topic, partition, next)
+        if (next !== batch.next) return seek(topic, partition, next)
+        if (gone()) return
+        from = next
+      }
     } catch (error) {
       if (generation !== mine) return
       const failures = (memory.failures.get(topic, partition) ?? 0) + 1
       memory.failures.set(topic, partition, failures)
       memory.batchErrors.set(topic, partition, error as Error)
-      logger.warn(
-        { err: error, topic, partition, from: batch.from, failures },
-        'a batch failed; trying it again',
-      )
+      logger.warn({ err: error, topic, partition, from, failures }, 'a batch failed; trying it again')
       if (isOutdated()) return
-      seek(topic, partition, batch.from)
+      seek(topic, partition, from)
       rest(topic, partition, backoffMs(failures))
     }
   }
@@ -235,12 +238,14 @@ export function openSession(
     const { topic, partition } = payload.batch
     const lane = `${topic}:${partition}`
     const begun = Promise.withResolvers<void>()
+    const reading = readAhead(payload.batch as unknown as FetchedBatch)
     let isInLane = false
     const of = { mine: generation, seeks: seeksOf(topic, partition), begun: begun.resolve }
     const inLane = lanes.begin(lane, () => {
       isInLane = true
-      return work(payload, of)
+      return work(payload, reading.parts(), of)
         .catch(error => end.resolve(error as Error))
+        .finally(reading.drop)
         .finally(begun.resolve)
     })
     if (!isInLane) await settled(inLane, QUEUE_AFTER_MS)

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { EachBatchPayload } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
+import { batchBytes, fetchOf } from './batches/testing.ts'
 import type { KafkaConnection } from './connection.ts'
 import { newMemory, type Tuning } from './memory.ts'
 import { openSession } from './session.ts'
@@ -48,16 +49,12 @@ function given(options: Pick<ConsumeOptions, 'onBatch' | 'onAssigned'>) {
       // The fetch after a join has taken up what was sought.
       isSought = false
     },
-    hand: (from: number, heartbeat = async () => {}) =>
+    hand: async (from: number, heartbeat = async () => {}) =>
       eachBatch({
-        batch: {
-          topic: 't',
-          partition: 0,
-          fetchedOffset: String(from),
-          lastOffset: () => String(from + 9),
-          highWatermark: '1000',
-          messages: [],
-        },
+        batch: fetchOf(
+          await batchBytes({ firstOffset: from, records: Array(10).fill({ value: 'v' }) }),
+          from,
+        ),
         heartbeat,
         resolveOffset: (offset: string) => resolved.push(Number(offset)),
         isStale: () => isSought,
@@ -119,5 +116,5 @@ test('the next batch is not fetched before it is known where this one begins', a
   ready.resolve(undefined)
   await handed
   expect(session.resolved).toEqual([9])
-  expect(worked).toEqual([0])
+  await vi.waitFor(() => expect(worked).toEqual([0]))
 })

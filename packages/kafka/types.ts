@@ -13,13 +13,18 @@ export type HeaderValue = Buffer | string | null
 /** Headers by key; a key that a record carries several times has its values as a list, in their order. */
 export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 
-/** A record as it was read. `offset` and `timestampMs` (since 1970, UTC) are safe integers. */
+/** The largest value that is handed on (faults.md, Records). */
+export const MAX_VALUE_BYTES = 8 * 1024 * 1024
+
+/** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 where it has none) are safe integers. */
 export type KafkaRecord = {
   offset: number
   timestampMs: number
   key: Buffer | null
   value: Buffer | null
   headers: Readonly<RecordHeaders>
+  /** Of a record whose value is left out, because it is larger than 8 MiB, or its key or headers are: the value that it has. */
+  leftOut?: { bytes: number; sha256: string }
 }
 
 /** A record to be sent; without `partition` the key decides (murmur2, as Kafka's Java client does). */

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import snappyjs from 'snappyjs'
 import { describe, expect, test } from 'vitest'
+import type { Codec } from './codec.ts'
+import { gzip } from './gzip.ts'
 import { lz4 } from './lz4.ts'
 import { snappy } from './snappy.ts'
 import { zstd } from './zstd.ts'
@@ -8,6 +10,19 @@ import { zstd } from './zstd.ts'
 const json = Buffer.from(
   JSON.stringify(Array.from({ length: 9_000 }, (_, i) => ({ orderId: `A-${i}`, status: 'Paid' }))),
 )
+const all = [
+  ['gzip', gzip],
+  ['lz4', lz4],
+  ['snappy', snappy],
+  ['zstd', zstd],
+] as const
+
+async function unpackAll(codec: Codec, packed: Buffer): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of codec.unpack(packed)) pieces.push(Buffer.from(piece))
+  return Buffer.concat(pieces)
+}
+
 const inputs: [string, Buffer][] = [
   ['one byte', Buffer.from('x')],
   ['bytes that do not compress', randomBytes(200_000)],
@@ -16,20 +31,32 @@ const inputs: [string, Buffer][] = [
   ['a mixture', Buffer.concat([json, randomBytes(70_000), json, Buffer.alloc(100_000)])],
 ]
 
-describe.each([['lz4', lz4] as const, ['snappy', snappy] as const, ['zstd', zstd] as const])(
-  '%s',
-  (_, codec) => {
-    test.each(inputs)('gives back %s', (_, bytes) => {
-      expect(codec.decompress(codec.compress(bytes)).equals(bytes)).toBe(true)
-    })
-  },
-)
-
-test('Snappy is read without the frame of the Java client, too', () => {
-  expect(snappy.decompress(snappyjs.compress(json)).equals(json)).toBe(true)
+describe.each(all)('%s', (_, codec) => {
+  test.each(inputs)('gives back %s', async (_, bytes) => {
+    const packed = codec.compress(bytes)
+    expect((await codec.unpackAtMost(packed, bytes.length))?.equals(bytes)).toBe(true)
+    if (bytes.length > 1) expect(await codec.unpackAtMost(packed, bytes.length - 1)).toBeUndefined()
+    expect((await unpackAll(codec, packed)).equals(bytes)).toBe(true)
+  })
 })
 
-test('a Snappy block that was cut off is an error, not fewer records', () => {
-  const packed = snappy.compress(json)
-  expect(() => snappy.decompress(packed.subarray(0, packed.length - 5))).toThrow('ends behind its batch')
+test('Snappy is read without the frame of the Java client, too', async () => {
+  expect((await unpackAll(snappy, snappyjs.compress(json))).equals(json)).toBe(true)
+})
+
+test.each(all)('several frames of %s are read one after the other', async (_, codec) => {
+  const frames = [json, Buffer.from('x'), Buffer.alloc(300_000, 'abc')]
+  const packed = Buffer.concat(frames.map(frame => codec.compress(frame)))
+  const whole = Buffer.concat(frames)
+  expect((await codec.unpackAtMost(packed, whole.length))?.equals(whole)).toBe(true)
+  expect((await unpackAll(codec, packed)).equals(whole)).toBe(true)
+})
+
+test.each(all)('%s that was cut off anywhere is an error, not fewer records', async (_, codec) => {
+  const packed = codec.compress(json)
+  for (const cut of [1, 3, 5, 9, Math.floor(packed.length / 2), packed.length - 3]) {
+    const rest = packed.subarray(0, packed.length - cut)
+    await expect((async () => codec.unpackAtMost(rest, json.length))()).rejects.toThrow()
+    await expect(unpackAll(codec, rest)).rejects.toThrow()
+  }
 })

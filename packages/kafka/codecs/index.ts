@@ -1,31 +1,33 @@
+import type { Codec } from './codec.ts'
+import { gzip } from './gzip.ts'
 import { lz4 } from './lz4.ts'
 import { snappy } from './snappy.ts'
 import { zstd } from './zstd.ts'
 
-/** How kafkajs wants a codec: bytes of a record batch in and out. */
-export type Codec = { compress(bytes: Buffer): Buffer; decompress(bytes: Buffer): Buffer }
+/** The codecs by their number in a batch's attributes. */
+export const codecs: ReadonlyMap<number, Codec> = new Map([
+  [1, gzip],
+  [2, snappy],
+  [3, lz4],
+  [4, zstd],
+])
 
-type KafkajsCodec = () => {
-  compress(encoder: { buffer: Buffer }): Promise<Buffer>
-  decompress(bytes: Buffer): Promise<Buffer>
-}
+/** What kafkajs may unpack by itself: message sets of before Kafka 0.11, which no broker of today takes any more. */
+const MESSAGE_SET_BYTES = 64 * 1024 * 1024
 
 /**
- * Gives kafkajs the codecs that it names but does not ship: it throws at a Snappy, LZ4 or ZSTD batch, and any producer
- * of the upstream may send one. GZIP it has.
+ * Gives kafkajs the codecs that it names but does not ship (it throws at a Snappy, LZ4 or ZSTD batch, and any producer
+ * of the upstream may send one), and GZIP with a bound.
  */
-export function registerCodecs(
-  codecs: Record<number, unknown>,
-  types: { Snappy: number; LZ4: number; ZSTD: number },
-): void {
-  codecs[types.Snappy] = kafkajsCodec(snappy)
-  codecs[types.LZ4] = kafkajsCodec(lz4)
-  codecs[types.ZSTD] = kafkajsCodec(zstd)
-}
-
-function kafkajsCodec(codec: Codec): KafkajsCodec {
-  return () => ({
-    compress: async encoder => codec.compress(encoder.buffer),
-    decompress: async bytes => codec.decompress(bytes),
-  })
+export function registerCodecs(into: Record<number, unknown>): void {
+  for (const [number, codec] of codecs) {
+    into[number] = () => ({
+      compress: async ({ buffer }: { buffer: Buffer }) => codec.compress(buffer),
+      async decompress(bytes: Buffer) {
+        const unpacked = await codec.unpackAtMost(bytes, MESSAGE_SET_BYTES)
+        if (unpacked === undefined) throw new Error('a message set that unpacks to more than 64 MiB')
+        return unpacked
+      },
+    })
+  }
 }

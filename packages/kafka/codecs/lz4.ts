@@ -1,17 +1,24 @@
 import lz4js from 'lz4js'
 import xxh32 from 'lz4js/xxh32.js'
-import type { Codec } from './index.ts'
+import { type Codec, joinAtMost } from './codec.ts'
+import { unpackBlock } from './lz4Block.ts'
 
+const MAGIC = 0x184d2204
+/** A frame that is to be skipped has one of sixteen magic numbers. */
+const SKIPPED = 0x184d2a50
 /** Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks. */
 const FLAGS = 0x60
 /** Blocks of at most 64 KiB, as the Java client writes them. */
 const BLOCK_SIZE_ID = 0x40
 const BLOCK_BYTES = 64 * 1024
 const STORED = 0x80000000
+/** How far a block may look back. */
+const HISTORY_BYTES = 64 * 1024
 
 /**
- * LZ4 in its frame format. Reading is lz4js's; the frame is written here, because the one that lz4js writes has blocks
- * that look back into the block before, which Kafka refuses.
+ * LZ4 in its frame format, one frame or several. Only the compression of a block is lz4js's: its frames have blocks that
+ * look back into the block before, which Kafka refuses, and it reads one frame, without bounds, and takes the checksum of
+ * a block for its beginning.
  */
 export const lz4: Codec = {
   compress(bytes) {
@@ -21,9 +28,56 @@ export const lz4: Codec = {
     parts.push(Buffer.alloc(4))
     return Buffer.concat(parts)
   },
-  decompress(bytes) {
-    return Buffer.from(lz4js.decompress(bytes))
-  },
+  unpackAtMost: (bytes, limit) => joinAtMost(unpack(bytes), limit),
+  unpack,
+}
+
+function* unpack(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; ) {
+    const magic = bytes.readUInt32LE(at)
+    if ((magic & 0xfffffff0) >>> 0 === SKIPPED) at += 8 + bytes.readUInt32LE(at + 4)
+    else if (magic === MAGIC) at = yield* unpackFrame(bytes, at + 4)
+    else throw new Error('bytes that are not an LZ4 frame')
+  }
+}
+
+/** Unpacks a frame block by block; returns where it ends. The checksum of the batch covers what its checksums would. */
+function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
+  const flags = bytes.readUInt8(start)
+  const blockBytes = 1 << (8 + 2 * ((bytes.readUInt8(start + 1) >> 4) & 7))
+  const [isVersion1, hasBlockSums, hasSize, hasSum, hasDictionary] = [
+    flags >> 6 === 1,
+    (flags & 16) > 0,
+    (flags & 8) > 0,
+    (flags & 4) > 0,
+    (flags & 1) > 0,
+  ]
+  if (!isVersion1 || hasDictionary || blockBytes < BLOCK_BYTES)
+    throw new Error('an LZ4 frame of an unknown kind')
+  let at = start + 3 + (hasSize ? 8 : 0)
+  const window = Buffer.allocUnsafe(HISTORY_BYTES + blockBytes)
+  let kept = 0
+  for (;;) {
+    const word = bytes.readUInt32LE(at)
+    at += 4
+    if (word === 0) return at + (hasSum ? 4 : 0)
+    const length = word & 0x7fffffff
+    if (at + length > bytes.length) throw new Error('an LZ4 block ends behind its batch')
+    const block = bytes.subarray(at, at + length)
+    const end =
+      word >= STORED
+        ? store(block, window, kept, kept + blockBytes)
+        : unpackBlock(block, window, kept, kept + blockBytes)
+    yield window.subarray(kept, end)
+    kept = Math.min(end, HISTORY_BYTES)
+    window.copyWithin(0, end - kept, end)
+    at += length + (hasBlockSums ? 4 : 0)
+  }
+}
+
+function store(block: Buffer, window: Buffer, at: number, end: number): number {
+  if (at + block.length > end) throw new Error('an LZ4 block that is larger than its frame allows')
+  return at + block.copy(window, at)
 }
 
 function frameHeader(): Buffer {

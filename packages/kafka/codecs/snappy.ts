@@ -1,5 +1,6 @@
 import snappyjs from 'snappyjs'
-import type { Codec } from './index.ts'
+import { type Codec, joinAtMost } from './codec.ts'
+import { unpackBlock } from './snappyBlock.ts'
 
 /** The Java client frames Snappy as the xerial library does: this magic, two versions, then blocks with their length. */
 const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
@@ -18,15 +19,24 @@ export const snappy: Codec = {
     }
     return Buffer.concat(parts)
   },
-  decompress(bytes) {
-    if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return snappyjs.uncompress(bytes)
-    const blocks: Buffer[] = []
-    for (let at = HEADER.length; at < bytes.length; ) {
-      const length = bytes.readUInt32BE(at)
-      if (at + 4 + length > bytes.length) throw new Error('a Snappy block ends behind its batch')
-      blocks.push(snappyjs.uncompress(bytes.subarray(at + 4, at + 4 + length)))
-      at += 4 + length
-    }
-    return Buffer.concat(blocks)
-  },
+  unpackAtMost: (bytes, limit) => joinAtMost(unpack(bytes), limit),
+  unpack,
 }
+
+function* unpack(bytes: Buffer): Generator<Buffer> {
+  if (!beginsFrame(bytes, 0)) return yield* unpackBlock(bytes)
+  for (let at = HEADER.length; at < bytes.length; ) {
+    // A frame may follow another: its magic stands where the length of a block would.
+    if (beginsFrame(bytes, at)) {
+      at += HEADER.length
+      continue
+    }
+    const end = at + 4 + bytes.readUInt32BE(at)
+    if (end > bytes.length) throw new Error('a Snappy block ends behind its batch')
+    yield* unpackBlock(bytes.subarray(at + 4, end))
+    at = end
+  }
+}
+
+const beginsFrame = (bytes: Buffer, at: number): boolean =>
+  bytes.subarray(at, at + MAGIC.length).equals(MAGIC)

@@ -1,11 +1,10 @@
 declare module 'snappyjs' {
-  const snappyjs: { compress(bytes: Buffer): Buffer; uncompress(bytes: Buffer): Buffer }
+  const snappyjs: { compress(bytes: Buffer): Buffer }
   export default snappyjs
 }
 
 declare module 'lz4js' {
   const lz4js: {
-    decompress(bytes: Uint8Array): Uint8Array
     compressBound(size: number): number
     compressBlock(from: Uint8Array, to: Uint8Array, start: number, length: number, table: Uint32Array): number
   }

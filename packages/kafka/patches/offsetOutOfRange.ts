@@ -1,23 +1,8 @@
-/** What of kafkajs's Batch and ConsumerGroup the patches touch. */
-type Batch = { rawMessages: unknown[] }
+/** What of kafkajs's ConsumerGroup the patch touches. */
 type OutOfRange = Error & { topic: string; partition: number; wantedOffset?: number }
 type ConsumerGroup = {
   assigners: { outOfLog?(of: { topic: string; partition: number; wanted: number }): boolean }[]
   offsetManager: { nextOffset(topic: string, partition: number): { toString(): string } }
-}
-
-/**
- * Lets a read that brought only control records or records of aborted transactions reach `eachBatch` as an empty batch.
- * kafkajs 2.2.4 steps over it by itself; then the next batch begins behind the offset that is stored, which is a gap
- * to the one who keeps the offsets.
- */
-export function patchBatch(prototype: object): void {
-  Object.assign(prototype, {
-    isEmptyDueToFiltering: () => false,
-    isEmpty(this: Batch) {
-      return this.rawMessages.length === 0
-    },
-  })
 }
 
 /**

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { batchBytes, fetchOf, readAll } from './testing.ts'
+
+const CONTROL = 32
+const TRANSACTIONAL = 16
+const ABORT = 0
+const COMMIT = 1
+const ids: Record<string, number> = { a: 1, b: 2 }
+
+/** A batch of one record; of producer `-`, outside any transaction. */
+const record = (offset: number, producer: string, key = 'k') =>
+  batchBytes({
+    firstOffset: offset,
+    records: [{ key: Buffer.from(key), value: 'v' }],
+    producerId: ids[producer] ?? -1,
+    transactional: producer !== '-',
+  })
+
+async function marker(offset: number, producer: string, type: number): Promise<Buffer> {
+  const { crc32c } = await import('@node-rs/crc32')
+  const bytes = await batchBytes({
+    firstOffset: offset,
+    records: [{ key: Buffer.from([0, 0, 0, type]), value: 'v' }],
+    producerId: ids[producer] ?? -1,
+  })
+  bytes.writeInt16BE(CONTROL | TRANSACTIONAL, 21)
+  bytes.writeUInt32BE(crc32c(bytes.subarray(21)), 17)
+  return bytes
+}
+
+/** The offsets that are read from an offset on, where the broker names these transactions. */
+async function read(
+  log: Promise<Buffer>[],
+  from: number,
+  aborted: [producer: string, firstOffset: number][],
+) {
+  const named = aborted.map(([producer, firstOffset]) => ({
+    producerId: String(ids[producer]),
+    firstOffset: String(firstOffset),
+  }))
+  const { records, parts, error } = await readAll(fetchOf(Buffer.concat(await Promise.all(log)), from, named))
+  expect(error).toBeUndefined()
+  return { offsets: records.map(({ offset }) => offset), next: parts.at(-1)?.next }
+}
+
+test('records of an aborted transaction are left out, those around it stay', async () => {
+  const log = [
+    record(0, 'a'),
+    record(1, '-'),
+    record(2, 'b'),
+    marker(3, 'a', ABORT),
+    marker(4, 'b', COMMIT),
+    record(5, 'a'),
+  ]
+  expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [1, 2, 5], next: 6 })
+})
+
+test('a read that begins inside two aborted transactions hands out neither, and steps over them', async () => {
+  const log = [record(10, 'b'), record(11, 'a'), marker(12, 'a', ABORT), marker(13, 'b', ABORT)]
+  const aborted: [string, number][] = [
+    ['a', 3],
+    ['b', 5],
+  ]
+  expect(await read(log, 10, aborted)).toEqual({ offsets: [], next: 14 })
+})
+
+test('aborted transactions may be named in any order', async () => {
+  const log = [record(1, 'a'), marker(2, 'a', ABORT), record(3, 'b'), marker(4, 'b', ABORT)]
+  const aborted: [string, number][] = [
+    ['b', 3],
+    ['a', 1],
+  ]
+  expect(await read(log, 1, aborted)).toEqual({ offsets: [], next: 5 })
+})
+
+test('a record whose key is four zero bytes ends no transaction', async () => {
+  const log = [record(0, 'a', '\0\0\0\0'), record(1, 'a'), marker(2, 'a', ABORT)]
+  expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [], next: 3 })
+})

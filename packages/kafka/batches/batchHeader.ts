@@ -1,0 +1,44 @@
+import type { Codec } from '../codecs/codec.ts'
+import { codecs } from '../codecs/index.ts'
+import type { Entry } from './entries.ts'
+
+/** What stands before the records of a record batch (format 2). */
+export type BatchHeader = {
+  firstOffset: number
+  firstTimestampMs: number
+  /** Of every record, where the broker stamps them; else undefined. */
+  appendedAtMs: number | undefined
+  producerId: bigint
+  isTransactional: boolean
+  isControl: boolean
+  count: number
+  /** Undefined where the records are not packed. */
+  codec: Codec | undefined
+}
+
+const HEADER_BYTES = 61
+const CODEC = 7
+const LOG_APPEND_TIME = 8
+const TRANSACTIONAL = 16
+const CONTROL = 32
+
+/** Throws for a codec that is not known. */
+export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
+  const attributes = bytes.readInt16BE(21)
+  const codec = codecs.get(attributes & CODEC)
+  if (codec === undefined && (attributes & CODEC) !== 0)
+    throw new Error(`it is packed with codec ${attributes & CODEC}, which is not known`)
+  return {
+    firstOffset,
+    firstTimestampMs: Number(bytes.readBigInt64BE(27)),
+    appendedAtMs: attributes & LOG_APPEND_TIME ? Number(bytes.readBigInt64BE(35)) : undefined,
+    producerId: bytes.readBigInt64BE(43),
+    isTransactional: (attributes & TRANSACTIONAL) > 0,
+    isControl: (attributes & CONTROL) > 0,
+    count: bytes.readInt32BE(57),
+    codec,
+  }
+}
+
+/** The records of a batch, packed as they came. */
+export const packedRecords = ({ bytes }: Entry): Buffer => bytes.subarray(HEADER_BYTES)

@@ -1,0 +1,65 @@
+import type { KafkaRecord, RecordBatch } from '../types.ts'
+import type { Fetched } from './entries.ts'
+
+/** A part is handed on when it has so much: with one in work and one read ahead for each partition, memory stays small. */
+const PART_BYTES = 8 * 1024 * 1024
+/** What a record costs beside its key and value. */
+const RECORD_BYTES = 100
+
+/** The records of a fetch that were read and not handed on yet. */
+export class Part {
+  readonly #of: Fetched
+  #from: number
+  #next: number
+  #records: KafkaRecord[] = []
+  #bytes = 0
+
+  constructor(of: Fetched) {
+    this.#of = of
+    this.#from = of.from
+    this.#next = of.from
+  }
+
+  /** Where the reading stands: everything before is handed on or in this part. */
+  get next(): number {
+    return this.#next
+  }
+
+  get isEmpty(): boolean {
+    return this.#next === this.#from
+  }
+
+  /** Adds a record, unless it lies before what was asked for: a fetch begins with the batch that holds its offset. */
+  add(record: KafkaRecord): void {
+    if (record.offset < this.#next) return
+    this.#records.push(record)
+    this.#next = record.offset + 1
+    this.#bytes += RECORD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= PART_BYTES
+  }
+
+  /** Steps over offsets that hold nothing for a reader. */
+  pass(next: number): void {
+    this.#next = next
+  }
+
+  /** The records so far as a batch; the next part begins behind it. */
+  take(): RecordBatch {
+    const { topic, partition, highWatermark } = this.#of
+    const batch = {
+      topic,
+      partition,
+      from: this.#from,
+      next: this.#next,
+      highWatermark,
+      records: this.#records,
+    }
+    this.#from = this.#next
+    this.#records = []
+    this.#bytes = 0
+    return batch
+  }
+}

@@ -1,0 +1,101 @@
+import { UndecodableBatchError } from '../errors.ts'
+import type { RecordBatch } from '../types.ts'
+import { abortedTransactions } from './aborted.ts'
+import { readHeader } from './batchHeader.ts'
+import { type Entry, isIntact, undecodable } from './entries.ts'
+import type { FetchedBatch } from './fetchedBatch.ts'
+import { readMessageSet } from './messageSet.ts'
+import { Part } from './part.ts'
+import { recordsOf } from './records.ts'
+
+type Aborted = ReturnType<typeof abortedTransactions>
+
+/**
+ * The records of a fetch in parts of bounded size, which follow each other without a gap. Records of aborted transactions and
+ * control records are left out. Throws UndecodableBatchError at the first batch that cannot be decoded, after the records
+ * before it. A batch that unpacks to more than should be held is not begun before `turn`.
+ */
+export async function* readParts(
+  fetched: FetchedBatch,
+  turn: Promise<void> = Promise.resolve(),
+): AsyncGenerator<RecordBatch, void> {
+  const part = new Part(fetched)
+  const aborted = abortedTransactions(fetched.abortedTransactions)
+  for (const [index, entry] of fetched.entries.entries()) {
+    try {
+      const records = await visibleRecords(entry, aborted, turn)
+      if (Symbol.asyncIterator in records) {
+        for await (const record of records) {
+          part.add(record)
+          if (part.isFull) yield part.take()
+        }
+      } else {
+        for (const record of records) {
+          part.add(record)
+          if (part.isFull) yield part.take()
+        }
+      }
+    } catch (error) {
+      if (!part.isEmpty) yield part.take()
+      const following = fetched.entries[index + 1]
+      const to = following?.magic === 2 ? following.firstOffset : entry.next
+      throw undecodable(fetched, { from: part.next, to }, (error as Error).message, error)
+    }
+    part.pass(entry.next)
+  }
+  if (!part.isEmpty) yield part.take()
+  if (fetched.damage instanceof UndecodableBatchError) throw fetched.damage
+}
+
+/** The records that a reader sees. Throws where they cannot be decoded. */
+async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void>) {
+  if (entry.magic !== 2) return readMessageSet(entry)
+  if (!isIntact(entry)) throw new Error('its checksum is wrong')
+  const header = readHeader(entry)
+  if (aborted.has(header, entry.next)) return []
+  const records = await recordsOf(entry, header, turn)
+  if (!header.isControl) return records
+  for await (const { key } of records) aborted.end(header, key)
+  return []
+}
+
+/** Fetches that are read ahead hold a part each: as many as are worked on at once. */
+const AT_MOST_AHEAD = 4
+let ahead = 0
+
+/**
+ * Begins to read a fetch before it is the turn of its partition, so that it is decoded while the one before is in work.
+ * Either `parts` or `drop` is to be called; `drop` does no harm after it.
+ */
+export function readAhead(fetched: FetchedBatch): {
+  parts(): AsyncGenerator<RecordBatch, void>
+  drop(): void
+} {
+  const turn = Promise.withResolvers<void>()
+  turn.promise.catch(() => undefined)
+  const parts = readParts(fetched, turn.promise)
+  let isAhead = ahead < AT_MOST_AHEAD
+  if (isAhead) ahead++
+  const first = isAhead ? parts.next() : undefined
+  first?.catch(() => undefined)
+  const catchUp = (): void => {
+    if (isAhead) ahead--
+    isAhead = false
+  }
+  return {
+    async *parts() {
+      catchUp()
+      turn.resolve()
+      try {
+        for (let read = await (first ?? parts.next()); !read.done; read = await parts.next()) yield read.value
+      } finally {
+        await parts.return()
+      }
+    },
+    drop() {
+      catchUp()
+      turn.reject(new Error('the fetch is not read any more'))
+      parts.return().catch(() => undefined)
+    },
+  }
+}

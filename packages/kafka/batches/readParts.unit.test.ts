@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { UndecodableBatchError } from '../errors.ts'
+import { MAX_VALUE_BYTES } from '../types.ts'
+import { batchBytes, fetchOf, readAll, type SentBatch } from './testing.ts'
+
+const GZIP = 1
+const SNAPPY = 2
+const LZ4 = 3
+const ZSTD = 4
+const codecs = [GZIP, SNAPPY, LZ4, ZSTD]
+const values = (...texts: string[]) => texts.map(value => ({ value }))
+const logOf = async (...batches: SentBatch[]) => Buffer.concat(await Promise.all(batches.map(batchBytes)))
+const offsetsOf = (records: { offset: number }[]) => records.map(({ offset }) => offset)
+
+test.each([0, ...codecs])('records packed by codec %i come in one part, without a gap', async compression => {
+  const log = await logOf(
+    { firstOffset: 10, records: values('a', 'b'), compression },
+    { firstOffset: 20, records: values('c'), compression },
+  )
+  const { records, parts, error } = await readAll(fetchOf(log, 11))
+  expect(error).toBeUndefined()
+  expect(records.map(({ offset, value }) => [offset, String(value)])).toEqual([
+    [11, 'b'],
+    [20, 'c'],
+  ])
+  expect(parts).toEqual([{ from: 11, next: 21 }])
+})
+
+test.each([0, ...codecs])(
+  'of a value of more than 8 MiB in codec %i the size and the hash are left, its neighbours are whole',
+  async compression => {
+    const large = Buffer.alloc(MAX_VALUE_BYTES + 1, ' ')
+    const largest = Buffer.alloc(MAX_VALUE_BYTES, '{}')
+    const huge = Buffer.alloc(3 * MAX_VALUE_BYTES, 'ab')
+    const records = [large, largest, huge].flatMap(value => [
+      { value: 'good', key: Buffer.from('k') },
+      { value },
+    ])
+    const headers = { till: Buffer.from('7') }
+    const log = await logOf({
+      firstOffset: 0,
+      records: records.map(record => ({ ...record, headers })),
+      compression,
+    })
+    const read = await readAll(fetchOf(log))
+    expect(read.error).toBeUndefined()
+    expect(offsetsOf(read.records)).toEqual([0, 1, 2, 3, 4, 5])
+    const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+    expect(read.records.map(({ value, leftOut }) => leftOut ?? value?.length)).toEqual([
+      4,
+      { bytes: large.length, sha256: sha256(large) },
+      4,
+      largest.length,
+      4,
+      { bytes: huge.length, sha256: sha256(huge) },
+    ])
+    expect(read.records.map(({ headers }) => ({ ...headers }))).toEqual(records.map(() => headers))
+    expect(read.records[3]?.value?.equals(largest)).toBe(true)
+  },
+)
+
+test.each(codecs)(
+  'what codec %i unpacks to far more comes in parts that follow each other',
+  async compression => {
+    const value = Buffer.alloc(3 * 1024 * 1024, 'x')
+    const log = await logOf({
+      firstOffset: 5,
+      records: Array.from({ length: 20 }, () => ({ value })),
+      compression,
+    })
+    const { records, parts } = await readAll(fetchOf(log, 7))
+    expect(offsetsOf(records)).toEqual(Array.from({ length: 18 }, (_, i) => i + 7))
+    expect(parts.length).toBeGreaterThan(4)
+    expect(parts.map(({ from }) => from)).toEqual([7, ...parts.map(({ next }) => next)].slice(0, -1))
+    expect(parts.at(-1)?.next).toBe(25)
+  },
+)
+
+test('a key or headers too large to be kept take the value with them', async () => {
+  const records = [
+    { key: Buffer.alloc(MAX_VALUE_BYTES * 2, 'k'), value: 'a' },
+    { value: 'b', headers: { large: Buffer.alloc(MAX_VALUE_BYTES * 2) } },
+    { value: 'c' },
+  ]
+  const read = await readAll(fetchOf(await logOf({ firstOffset: 0, records, compression: ZSTD })))
+  expect(read.records.map(({ key, value, leftOut }) => [key, value?.toString(), leftOut?.bytes])).toEqual([
+    [null, undefined, 1],
+    [null, undefined, 1],
+    [null, 'c', undefined],
+  ])
+})
+
+test.each([
+  ['a damaged byte', (bad: Buffer) => bad.writeUInt8(bad.readUInt8(70) ^ 1, 70), 'checksum'],
+  ['a damaged frame', (bad: Buffer) => bad.writeInt8(9, 16), 'format'],
+])('a batch with %s ends the read behind the records before it', async (_, damage, why) => {
+  const bad = await batchBytes({ firstOffset: 3, records: values('d', 'e') })
+  damage(bad)
+  const log = Buffer.concat([
+    await batchBytes({ firstOffset: 0, records: values('a', 'b', 'c') }),
+    bad,
+    await batchBytes({ firstOffset: 9, records: values('f') }),
+  ])
+  const { records, parts, error } = await readAll(fetchOf(log))
+  expect(offsetsOf(records)).toEqual([0, 1, 2])
+  expect(parts).toEqual([{ from: 0, next: 3 }])
+  expect(error).toBeInstanceOf(UndecodableBatchError)
+  expect(error).toMatchObject({ topic: 't', partition: 0, from: 3 })
+  expect((error as Error).message).toContain(why)
+})
+
+test('a batch of an unknown codec, or that cannot be unpacked, names the offset after it', async () => {
+  const unknown = await batchBytes({
+    firstOffset: 3,
+    records: values('d', 'e'),
+    compression: 6,
+    pack: b => b,
+  })
+  expect((await readAll(fetchOf(unknown, 3))).error).toMatchObject({ from: 3, to: 5 })
+  for (const compression of codecs) {
+    const pack = () => Buffer.from('these bytes are not packed by any codec at all')
+    const garbage = await batchBytes({ firstOffset: 3, records: values('d', 'e'), compression, pack })
+    const { error, records } = await readAll(fetchOf(garbage, 4))
+    expect(error).toMatchObject({ name: 'UndecodableBatchError', from: 4, to: 5 })
+    expect(records).toEqual([])
+  }
+})
+
+test('a batch that holds fewer records than it says cannot be decoded', async () => {
+  for (const compression of codecs) {
+    const cut = await batchBytes({ firstOffset: 0, records: values('a', 'b'), compression })
+    const longer = await batchBytes({ firstOffset: 0, records: values('a', 'b', 'c'), compression })
+    const lying = await batchBytes({
+      firstOffset: 0,
+      records: values('a', 'b', 'c'),
+      compression,
+      pack: () => cut.subarray(61),
+    })
+    expect((await readAll(fetchOf(longer))).records).toHaveLength(3)
+    expect((await readAll(fetchOf(lying))).error).toBeInstanceOf(UndecodableBatchError)
+  }
+})
+
+test('a fetch that cuts off its last batch is read up to there; one that holds no whole batch is damaged', async () => {
+  const first = await batchBytes({ firstOffset: 0, records: values('a') })
+  const second = await batchBytes({ firstOffset: 1, records: values('b') })
+  const { records, error } = await readAll(fetchOf(Buffer.concat([first, second.subarray(0, 40)])))
+  expect([offsetsOf(records), error]).toEqual([[0], undefined])
+  expect((await readAll(fetchOf(first.subarray(0, 40)))).error).toBeInstanceOf(UndecodableBatchError)
+})

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { type KafkaRecord, MAX_VALUE_BYTES } from '../types.ts'
+import type { BatchHeader } from './batchHeader.ts'
+import { decodeRecord, noHeaders, readHeaders, readStart } from './record.ts'
+import type { Source } from './source.ts'
+import { readVarInt } from './varint.ts'
+
+/** A record up to this is held whole: the largest value, with room for a key and headers of usual size. */
+const WHOLE_BYTES = MAX_VALUE_BYTES + 1024 * 1024
+/** The longest number, and what stands before a record's key. */
+const NUMBER_BYTES = 10
+const START_BYTES = 1 + 2 * NUMBER_BYTES
+
+/**
+ * Decodes the records of a batch that unpacks to more than should be held: each is copied out of the stream, and what is
+ * too large to be kept is hashed and counted on its way. Throws where the bytes are no records.
+ */
+export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
+  for (let i = 0; i < batch.count; i++) {
+    const length = await takeNumber(source)
+    if (length > WHOLE_BYTES) {
+      yield await largeRecord(source, length, batch)
+      continue
+    }
+    if (source.ready.length < length) await source.fill(length)
+    const bytes = Buffer.from(source.ready.subarray(0, length))
+    if (length < 0 || bytes.length < length) throw new Error('its records end too early')
+    source.take(length)
+    yield decodeRecord({ bytes, at: 0 }, batch)
+  }
+}
+
+/**
+ * Decodes a record field by field. One whose key or headers are so large that they cannot be kept comes without them and
+ * without its value.
+ */
+async function largeRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
+  let left = length
+  const number = async (): Promise<number> => {
+    const before = await peekNumber(source)
+    source.take(before.bytes)
+    left -= before.bytes
+    return before.number
+  }
+  await source.fill(START_BYTES)
+  const start = { bytes: source.ready, at: 0 }
+  const record = readStart(start, batch)
+  source.take(start.at)
+  left -= start.at
+
+  const key = await field(source, await number(), left)
+  left -= key.length
+  const value = await field(source, await number(), left)
+  left -= value.length
+  const headers = await field(source, left, left)
+  const isWhole = !key.isLarge && !value.isLarge && !headers.isLarge
+  return {
+    ...record,
+    key: key.bytes,
+    value: isWhole ? value.bytes : null,
+    headers: headers.bytes === null ? noHeaders : readHeaders({ bytes: headers.bytes, at: 0 }),
+    ...(!isWhole && { leftOut: { bytes: value.length, sha256: value.sha256() } }),
+  }
+}
+
+type Field = { length: number; isLarge: boolean; bytes: Buffer | null; sha256(): string }
+
+async function field(source: Source, length: number, left: number): Promise<Field> {
+  if (length < -1 || length > left) throw new Error('a field that ends behind its record')
+  if (length <= MAX_VALUE_BYTES) {
+    await source.fill(Math.max(0, length))
+    const bytes = length === -1 ? null : Buffer.from(source.ready.subarray(0, length))
+    if (bytes !== null && bytes.length < length) throw new Error('its records end too early')
+    source.take(Math.max(0, length))
+    return {
+      length: Math.max(0, length),
+      isLarge: false,
+      bytes,
+      sha256: () =>
+        createHash('sha256')
+          .update(bytes ?? '')
+          .digest('hex'),
+    }
+  }
+  const hash = createHash('sha256')
+  await source.pass(length, piece => hash.update(piece))
+  return { length, isLarge: true, bytes: null, sha256: () => hash.digest('hex') }
+}
+
+async function peekNumber(source: Source): Promise<{ number: number; bytes: number }> {
+  if (source.ready.length < NUMBER_BYTES) await source.fill(NUMBER_BYTES)
+  const cursor = { bytes: source.ready, at: 0 }
+  const number = readVarInt(cursor)
+  return { number, bytes: cursor.at }
+}
+
+async function takeNumber(source: Source): Promise<number> {
+  const { number, bytes } = await peekNumber(source)
+  source.take(bytes)
+  return number
+}

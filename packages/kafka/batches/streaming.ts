@@ -1,0 +1,16 @@
+/** Each may take 128 MiB by itself: the farthest that Zstandard looks back. */
+const AT_MOST = 2
+
+let running = 0
+const waiting: (() => void)[] = []
+
+/** Waits until this process may unpack one more batch as a stream. Returns what is to be called when it is done. */
+export async function streaming(): Promise<() => void> {
+  if (running < AT_MOST) running++
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  return () => {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+}

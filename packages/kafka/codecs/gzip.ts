@@ -1,0 +1,19 @@
+import { promisify } from 'node:util'
+import { createGunzip, gunzip, gzipSync } from 'node:zlib'
+import type { Codec } from './codec.ts'
+
+const gunzipAll = promisify(gunzip) as (bytes: Buffer, options: object) => Promise<Buffer>
+
+/** Gzip, by Node itself, which reads several members one after the other. */
+export const gzip: Codec = {
+  compress: bytes => gzipSync(bytes),
+  async unpackAtMost(bytes, limit) {
+    try {
+      return await gunzipAll(bytes, { maxOutputLength: limit })
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') return undefined
+      throw error
+    }
+  },
+  unpack: bytes => createGunzip({ chunkSize: 256 * 1024 }).end(bytes),
+}
