@@ -24,7 +24,7 @@ export class OffsetOutOfLogError extends FatalError {
         : 'records that were not read yet have been deleted (retention?).'
     super(
       `${topic}-${partition} is to be read from offset ${wanted}, but holds ${log.start} to ${log.end}: ${why} ` +
-        'If that is meant to be, run `tally rebuild --from-kafka`.',
+        'See `tally offsets`.',
     )
   }
 }
@@ -55,6 +55,11 @@ export class UndecodableBatchError extends Error {
     this.from = of.from
     this.to = of.to
   }
+}
+
+/** A batch is not of the log that the stored offset belongs to: the topic was deleted and created again, or truncated. */
+export class LogChangedError extends Error {
+  override readonly name = 'KafkaLogChangedError'
 }
 
 /** Records could not be sent; none, some or all of them may be in Kafka. */

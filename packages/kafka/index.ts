@@ -2,6 +2,7 @@ export { connectKafka, type KafkaConnection } from './connection.ts'
 export { consumeBatches } from './consumer.ts'
 export {
   KafkaSendError,
+  LogChangedError,
   OffsetOutOfLogError,
   PartitionCountError,
   TopicMissingError,
@@ -10,6 +11,7 @@ export {
 export { logEnds, logIdentities, type LogIdentity } from './logEnds.ts'
 export { endOffsets } from './offsets.ts'
 export { openProducer } from './producer.ts'
+export { judgeLogs, type JudgedLog, type LogPosition, skipHint } from './judgeLogs.ts'
 export { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 export { topicConfigs } from './topicConfigs.ts'
 export { readTopic, type TopicRead } from './readTopic.ts'

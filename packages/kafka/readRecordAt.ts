@@ -38,7 +38,9 @@ export function fingerprintOf({
   leftOut,
 }: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
   const hash = createHash('sha256')
-  hash.update(`${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1}\n`)
+  hash.update(
+    `${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${leftOut?.sha256 ?? ''}\n`,
+  )
   if (key !== null) hash.update(key)
   if (value !== null) hash.update(value)
   if (leftOut !== undefined) hash.update(leftOut.sha256)

@@ -115,6 +115,7 @@ export function openSession(
 
   const resume = (topic: string, partition: number): void => {
     memory.held.delete(topic, partition)
+    memory.batchErrors.delete(topic, partition)
     // What was fetched before it was held was dropped.
     const position = memory.positions.get(topic, partition)
     if (position !== undefined) seek(topic, partition, position)
@@ -229,6 +230,7 @@ export function openSession(
     if (!memory.assignment.get(topic)?.includes(partition)) return
     seek(topic, partition, offset)
     memory.failures.delete(topic, partition)
+    memory.batchErrors.delete(topic, partition)
     clearTimeout(resting.get(topic, partition))
     pauses.remove(topic, partition, 'resting')
   }

@@ -11,6 +11,10 @@ export const metricHelp = {
     'Records between the applied offset and the end of the partition, by topic and partition',
   tally_projector_freshness_seconds:
     'Age of the moment up to which everything is counted, by topic and partition',
+  tally_projector_stalled_partitions:
+    '1 for each partition that stands still until somebody acts, by topic, partition and state (gap, recreated, undecodable)',
+  tally_projector_late_starts_total:
+    'Partitions that were first read when their log no longer began at offset 0, by topic and partition',
   tally_projector_failures_total:
     'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
   tally_query_requests_total: 'Requests answered, by endpoint and status',

@@ -9,6 +9,8 @@ export function projectorMetrics(metrics: Metrics) {
     publishSeconds: metrics.histogram('tally_projector_publish_seconds', []),
     lag: metrics.gauge('tally_projector_lag_records', ['topic', 'partition']),
     freshness: metrics.gauge('tally_projector_freshness_seconds', ['topic', 'partition']),
+    stalled: metrics.gauge('tally_projector_stalled_partitions', ['topic', 'partition', 'state']),
+    lateStarts: metrics.counter('tally_projector_late_starts_total', ['topic', 'partition']),
     failures: metrics.counter('tally_projector_failures_total', ['part']),
   }
 }

@@ -1,5 +1,5 @@
 import { decodeRecord, type RecordType } from '@tally/contract'
-import type { RecordBatch } from '@tally/kafka'
+import { fingerprintOf, type RecordBatch } from '@tally/kafka'
 import { lockOffset, type Postgres, storeOffset, type Tx } from '@tally/read-models'
 import { applyEvents } from './apply/events.ts'
 import { applyOrders } from './apply/orders.ts'
@@ -15,7 +15,12 @@ const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never
   refunds: applyRefunds,
 }
 
-export type ProjectorParts = { db: Postgres; deadLetters: DeadLetters }
+export type ProjectorParts = {
+  db: Postgres
+  deadLetters: DeadLetters
+  /** Resolves if the batch is of the log that the stored offset belongs to (logs/openLogs.ts); rejects if it is not. */
+  verify?(batch: RecordBatch): Promise<void>
+}
 
 /** `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. */
 export type Projected = { next: number; effects: Effects | undefined }
@@ -31,14 +36,17 @@ export type Projected = { next: number; effects: Effects | undefined }
  * 4. dead letters, on their way while the good records are applied, and with Kafka before the commit, so that none is
  *    ever lost. Crash: the batch is read again and they are sent once more, which readers of that topic tell by the
  *    offset they carry.
- * 5. store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one
+ * 5. make sure that the batch is of the log that was read before (a topic may have been deleted and created again since),
+ *    store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
  */
 export async function projectBatch(
-  { db, deadLetters }: ProjectorParts,
+  { db, deadLetters, verify }: ProjectorParts,
   type: RecordType,
   batch: RecordBatch,
 ): Promise<Projected> {
+  const verified = verify?.(batch)
+  verified?.catch(() => undefined) // it is waited for before 5
   const { good, rejected } = decodeBatch(type, batch) // 1
 
   const projected = await db.transaction().execute(async tx => {
@@ -57,11 +65,14 @@ export async function projectBatch(
     effects.rejected = effects.rejected.concat(bad)
 
     // 5
+    await verified
+    const last = batch.records.at(-1)
     await storeOffset(tx, {
       topic: batch.topic,
       partition: batch.partition,
       next: batch.next,
       revision: effects.revision,
+      last: last && { fingerprint: fingerprintOf(last), offset: last.offset },
     })
     return { next: batch.next, effects: { ...effects, since } }
   })

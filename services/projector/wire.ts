@@ -1,16 +1,12 @@
 import type { RecordType } from '@tally/contract'
 import { checkTopics, connectKafka, consumeBatches, openProducer, topicNames } from '@tally/kafka'
-import {
-  checkSchema,
-  ensureOffsets,
-  openPostgres,
-  openRedis,
-  readOffsets,
-  redisKeys,
-} from '@tally/read-models'
+import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-models'
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
 import { openDeadLetters } from './deadLetters.ts'
+import { openLogs } from './logs/openLogs.ts'
+import { warnOfRetention } from './logs/topicSettings.ts'
+import { watchLogs } from './logs/watchLogs.ts'
 import { projectorMetrics } from './metrics.ts'
 import { onBatch } from './onBatch.ts'
 import { openPublisher, type Partition } from './publisher.ts'
@@ -70,6 +66,9 @@ export async function startProjector(
   const producer = await openProducer(kafka)
   lifecycle.onRelease('producer', () => producer.close())
 
+  void warnOfRetention(kafka, topics, logger)
+  const logs = openLogs({ kafka, db, topics, metrics, logger, onMoved: asOf.applied })
+
   let assigned: Partition[] = []
   const stopWatch = watch({ kafka, db, publisher, asOf, topics, assigned: () => assigned, metrics, logger })
   lifecycle.onRelease('watch', stopWatch)
@@ -79,7 +78,7 @@ export async function startProjector(
     topics,
     concurrency,
     onBatch: onBatch({
-      project: { db, deadLetters: openDeadLetters(producer, names.deadLetters) },
+      project: { db, deadLetters: openDeadLetters(producer, names.deadLetters), verify: logs.verify },
       types,
       publisher,
       asOf,
@@ -88,28 +87,27 @@ export async function startProjector(
       crash,
     }),
     async onAssigned(assignment) {
-      for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
       const mine = [...assignment].flatMap(([topic, partitions]) =>
         partitions.map(partition => ({ topic, partition })),
       )
       asOf.keep(mine)
-      const starts = new Map<string, Map<number, number>>()
-      for (const { topic, partition, nextOffset } of await readOffsets(db, topics)) {
-        if (!assignment.get(topic)?.includes(partition)) continue
-        asOf.applied({ topic, partition }, nextOffset)
-        starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, nextOffset))
-      }
+      const starts = await logs.assigned(assignment)
       assigned = mine
       logger.info({ partitions: mine.length }, 'partitions assigned')
       return starts
     },
+    onOutOfLog: logs.outOfLog,
     onCrash: crash,
   })
   lifecycle.onRelease('consumer', () => consumer.stop())
+  logs.attach(consumer)
+  lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }))
 
   const readiness = () => {
     const { joined, lastFetchMs, lastError } = consumer.state()
     if (!joined) return 'not in the consumer group yet'
+    const stalled = logs.notReady()
+    if (stalled !== undefined) return stalled
     if (lastError !== undefined) return 'caught in an error; it tries again'
     return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
   }

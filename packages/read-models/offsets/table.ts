@@ -8,6 +8,9 @@ export type OffsetTable = {
   next_offset: number
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
+  /** SHA-256 of the last record that was applied, and its offset; null: none since this is kept, or it was moved. */
+  fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
+  fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
   /** What answers say: everything that Kafka had of this partition's events up to this moment is applied. */
   as_of: ColumnType<number | null, string | null, string | null>
   /** Everything that Kafka had in this partition up to this moment is applied. */

@@ -50,11 +50,23 @@ export async function storeOffset(
     partition,
     next,
     revision,
-  }: { topic: string; partition: number; next: number; revision: number | undefined },
+    last,
+  }: {
+    topic: string
+    partition: number
+    next: number
+    revision: number | undefined
+    /** The last record of the batch, if there was one. */
+    last?: { fingerprint: Buffer; offset: number } | undefined
+  },
 ): Promise<void> {
   await tx
     .updateTable('shard_offsets')
-    .set({ next_offset: next, ...(revision === undefined ? {} : { revision }) })
+    .set({
+      next_offset: next,
+      ...(revision === undefined ? {} : { revision }),
+      ...(last === undefined ? {} : { fingerprint: last.fingerprint, fingerprint_offset: last.offset }),
+    })
     .where('topic', '=', topic)
     .where('partition', '=', partition)
     .execute()

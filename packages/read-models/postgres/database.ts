@@ -3,6 +3,7 @@ import type { DailyTable } from '../daily/table.ts'
 import type { EventHeadTable, EventTable } from '../events/table.ts'
 import type { HourlyTable } from '../hourly/table.ts'
 import type { ItemTable } from '../items/table.ts'
+import type { PartitionLogTable } from '../logs/table.ts'
 import type { OffsetTable } from '../offsets/table.ts'
 import type { OrderSlotTable } from '../orderSlots/table.ts'
 import type { OrderTable } from '../orders/table.ts'
@@ -15,11 +16,12 @@ import type {
   SignInAttemptTable,
 } from './administrationTables.ts'
 import type { ApiKeyTable } from './apiKeyTable.ts'
-import type { RebuildTable, ReplayedLetterTable } from './operationTables.ts'
+import type { RebuildTable, ReplayedLetterTable, ReplayedUpToTable } from './operationTables.ts'
 
 /** Every table, for kysely; each is described in its model's folder. */
 export type Database = {
   shard_offsets: OffsetTable
+  partition_logs: PartitionLogTable
   organizations: OrganizationTable
   event_heads: EventHeadTable
   events: EventTable
@@ -31,6 +33,7 @@ export type Database = {
   order_slots: OrderSlotTable
   api_keys: ApiKeyTable
   replayed_letters: ReplayedLetterTable
+  replayed_up_to: ReplayedUpToTable
   rebuilds: RebuildTable
   administrators: AdministratorTable
   admin_sessions: AdminSessionTable

@@ -1,8 +1,19 @@
 import type { Generated } from 'kysely'
 import type { Instant } from './instant.ts'
 
-/** A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. */
-export type ReplayedLetterTable = { letter_id: string; started_at: Instant; sent_at: Instant<null> }
+/**
+ * A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. The fingerprint
+ * tells letters with one id apart; it is empty for those that were replayed before it was kept.
+ */
+export type ReplayedLetterTable = {
+  letter_id: string
+  fingerprint: Generated<Buffer>
+  started_at: Instant
+  sent_at: Instant<null>
+}
+
+/** Every dead letter before this offset was replayed, in the topic with this id. */
+export type ReplayedUpToTable = { topic: string; partition: number; topic_id: string; next_offset: number }
 
 /** A run of `tally rebuild`: events are rebuilt by id ascending, so that a run that was ended goes on behind the last. */
 export type RebuildTable = {

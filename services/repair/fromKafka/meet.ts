@@ -41,11 +41,15 @@ export async function storeReached(
 ): Promise<void> {
   const { rows } = await sql<{ topic: string; partition: number; next_offset: number }>`
 update ${sql.id(live, 'shard_offsets')} as kept
-set next_offset = made.next_offset
+set next_offset = made.next_offset, fingerprint = made.fingerprint, fingerprint_offset = made.fingerprint_offset
 from ${sql.id(shadowSchema, 'shard_offsets')} as made
 where made.topic = kept.topic and made.partition = kept.partition
   and kept.topic = any(${topics}::text[]) and kept.partition = any(${partitions}::int[])
 returning kept.topic, kept.partition, kept.next_offset`.execute(tx)
+  // The next projector takes the log's id from Kafka: the topic may be another one than before.
+  await sql`
+delete from ${sql.id(live, 'partition_logs')}
+where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])`.execute(tx)
   const isReached = rows.every(
     ({ topic, partition, next_offset }) => reached.get(at(topic, partition)) === next_offset,
   )

@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { Tx } from '../postgres/database.ts'
+import type { Postgres } from '../postgres/pool.ts'
+import type { StallState } from './table.ts'
+
+type Partition = { topic: string; partition: number }
+
+/**
+ * Lets partitions of which nothing was ever applied begin at these offsets, where their logs start. Returns those that
+ * begin above 0.
+ */
+export async function beginAtLogStart(
+  db: Postgres,
+  partitions: (Partition & { start: number })[],
+): Promise<(Partition & { start: number })[]> {
+  const above = partitions.filter(({ start }) => start > 0)
+  if (above.length === 0) return []
+  const { rows } = await sql<Partition & { start: number }>`
+update shard_offsets as stored
+set next_offset = log.start
+from unnest(
+  ${above.map(({ topic }) => topic)}::text[],
+  ${above.map(({ partition }) => partition)}::int[],
+  ${above.map(({ start }) => start)}::bigint[]
+) as log (topic, partition, start)
+where stored.topic = log.topic and stored.partition = log.partition and stored.next_offset = 0
+  and not exists (
+    select from partition_logs as known
+    where known.topic = stored.topic and known.partition = stored.partition and known.topic_id is not null
+  )
+returning stored.topic, stored.partition, stored.next_offset as start`.execute(db)
+  return rows
+}
+
+/** Remembers which log a partition is read from; one that is known already stays. */
+export async function noteTopicIds(
+  db: Postgres,
+  partitions: (Partition & { topicId: string })[],
+): Promise<void> {
+  if (partitions.length === 0) return
+  const sorted = partitions.toSorted((one, other) =>
+    one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
+  )
+  await sql`
+insert into partition_logs (topic, partition, topic_id)
+select * from unnest(
+  ${sorted.map(({ topic }) => topic)}::text[],
+  ${sorted.map(({ partition }) => partition)}::int[],
+  ${sorted.map(({ topicId }) => topicId)}::text[]
+)
+on conflict (topic, partition) do update set topic_id = excluded.topic_id
+where partition_logs.topic_id is null`.execute(db)
+}
+
+/** Notes that a partition stands still, for the commands and the operations page; since when stays while it lasts. */
+export async function noteStall(
+  db: Postgres,
+  { topic, partition }: Partition,
+  { state, message }: { state: StallState; message: string },
+): Promise<void> {
+  await sql`
+insert into partition_logs (topic, partition, state, since, message)
+values (${topic}, ${partition}, ${state}, now(), ${message})
+on conflict (topic, partition) do update
+set state = excluded.state, message = excluded.message,
+  since = case when partition_logs.state = excluded.state then partition_logs.since else excluded.since end`.execute(
+    db,
+  )
+}
+
+/** Notes that a partition goes on. */
+export async function clearStall(db: Postgres | Tx, { topic, partition }: Partition): Promise<void> {
+  await sql`
+update partition_logs set state = null, since = null, message = null
+where topic = ${topic} and partition = ${partition} and state is not null`.execute(db)
+}
+
+/** Moves a partition to another offset, as an operator decided: `topicId` is the log that the offset belongs to. */
+export async function moveOffset(
+  tx: Tx,
+  { topic, partition }: Partition,
+  { next, topicId }: { next: number; topicId: string | undefined },
+): Promise<void> {
+  await sql`
+update shard_offsets set next_offset = ${next}, fingerprint = null, fingerprint_offset = null
+where topic = ${topic} and partition = ${partition}`.execute(tx)
+  await sql`
+insert into partition_logs (topic, partition, topic_id) values (${topic}, ${partition}, ${topicId ?? null})
+on conflict (topic, partition) do update
+set topic_id = excluded.topic_id, state = null, since = null, message = null`.execute(tx)
+}

@@ -1,0 +1,206 @@
+import {
+  type Assignment,
+  type Consumer,
+  type JudgedLog,
+  judgeLogs,
+  type KafkaConnection,
+  LogChangedError,
+  type LogIdentity,
+  logEnds,
+  skipHint,
+  type StartOffsets,
+  UndecodableBatchError,
+} from '@tally/kafka'
+import {
+  beginAtLogStart,
+  ensureOffsets,
+  noteTopicIds,
+  type Postgres,
+  readLogs,
+  type StoredLog,
+} from '@tally/read-models'
+import type { Logger } from '@tally/runtime'
+import type { ProjectorMetrics } from '../metrics.ts'
+import { keyOf, type Partition } from './partition.ts'
+import { openIdentities } from './identities.ts'
+import { openStalls } from './stalls.ts'
+
+export type LogsParts = {
+  kafka: KafkaConnection
+  db: Postgres
+  topics: string[]
+  metrics: Pick<ProjectorMetrics, 'stalled' | 'lateStarts'>
+  logger: Logger
+  /** A partition is read on from here: what was applied before is told anew. */
+  onMoved: (of: Partition, next: number) => void
+}
+
+/** What a batch's log has to be: the one that was compared with the stored offset. */
+type Checked = Partial<LogIdentity>
+
+/**
+ * Keeps a projector from applying records of another log than the one that its stored offsets belong to (faults.md, Kafka).
+ * A partition is compared with Kafka when it is assigned, once a second, and, by its topic's id, before each commit. One
+ * that does not fit is held and told of loudly until `tally offsets` moves its offset or Kafka fits again.
+ */
+export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsParts) {
+  const identityOf = openIdentities(kafka)
+  const stalls = openStalls({ db, metrics, logger })
+  const checked = new Map<string, Checked>()
+  /** Partitions that are not read until the next check finds them right. */
+  const held = new Set<string>()
+  let assigned: Partition[] = []
+  let consumer: Consumer | undefined
+
+  const hold = (of: Partition): void => {
+    held.add(keyOf(of))
+    consumer?.hold(of.topic, of.partition)
+  }
+
+  const isMine = (of: Partition): boolean => assigned.some(mine => keyOf(mine) === keyOf(of))
+
+  const readMine = async (): Promise<StoredLog[]> => (await readLogs(db, topics)).filter(isMine)
+
+  const accept = async (log: JudgedLog, { topicId }: StoredLog): Promise<void> => {
+    if (topicId === null && log.topicId !== undefined)
+      await noteTopicIds(db, [{ topic: log.topic, partition: log.partition, topicId: log.topicId }])
+    const { topicId: id, leaderEpoch } = log
+    checked.set(keyOf(log), {
+      ...(id !== undefined && { topicId: id }),
+      ...(leaderEpoch !== undefined && { leaderEpoch }),
+    })
+  }
+
+  /** Begins partitions that were never read at the start of their logs. */
+  const begin = async (assignment: Assignment): Promise<void> => {
+    for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
+    const untouched = (await readMine()).filter(
+      ({ nextOffset, topicId }) => nextOffset === 0 && topicId === null,
+    )
+    const logs = await logEnds(kafka, untouched)
+    const starts = untouched.flatMap(({ topic, partition }) => {
+      const log = logs.get(topic)?.get(partition)
+      return log === undefined ? [] : [{ topic, partition, start: log.start }]
+    })
+    for (const { topic, partition, start } of await beginAtLogStart(db, starts)) {
+      metrics.lateStarts.inc({ topic, partition: String(partition) })
+      logger.warn(
+        { topic, partition, start },
+        'the log begins above offset 0; reading from its start: what was deleted before is not counted',
+      )
+    }
+  }
+
+  const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
+    const failed = consumer?.state().batchErrors.find(one => keyOf(one) === keyOf(stored))
+    if (!(failed?.error instanceof UndecodableBatchError)) return false
+    const { error } = failed
+    if (stored.nextOffset >= error.to) {
+      consumer?.seek(stored.topic, stored.partition, stored.nextOffset)
+      onMoved(stored, stored.nextOffset)
+      return false
+    }
+    const message = `${stored.topic}-${stored.partition} stands still: ${error.message}. ${skipHint(error)}`
+    await stalls.begin(stored, { state: 'undecodable', message })
+    return true
+  }
+
+  const check = async (log: JudgedLog, stored: StoredLog): Promise<void> => {
+    if (log.state !== 'ok') {
+      hold(log)
+      // Between the two questions a batch may have been applied and retention may have deleted it.
+      const again = (await readMine()).find(one => keyOf(one) === keyOf(log))
+      if (again?.nextOffset === stored.nextOffset) await stalls.begin(log, log)
+      return
+    }
+    await accept(log, stored)
+    if (await checkUndecodable(stored)) return
+    if (held.delete(keyOf(log))) {
+      onMoved(log, stored.nextOffset)
+      consumer?.seek(log.topic, log.partition, stored.nextOffset)
+      consumer?.resume(log.topic, log.partition)
+    }
+    if (stalls.of(log) ?? stored.stall) await stalls.end(log)
+  }
+
+  return {
+    /** For ConsumeOptions.onAssigned: where to begin, and what to hold. */
+    async assigned(assignment: Assignment): Promise<StartOffsets> {
+      assigned = [...assignment].flatMap(([topic, partitions]) =>
+        partitions.map(partition => ({ topic, partition })),
+      )
+      stalls.keep(assigned)
+      await begin(assignment)
+      const stored = await readMine()
+      const judged = new Map((await judgeLogs(kafka, stored)).map(log => [keyOf(log), log]))
+      const starts: StartOffsets = new Map()
+      for (const position of stored) {
+        const { topic, partition, nextOffset } = position
+        const log = judged.get(keyOf(position))
+        const isRight = log?.state === 'ok'
+        if (isRight) {
+          held.delete(keyOf(position))
+          await accept(log, position)
+          onMoved(position, nextOffset)
+          if (position.stall && position.stall.state !== 'undecodable') await stalls.end(position)
+        } else {
+          held.add(keyOf(position))
+          if (log !== undefined) await stalls.begin(log, log)
+        }
+        starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, isRight ? nextOffset : 'held'))
+      }
+      return starts
+    },
+
+    /**
+     * Resolves if a batch is of the log that the stored offset belongs to. Call it after the batch was fetched, and let the
+     * transaction wait for it before it commits.
+     */
+    async verify(batch: Partition): Promise<void> {
+      const known = checked.get(keyOf(batch))
+      if (known !== undefined && known.topicId === undefined) return // Kafka before 3.0 has no ids
+      const identity = await identityOf(batch)
+      if (known !== undefined && identity?.topicId === known.topicId) {
+        if (identity?.leaderEpoch === known.leaderEpoch) return
+        // A new leader may have cut the log off below what was applied.
+        const stored = (await readMine()).find(one => keyOf(one) === keyOf(batch))
+        const [log] = stored === undefined ? [] : await judgeLogs(kafka, [stored])
+        if (stored !== undefined && log?.state === 'ok') return accept(log, stored)
+      }
+      hold(batch)
+      throw new LogChangedError(`${batch.topic}-${batch.partition} is not the log that was read before`)
+    },
+
+    /** Whether `asOf` may be based on the end of this log. */
+    isSound(of: Partition, log: { topicId?: string }): boolean {
+      return (
+        !held.has(keyOf(of)) && stalls.of(of) === undefined && checked.get(keyOf(of))?.topicId === log.topicId
+      )
+    },
+
+    /** For ConsumeOptions.onOutOfLog: the partition is held already. */
+    outOfLog: (of: Partition): void => void held.add(keyOf(of)),
+
+    /** Why this process is not ready, or undefined. */
+    notReady: (): string | undefined => stalls.messages().join(' ') || undefined,
+
+    attach(to: Consumer): void {
+      consumer = to
+      for (const of of assigned.filter(of => held.has(keyOf(of)))) to.hold(of.topic, of.partition)
+    },
+
+    /** Compares all assigned partitions with Kafka; the caller repeats it. Throws if a part does not answer. */
+    async tick(): Promise<void> {
+      const stored = new Map((await readMine()).map(row => [keyOf(row), row]))
+      const judged = await judgeLogs(kafka, [...stored.values()], (position, log) => {
+        const known = checked.get(keyOf(position))
+        return held.has(keyOf(position)) || known?.leaderEpoch !== log.leaderEpoch
+      })
+      for (const log of judged) {
+        const row = stored.get(keyOf(log))
+        if (row !== undefined && isMine(log)) await check(log, row)
+      }
+    },
+  }
+}
+export type Logs = ReturnType<typeof openLogs>
