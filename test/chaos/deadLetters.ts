@@ -1,13 +1,19 @@
-import { readTopic, topicNames } from '@tally/kafka'
+import { type RecordHeaders, readTopic, topicNames } from '@tally/kafka'
 import type { Checking } from './checking.ts'
 import { badHeader } from './load.ts'
 import { prefix } from './system.ts'
+
+const reasons = ['not-json', 'schema', 'key-mismatch', 'conflict', 'too-large', 'internal']
+
+/** Whether a dead letter is one record's; the others name offsets that were given up by a command. */
+const isOfRecord = ({ headers }: { headers: RecordHeaders }) =>
+  reasons.includes(String(headers['tally.reason']))
 
 /** Every bad record that Kafka has is a dead letter, and nothing else is. */
 export async function checkDeadLetters({ system, feeding, wrongs }: Checking): Promise<void> {
   const letters = new Map<string, Set<string>>()
   for await (const { records } of readTopic(system.kafka, topicNames(prefix).deadLetters)) {
-    for (const { headers } of records) {
+    for (const { headers } of records.filter(isOfRecord)) {
       const number = String(headers[badHeader])
       const offset = ['topic', 'partition', 'offset']
         .map(name => String(headers[`__connect.errors.${name}`]))
@@ -39,7 +45,7 @@ export async function checkDeadLetterOffsets({ system, wrongs }: Checking): Prom
   }
   const told = new Set<string>()
   for await (const { records } of readTopic(system.kafka, deadLetters)) {
-    for (const { headers } of records)
+    for (const { headers } of records.filter(isOfRecord))
       told.add(
         ['topic', 'partition', 'offset'].map(name => String(headers[`__connect.errors.${name}`])).join(' '),
       )

@@ -103,6 +103,11 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   }
 }
 
+/** Waits until Kafka has so many records. */
+export async function untilSent(feeding: Feeding, records: number): Promise<void> {
+  while (feeding.sent() < records) await pause(20)
+}
+
 /** A record as a producer sends it; one that is not told otherwise has the key that it must have. */
 export function outgoingOf({ type, value, key, headers = {} }: TestRecord) {
   return {

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
+const local = '127.0.0.1'
+
 /** A port of 127.0.0.1 in front of a server, through which connections can be cut, stalled or slowed. */
 export type Link = {
   port: number
@@ -17,13 +19,18 @@ export type Link = {
 
 /**
  * Opens a link on `port` to a server's port. `renames`: a Kafka broker names its own address to its clients; in what
- * comes back from it the link's port takes its place (the same number of bytes), so that they come back through here.
+ * comes back from it this host (of as many letters as 127.0.0.1) and the link's port take its place, so that they come
+ * back through here.
  */
-export async function openLink(port: number, target: number, { renames = false } = {}): Promise<Link> {
+export async function openLink(
+  port: number,
+  target: number,
+  { renames }: { renames?: string } = {},
+): Promise<Link> {
   const sockets = new Set<Socket>()
   let stalled = false
   let delayMs = 0
-  const own = renames ? addressOf(target) : undefined
+  const own = renames === undefined ? undefined : addressOf(local, target)
 
   const pass = (from: Socket, to: Socket, change: (bytes: Buffer) => Buffer) => {
     let due = 0
@@ -47,7 +54,9 @@ export async function openLink(port: number, target: number, { renames = false }
   const server = createServer({ noDelay: true }, near => {
     const far = connect({ host: '127.0.0.1', port: target, noDelay: true })
     pass(near, far, bytes => bytes)
-    pass(far, near, bytes => (own === undefined ? bytes : replaceAll(bytes, own, addressOf(port))))
+    pass(far, near, bytes =>
+      own === undefined ? bytes : replaceAll(bytes, own, addressOf(renames ?? local, port)),
+    )
   })
   const listen = async () => {
     server.listen(port, '127.0.0.1')
@@ -79,10 +88,10 @@ export async function openLink(port: number, target: number, { renames = false }
 }
 
 /** Host and port as every version of Kafka's protocol writes them: the name's bytes, then four bytes of port. */
-function addressOf(port: number): Buffer {
+function addressOf(host: string, port: number): Buffer {
   const number = Buffer.alloc(4)
   number.writeInt32BE(port)
-  return Buffer.concat([Buffer.from('127.0.0.1'), number])
+  return Buffer.concat([Buffer.from(host), number])
 }
 
 function replaceAll(bytes: Buffer, from: Buffer, to: Buffer): Buffer {

@@ -16,7 +16,7 @@ const help = `npm run test:chaos [-- options]
   --rate N      records a second (400)
   --pieces N    shares the faults among so many runs side by side, each with servers of its own (1)
   --only TEXT   only kinds of fault whose name holds this text; several with commas
-  --pending     also the kinds that Tally does not hold against yet
+  --pending     also the kinds that Tally does not withstand yet
   --list        names the kinds and ends
 `
 

@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Checking, checkAnswers, untilFresh } from './checking.ts'
 import { openClaims } from './claims.ts'
 import { checkDeadLetterOffsets, checkDeadLetters } from './deadLetters.ts'
 import { deckOf, type Piece } from './deck.ts'
 import { openEtags } from './etags.ts'
 import type { Fault, FaultTools } from './fault.ts'
-import { type Feeding, openFeeding } from './feeding.ts'
+import { type Feeding, openFeeding, untilSent } from './feeding.ts'
 import { openGenerations } from './generations.ts'
 import { type Load, openLoad } from './load.ts'
 import { lineOf, type Outcome, type Round } from './outcome.ts'
@@ -133,7 +132,8 @@ export async function runFaults(wanted: RunWanted): Promise<Outcome> {
       }
     }
 
-    const kinds = wanted.kinds.filter(fault => fault.isPossible?.(system) ?? true)
+    const possible = await Promise.all(wanted.kinds.map(({ isPossible = () => true }) => isPossible(system)))
+    const kinds = wanted.kinds.filter((_, index) => possible[index])
     const deck = deckOf({ ...wanted, kinds })
     const rounds: Round[] = []
     for (const [index, fault] of deck.entries()) {
@@ -162,11 +162,6 @@ async function makeKeys(system: System, load: Load, feeding: Feeding): Promise<(
   for (const { value } of organizations)
     tokens.set(value.organizationId, await system.key(value.organizationId))
   return eventId => tokens.get(feeding.book.organizationOf(eventId)) ?? ''
-}
-
-/** Waits until Kafka has so many records. */
-async function untilSent(feeding: Feeding, records: number): Promise<void> {
-  while (feeding.sent() < records) await pause(20)
 }
 
 /** Nothing may have ended by itself; what did is started again, so that the next fault meets a whole system. */

@@ -10,6 +10,7 @@ import { freePort } from '../../infra/local/ports.ts'
 import { type LocalServers, type PartName, startServers } from '../../infra/local/servers.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import { type Link, openLink } from './link.ts'
+import { hostOf, type Names, openNames } from './names.ts'
 import { type Service, startService } from './service.ts'
 
 export const prefix = 'chaos'
@@ -19,6 +20,8 @@ export const partitions = 6
 export type System = {
   servers: LocalServers
   links: Record<PartName, Link>
+  /** By which Tally's processes reach the links. */
+  names: Names
   /** Of Postgres alone; undefined where it cannot be mounted. */
   disk: Disk | undefined
   dataFolder: string
@@ -27,8 +30,11 @@ export type System = {
   kafka: KafkaConnection
   projectors: Service[]
   queries: Service[]
-  startProjector: () => Promise<Service>
-  startQuery: () => Promise<Service>
+  /** Starts one more; `env`: what is different for this one. */
+  startProjector: (env?: Record<string, string>) => Promise<Service>
+  startQuery: (env?: Record<string, string>) => Promise<Service>
+  /** The environment that Tally's processes and commands get. */
+  env: Record<string, string>
   /** Starts or ends (SIGTERM) projectors until there are so many. */
   scaleTo: (projectors: number) => Promise<void>
   /** A key of an organization with all scopes; waits until the organization is known. */
@@ -83,19 +89,23 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
     // Backwards: stop them, unmount, delete.
     releases.push(servers.forget, () => disk?.remove(), servers.stop)
     const links = {
-      kafka: await openLink(await freePort(), Number(servers.kafkaBrokers.split(':')[1]), { renames: true }),
+      kafka: await openLink(await freePort(), Number(servers.kafkaBrokers.split(':')[1]), {
+        renames: hostOf('kafka'),
+      }),
       postgres: await openLink(await freePort(), Number(new URL(servers.databaseUrl).port)),
       redis: await openLink(await freePort(), Number(new URL(servers.redisUrl).port)),
     }
     releases.push(() => Object.values(links).map(link => link.close()))
 
-    const through = (url: string, { port }: Link) => Object.assign(new URL(url), { port: String(port) }).href
+    const names = openNames(join(folder, 'names'))
+    const through = (url: string, part: PartName) =>
+      Object.assign(new URL(url), { host: `${hostOf(part)}:${links[part].port}` }).href
     const env = {
-      KAFKA_BROKERS: `127.0.0.1:${links.kafka.port}`,
+      KAFKA_BROKERS: `${hostOf('kafka')}:${links.kafka.port}`,
       KAFKA_GROUP_ID: prefix,
       TOPIC_PREFIX: prefix,
-      DATABASE_URL: through(servers.databaseUrl, links.postgres),
-      REDIS_URL: through(servers.redisUrl, links.redis),
+      DATABASE_URL: through(servers.databaseUrl, 'postgres'),
+      REDIS_URL: through(servers.redisUrl, 'redis'),
       REDIS_PREFIX: prefix,
       QUERY_HOST: '127.0.0.1',
       QUERY_PORT: '0',
@@ -104,6 +114,7 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
       RATE_LIMITS: rateLimits,
       EDITION: 'cloud',
       LOG_LEVEL: 'info',
+      NODE_OPTIONS: names.options,
     }
 
     const db = openPostgres(servers.databaseUrl, {
@@ -122,9 +133,13 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
     await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: 1 })
 
     let started = 0
-    const startOne = async (command: 'projector' | 'query', among: Service[]) => {
+    const startOne = async (
+      command: 'projector' | 'query',
+      among: Service[],
+      own: Record<string, string> = {},
+    ) => {
       const name = `${command}-${++started}`
-      const service = await startService(command, { name, env, folder })
+      const service = await startService(command, { name, env: { ...env, ...own }, folder })
       releases.push(() => (service.hasEnded() ? undefined : service.end('SIGTERM')))
       void service.ended.then(how => {
         const index = among.indexOf(service)
@@ -138,6 +153,7 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
     const system: System = {
       servers,
       links,
+      names,
       disk,
       dataFolder,
       db,
@@ -146,20 +162,23 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
       stop,
       projectors: [],
       queries: [],
-      startProjector: () => startOne('projector', system.projectors),
-      startQuery: () => startOne('query', system.queries),
+      startProjector: own => startOne('projector', system.projectors, own),
+      startQuery: own => startOne('query', system.queries, own),
+      env,
       async scaleTo(count) {
         const surplus = system.projectors.slice(count)
         await Promise.all([
           ...surplus.map(projector => projector.end('SIGTERM')),
-          ...Array.from({ length: Math.max(0, count - system.projectors.length) }, system.startProjector),
+          ...Array.from({ length: Math.max(0, count - system.projectors.length) }, () =>
+            system.startProjector(),
+          ),
         ])
       },
       key: organizationId => makeKey(system, organizationId),
     }
     await Promise.all([
-      ...Array.from({ length: queries }, system.startQuery),
-      ...Array.from({ length: projectors }, system.startProjector),
+      ...Array.from({ length: queries }, () => system.startQuery()),
+      ...Array.from({ length: projectors }, () => system.startProjector()),
     ])
     return system
   }

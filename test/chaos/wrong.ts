@@ -2,7 +2,10 @@
 export type Wrong = { rule: string; what: string; at: string }
 export type Wrongs = { list: Wrong[]; add: (rule: string, what: unknown) => void }
 
-/** Collects what is wrong, and tells of each at once. */
+/** So many of one rule are told at once; the others are in the list only. */
+const toldOfEach = 6
+
+/** Collects what is wrong, and tells of it at once. */
 export function collectWrongs(tell: (line: string) => void): Wrongs {
   const list: Wrong[] = []
   return {
@@ -10,7 +13,8 @@ export function collectWrongs(tell: (line: string) => void): Wrongs {
     add(rule, what) {
       const text = typeof what === 'string' ? what : JSON.stringify(what)
       list.push({ rule, what: text.slice(0, 2_000), at: new Date().toISOString() })
-      if (list.length <= 50) tell(`WRONG: ${rule}: ${text.slice(0, 600)}`)
+      const known = list.filter(wrong => wrong.rule === rule).length
+      if (known <= toldOfEach) tell(`WRONG: ${rule}: ${text.slice(0, 400)}`)
     },
   }
 }

@@ -1,0 +1,44 @@
+import { globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { installPackage } from '../../infra/local/apt.ts'
+
+const library = '/usr/lib/*/faketime/libfaketime.so.1'
+let installing: Promise<boolean> | undefined
+
+/** Whether processes can be given another clock here: libfaketime, which is installed on Debian as root when it is missing. */
+export async function hasWrongClocks(log: (line: string) => void): Promise<boolean> {
+  if (globSync(library).length > 0) return true
+  installing ??= installPackage('libfaketime', { log, signal: undefined })
+  return (await installing) && globSync(library).length > 0
+}
+
+/** The wall clock of one process; timers are not changed by it. */
+export type Clock = {
+  /** The environment that a process is started with. */
+  env: Record<string, string>
+  /** Moves it, to so many seconds ahead of the right time (behind: negative); the process sees that within a second. */
+  set: (seconds: number) => void
+}
+
+let clocks = 0
+
+/** A clock that is wrong by so many seconds; `folder`: for its file. */
+export function wrongClock(folder: string, seconds: number): Clock {
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `clock-${++clocks}`)
+  const set = (seconds: number) => {
+    // Never half a file.
+    writeFileSync(`${file}.new`, `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}\n`)
+    renameSync(`${file}.new`, file)
+  }
+  set(seconds)
+  const env = {
+    LD_PRELOAD: globSync(library)[0] ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    // Older releases of the library know it by this name only.
+    DONT_FAKE_MONOTONIC: '1',
+  }
+  return { env, set }
+}

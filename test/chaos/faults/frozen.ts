@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Fault, last } from '../fault.ts'
+import type { Service } from '../service.ts'
+import type { System } from '../system.ts'
+
+/** Transactions of projectors that nobody goes on with. */
+async function idleTransactions({ db }: System): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`
+select pid from pg_stat_activity
+where application_name = 'tally-projector' and state = 'idle in transaction'
+  and state_change < clock_timestamp() - interval '300 ms'`.execute(db)
+  return rows.map(({ pid }) => pid)
+}
+
+/** Freezes a projector inside a transaction: again and again, until it happens to be in one. Returns the transactions. */
+async function freezeInTransaction(system: System, projector: Service): Promise<number[]> {
+  for (let tries = 0; tries < 200; tries++) {
+    projector.freeze()
+    await pause(350)
+    const transactions = await idleTransactions(system)
+    if (transactions.length > 0) return transactions
+    projector.resume()
+    await pause(20 + (tries % 7) * 5)
+  }
+  throw new Error('a projector was never met inside a transaction')
+}
+
+export const frozenFaults: Fault[] = [
+  {
+    name: 'projector frozen in a transaction until Postgres ends it',
+    allows: 'everything',
+    isLong: true,
+    prepare: system => system.scaleTo(2),
+    async run(system, random) {
+      const projector = random.of(system.projectors)
+      try {
+        const transactions = await freezeInTransaction(system, projector)
+        const left = async () => (await idleTransactions(system)).filter(pid => transactions.includes(pid))
+        while ((await left()).length > 0) await pause(200)
+        await last(random, 0, 2_000)
+      } finally {
+        projector.resume()
+      }
+    },
+  },
+  {
+    name: 'query process frozen, goes on',
+    allows: 'everything',
+    async run(system, random) {
+      const query = random.of(system.queries)
+      query.freeze()
+      await last(random, 2_000, 8_000).finally(query.resume)
+    },
+  },
+]

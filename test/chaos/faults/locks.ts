@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import { topicNames } from '@tally/kafka'
+import type { Fault, FaultTools } from '../fault.ts'
+import type { Random } from '../random.ts'
+import { shardOf } from '../shardOf.ts'
+import { partitions, prefix, type System } from '../system.ts'
+
+const goOnWithinMs = 5_000
+
+type Lock = (shard: number) => ReturnType<typeof sql>
+
+/** Another session holds rows of one shard until the events of all others are fresh in spite of it. */
+async function holdLock(system: System, random: Random, tools: FaultTools, lock: Lock): Promise<void> {
+  const shards = new Set(tools.eventIds().map(shardOf))
+  const shard = random.of([...shards])
+  const others = tools.eventIds().filter(eventId => shardOf(eventId) !== shard)
+  await system.db.transaction().execute(async tx => {
+    await lock(shard).execute(tx)
+    // What was begun before the lock may have waited for nothing.
+    for (const round of [1, 2]) {
+      const wanted = { sinceMs: Date.now() + 1_000, withinMs: 1_000 + goOnWithinMs, eventIds: others }
+      if (await tools.isFresh(wanted)) continue
+      tools.wrongs.add(
+        'other partitions go on while a row is locked',
+        `shard ${shard} of ${partitions}, not after ${goOnWithinMs} ms (${round})`,
+      )
+      return
+    }
+  })
+}
+
+export const lockFaults: Fault[] = [
+  {
+    name: 'an offset row locked by another session',
+    allows: 'everything',
+    run: (system, random, tools) =>
+      holdLock(
+        system,
+        random,
+        tools,
+        shard => sql`
+select from shard_offsets
+where topic = any(${Object.values(topicNames(prefix))}) and partition = ${shard}
+for update`,
+      ),
+  },
+  {
+    name: 'heads of the events of a shard locked by another session',
+    allows: 'everything',
+    run: (system, random, tools) =>
+      holdLock(
+        system,
+        random,
+        tools,
+        shard => sql`select from event_heads where shard = ${shard} for update`,
+      ),
+  },
+]

@@ -1,0 +1,43 @@
+import { checkAnswers } from '../checking.ts'
+import type { Fault } from '../fault.ts'
+import { untilSent } from '../feeding.ts'
+import { copyPostgres } from '../postgresCopy.ts'
+import type { Random } from '../random.ts'
+
+/** What is missing is read again, and all is exact, by then (faults.md, Postgres). */
+const recoverWithinMs = 30_000
+
+const aWhile = (random: Random) => random.whole(50, 2_000)
+
+/** Postgres comes back as it was some records ago; the answers may go back, and none may claim more than it holds. */
+export const lostCommitFaults: Fault[] = [
+  {
+    name: 'Postgres back to an older state under load',
+    allows: 'no-orders',
+    mayGoBack: true,
+    recoverWithinMs,
+    async run(system, random, { feeding }) {
+      const copy = await copyPostgres(system)
+      await untilSent(feeding, feeding.sent() + aWhile(random))
+      await copy.putBack({ promoted: random.chance(0.5) })
+    },
+  },
+  {
+    name: 'Postgres back to an older state while no record comes',
+    allows: 'no-orders',
+    mayGoBack: true,
+    recoverWithinMs,
+    async run(system, random, tools) {
+      const { feeding, wrongs } = tools
+      const copy = await copyPostgres(system)
+      await untilSent(feeding, feeding.sent() + aWhile(random))
+      const lastMs = await feeding.pause()
+      await tools.isFresh({ sinceMs: lastMs + 1, withinMs: recoverWithinMs })
+      await copy.putBack({ promoted: random.chance(0.5) })
+      const wanted = { sinceMs: Date.now(), withinMs: recoverWithinMs }
+      if (!(await tools.isFresh(wanted)))
+        wrongs.add('lost commits are read again within 30 s', 'not fresh while no record comes')
+      await checkAnswers(tools, tools.eventIds())
+    },
+  },
+]

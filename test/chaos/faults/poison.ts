@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { openProducer } from '@tally/kafka'
+import { newFestival } from '../../support/festival.ts'
+import { expensiveRecords } from '../expensive.ts'
+import type { Fault, FaultTools } from '../fault.ts'
+import { outgoingOf } from '../feeding.ts'
+import { badHeader } from '../load.ts'
+import type { Random } from '../random.ts'
+import type { System } from '../system.ts'
+
+const MiB = 1024 * 1024
+/** No process may ever have taken more (faults.md, Records). */
+const mostKiB = 1024 * 1024
+const freshWithinMs = 60_000
+
+/** Waits until all is counted, and looks at the most memory that a projector has had in use. */
+async function expectModesty({ projectors }: System, { isFresh, wrongs }: FaultTools): Promise<void> {
+  if (!(await isFresh({ sinceMs: Date.now(), withinMs: freshWithinMs })))
+    wrongs.add('a poison record stops nothing', `not fresh after ${freshWithinMs / 1000} s`)
+  for (const { name, pid, hasEnded } of projectors) {
+    if (hasEnded()) continue
+    const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+    if (peakKiB > mostKiB)
+      wrongs.add('memory stays below 1 GiB', `${name} took ${Math.round(peakKiB / 1024)} MiB`)
+  }
+}
+
+const badOrder = (random: Random, eventId: string, value: Buffer) => ({
+  record: { type: 'orders' as const, key: eventId, value, headers: { [badHeader]: random.uuid() } },
+  isBad: true,
+})
+
+export const poisonFaults: Fault[] = [
+  {
+    name: 'a record of 540 MB of spaces',
+    allows: 'everything',
+    async run(system, random, tools) {
+      const value = Buffer.alloc(540_000_000, ' ')
+      await tools.feeding.send([badOrder(random, random.of(tools.eventIds()), value)])
+      await expectModesty(system, tools)
+    },
+  },
+  {
+    name: 'records of up to 12 MiB',
+    allows: 'everything',
+    async run(system, random, tools) {
+      const { feeding } = tools
+      const eventId = random.of(tools.eventIds())
+      const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
+      const good = Array.from({ length: 5 }, () => festival.order())
+      // A field that is not named in messages.md is ignored, whatever its size.
+      const large = (bytes: number, of: object) =>
+        Buffer.from(JSON.stringify({ ...of, padding: 'x'.repeat(bytes) }))
+      const acknowledge = feeding.note(good)
+      const producer = await openProducer(system.kafka)
+      for (const record of good)
+        await producer.send([{ ...outgoingOf(record), value: large(7 * MiB, record.value) }])
+      await producer.close()
+      acknowledge()
+      for (const size of [8.1, 9, 12])
+        await feeding.send([badOrder(random, eventId, large(size * MiB, festival.order().value))])
+      await expectModesty(system, tools)
+    },
+  },
+  {
+    name: 'the most expensive records',
+    allows: 'everything',
+    async run(system, random, tools) {
+      const { feeding, eventIds } = tools
+      const organizationId = feeding.book.organizationOf(random.of(eventIds()))
+      const festival = newFestival({ organizationId, eventId: random.uuid() })
+      await feeding.send(expensiveRecords(festival, random).map(record => ({ record, isBad: false })))
+      await expectModesty(system, tools)
+    },
+  },
+]

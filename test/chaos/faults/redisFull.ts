@@ -1,0 +1,26 @@
+import { Redis } from 'ioredis'
+import { type Fault, last } from '../fault.ts'
+
+/** Answers come from Postgres by then (faults.md, Redis: 5 s), and a moment for the question. */
+const freshWithinMs = 6_000
+
+export const redisFullFaults: Fault[] = [
+  {
+    name: 'Redis full',
+    allows: 'everything',
+    async run({ servers }, random, { isFresh, wrongs }) {
+      const redis = new Redis(servers.redisUrl)
+      try {
+        await redis.config('SET', 'maxmemory-policy', 'noeviction')
+        // Less than an empty one takes: every write is refused.
+        await redis.config('SET', 'maxmemory', '1000000')
+        const fullMs = Date.now()
+        if (!(await isFresh({ sinceMs: fullMs, withinMs: freshWithinMs })))
+          wrongs.add('answers come from Postgres within 5 s of a full Redis', `not after ${freshWithinMs} ms`)
+        await last(random, 0, 2_000)
+      } finally {
+        await redis.config('SET', 'maxmemory', '0').finally(() => redis.disconnect())
+      }
+    },
+  },
+]

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { redisKeys } from '@tally/read-models'
+import { Redis } from 'ioredis'
+import { checkAnswers } from '../checking.ts'
+import type { Fault, FaultTools } from '../fault.ts'
+import { untilSent } from '../feeding.ts'
+import type { Random } from '../random.ts'
+import { partitions, prefix, type System } from '../system.ts'
+
+/** By itself, within so long (faults.md, Redis). */
+const healWithinMs = 60_000
+
+const keys = redisKeys(prefix)
+type Id = Parameters<typeof keys.event>[0] & Parameters<typeof keys.organization>[0]
+
+/** Some of the keys that a kind of damage is about: one, half of them, or all. */
+function chosenKeys(random: Random, { eventIds, feeding }: FaultTools): string[] {
+  const events = eventIds().map(id => keys.event(id as Id))
+  const organizations = [...new Set(eventIds().map(feeding.book.organizationOf))].map(id =>
+    keys.organization(id as Id),
+  )
+  const shards = Array.from({ length: partitions }, (_, shard) => keys.shard(shard))
+  const kind = random.of([events, events, shards, organizations, [...events, ...shards, ...organizations]])
+  const count = random.of([1, Math.ceil(kind.length / 2), kind.length])
+  return random.shuffled(kind).slice(0, count)
+}
+
+async function withRedis<Result>(
+  { servers }: System,
+  use: (redis: Redis) => Promise<Result>,
+): Promise<Result> {
+  const redis = new Redis(servers.redisUrl)
+  return use(redis).finally(() => redis.disconnect())
+}
+
+/** Keeps keys as they are now; returns what puts them back, and their revisions at that moment. */
+async function keep(redis: Redis, names: string[]) {
+  const dumps = await Promise.all(names.map(name => redis.dumpBuffer(name)))
+  return async (): Promise<Map<string, number>> => {
+    const revisions = await revisionsOf(redis, names)
+    for (const [index, name] of names.entries()) {
+      const dump = dumps[index]
+      if (dump) await redis.restore(name, 0, dump, 'REPLACE')
+      else await redis.del(name)
+    }
+    return revisions
+  }
+}
+
+async function revisionsOf(redis: Redis, names: string[]): Promise<Map<string, number>> {
+  const revisions = await Promise.all(names.map(name => redis.hget(name, 'revision')))
+  return new Map(names.map((name, index) => [name, Number(revisions[index] ?? 0)]))
+}
+
+/** Waits until each key is at the revision that it had, although no record comes any more. */
+async function untilHealed(redis: Redis, wanted: Map<string, number>, { wrongs }: FaultTools): Promise<void> {
+  for (const until = Date.now() + healWithinMs; ; await pause(100)) {
+    const now = await revisionsOf(redis, [...wanted.keys()])
+    const behind = [...wanted].filter(([name, revision]) => (now.get(name) ?? 0) < revision)
+    if (behind.length === 0) return
+    if (Date.now() < until) continue
+    wrongs.add('a key that was put back is right again within 60 s', behind)
+    return
+  }
+}
+
+const aWhile = (random: Random) => random.whole(200, 1_500)
+
+export const redisKeyFaults: Fault[] = [
+  {
+    name: 'keys of Redis put back under load',
+    allows: 'everything',
+    recoverWithinMs: healWithinMs,
+    run: (system, random, tools) =>
+      withRedis(system, async redis => {
+        const putBack = await keep(redis, chosenKeys(random, tools))
+        await untilSent(tools.feeding, tools.feeding.sent() + aWhile(random))
+        await putBack()
+      }),
+  },
+  {
+    name: 'keys of Redis put back while no record comes',
+    allows: 'everything',
+    isLong: true,
+    run: (system, random, tools) =>
+      withRedis(system, async redis => {
+        const putBack = await keep(redis, chosenKeys(random, tools))
+        await untilSent(tools.feeding, tools.feeding.sent() + aWhile(random))
+        const lastMs = await tools.feeding.pause()
+        await tools.isFresh({ sinceMs: lastMs + 1, withinMs: healWithinMs })
+        await untilHealed(redis, await putBack(), tools)
+        await checkAnswers(tools, tools.eventIds())
+      }),
+  },
+]

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { newFestival } from '../../support/festival.ts'
+import { runTally } from '../../support/process.ts'
+import { type DamagedBatch, writeDamagedBatch } from '../damagedBatch.ts'
+import type { Fault, FaultTools } from '../fault.ts'
+import { outgoingOf } from '../feeding.ts'
+import { shardOf } from '../shardOf.ts'
+import type { System } from '../system.ts'
+
+const saidWithinMs = 30_000
+const goOnWithinMs = 15_000
+
+/** Waits until `tally offsets` says of a partition that it stands still, and why. */
+async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Promise<boolean> {
+  for (const until = Date.now() + saidWithinMs; Date.now() < until; await pause(200)) {
+    const { stdout } = await runTally(['offsets', '--json'], env)
+    const rows = stdout.split('\n').filter(line => line.startsWith('{'))
+    const found = rows
+      .map(line => JSON.parse(line))
+      .find(row => row.topic === topic && row.partition === partition)
+    if (found?.state === 'undecodable') return true
+  }
+  return false
+}
+
+async function meetDamage(system: System, tools: FaultTools, eventId: string): Promise<void> {
+  const { feeding, wrongs, eventIds, isFresh } = tools
+  const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
+  // Nobody may have read the batch before it is damaged. What it says has been said: giving it up changes nothing.
+  system.links.kafka.cut()
+  const damaged = await writeDamagedBatch(system, outgoingOf(festival.event()))
+  await system.links.kafka.mend()
+  try {
+    const { topic, partition, offset } = damaged
+    const where = `${topic} ${partition}, offset ${offset}`
+    const others = eventIds().filter(id => shardOf(id) !== partition)
+    if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs, eventIds: others })))
+      wrongs.add('other partitions go on beside a batch that cannot be decoded', where)
+    if (!(await isSaid(system, damaged))) wrongs.add('tally offsets names what cannot be decoded', where)
+    const skip = ['offsets', 'skip', topic, String(partition), '--to', String(offset + 1), '--yes']
+    const { code, stderr } = await runTally(skip, system.env)
+    if (code !== 0) wrongs.add('tally offsets skip goes past it', `${where}: ${code} ${stderr}`)
+    if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs })))
+      wrongs.add('the projector goes on by itself after tally offsets skip', where)
+  } finally {
+    damaged.repair()
+  }
+}
+
+export const undecodableFaults: Fault[] = [
+  {
+    name: 'a batch that cannot be decoded, then skipped',
+    allows: 'everything',
+    isPossible: ({ dataFolder }) => existsSync(join(dataFolder, 'kafka/data')),
+    run: (system, random, tools) => meetDamage(system, tools, random.of(tools.eventIds())),
+  },
+]
