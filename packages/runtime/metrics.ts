@@ -23,6 +23,10 @@ export const metricHelp = {
     'Reads by where the answer came from (memory, redis, postgres); requests that come together share one',
   tally_query_failures_total:
     'Calls to Redis or Postgres that failed and were answered another way, or with 503',
+  tally_query_dropped_connections_total:
+    'Connections closed at once because `QUERY_MAX_CONNECTIONS` were open',
+  tally_query_redis_refuses_writes:
+    '1 while Redis refuses writes (full, read-only, disk errors) and Postgres answers in its place',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',
   tally_admin_sign_ins_total: 'Attempts to sign in, by outcome (signed-in, refused, limited)',
   tally_admin_live_screens: 'Live screens that are open now',

@@ -8,6 +8,14 @@ export const anyPort = z
   .transform(Number)
   .pipe(z.number().max(65535))
 export const port = (fallback: number) => anyPort.default(fallback).meta({ takes: 'a port from 0 to 65535' })
+/** A whole number from 1. */
+export const count = (fallback: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/)
+    .transform(Number)
+    .default(fallback)
+    .meta({ takes: 'a whole number from 1' })
 export const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
 export const list = (text: string) =>
   text

@@ -5,6 +5,7 @@ import {
   anyPort,
   base,
   brokers,
+  count,
   flag,
   issuer,
   list,
@@ -53,6 +54,7 @@ const schema = z.object({
     .meta({ takes: 'at most 200 characters without braces or spaces' }),
   QUERY_HOST: z.string().default('0.0.0.0'),
   QUERY_PORT: port(8080),
+  QUERY_MAX_CONNECTIONS: count(12_000),
   ADMIN_HOST: z.string().default('127.0.0.1'),
   ADMIN_PORT: port(8081),
   ADMIN_URL: z
@@ -120,7 +122,11 @@ export function readSettings(environment: Record<string, string | undefined>) {
     databaseUrl: values.DATABASE_URL,
     redisNodes: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
-    query: { host: values.QUERY_HOST, port: values.QUERY_PORT },
+    query: {
+      host: values.QUERY_HOST,
+      port: values.QUERY_PORT,
+      maxConnections: values.QUERY_MAX_CONNECTIONS,
+    },
     admin: {
       host: values.ADMIN_HOST,
       port: values.ADMIN_PORT,

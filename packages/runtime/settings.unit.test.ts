@@ -23,7 +23,7 @@ test('without any setting everything has the default of commands.md', () => {
     databaseUrl: 'postgres://postgres@localhost:5432/tally',
     redisNodes: ['redis://localhost:6379'],
     redisPrefix: 'tally',
-    query: { host: '0.0.0.0', port: 8080 },
+    query: { host: '0.0.0.0', port: 8080, maxConnections: 12_000 },
     admin: {
       host: '127.0.0.1',
       port: 8081,
@@ -83,6 +83,7 @@ test.each([
   ['REDIS_URL', ['localhost:6379', 'http://localhost', 'redis://a:1,b:2', ',']],
   ['REDIS_PREFIX', ['a{b', 'a b']],
   ['QUERY_PORT', ['65536', '-1', '8080x', '1.5', ' 80']],
+  ['QUERY_MAX_CONNECTIONS', ['0', '-1', '1e4', '10.5']],
   ['ADMIN_PORT', ['99999']],
   ['ADMIN_URL', ['example.org', 'https://example.org/', 'https://example.org/admin', '*']],
   ['ADMIN_API_URL', ['localhost:8080', 'ftp://example.org']],

@@ -16,15 +16,20 @@ import { registerReference } from './reference.ts'
 export type AppOptions = {
   edition: 'cloud' | 'community'
   corsOrigins: string[]
+  /** Connections beyond it are closed at once. */
+  maxConnections: number
   logger: Logger
   metrics: QueryMetrics
   counts: Pick<RequestCounts, 'note'>
 }
 
+/** A whole request must arrive within it; one that does not is a 408. */
+const requestTimeoutMs = 10_000
+
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing by itself. */
 export async function buildApp(
   parts: Omit<RequestParts, 'answered'>,
-  { edition, corsOrigins, logger, metrics, counts }: AppOptions,
+  { edition, corsOrigins, maxConnections, logger, metrics, counts }: AppOptions,
 ): Promise<FastifyInstance> {
   const cors = allowedOrigins(corsOrigins)
   const isKnownPath = knownPaths()
@@ -44,10 +49,15 @@ export async function buildApp(
     return503OnClosing: false,
     // Node would answer a request without Host by itself, with no problem and no X-Request-Id.
     // Its list of connections is looked through every 30 s by default: a limit of 10 s would be one of 40.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
+    http: {
+      requireHostHeader: false,
+      connectionsCheckingInterval: 1_000,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+    },
     bodyLimit: 1_024,
     connectionTimeout: 60_000,
-    requestTimeout: 10_000,
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384, querystringParser: asItIs },
     // A path that the router cannot decode gets here before any hook.
@@ -60,6 +70,8 @@ export async function buildApp(
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath.has),
   }) as unknown as FastifyInstance
 
+  app.server.maxConnections = maxConnections
+  app.server.on('drop', () => metrics.droppedConnections.inc())
   // By itself Node answers any other expectation than 100-continue with a bare 417; it may be passed over (RFC 9110).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))

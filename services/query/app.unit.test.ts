@@ -15,6 +15,7 @@ test('a connection whose request is answered after closing has begun does not ho
   const app = await buildApp({ authenticator: { authenticate } } as never, {
     edition: 'cloud',
     corsOrigins: [],
+    maxConnections: 100,
     logger: openLogger('query', 'silent'),
     metrics: queryMetrics(openMetrics()),
     counts: { note() {} },

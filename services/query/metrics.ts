@@ -22,6 +22,8 @@ export function queryMetrics(metrics: Metrics) {
     seconds: metrics.histogram('tally_query_request_seconds', ['endpoint']),
     source: metrics.counter('tally_query_source_total', ['source']),
     failures: metrics.counter('tally_query_failures_total', []),
+    droppedConnections: metrics.counter('tally_query_dropped_connections_total', []),
+    redisRefusesWrites: metrics.gauge('tally_query_redis_refuses_writes', []),
   }
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>

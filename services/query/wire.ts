@@ -64,7 +64,14 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
 
   const app = await buildApp(
     { authenticator, takeRequest, readers: { views, list, db, onFailure }, turns },
-    { edition: settings.edition, corsOrigins: settings.corsOrigins, logger, metrics, counts },
+    {
+      edition: settings.edition,
+      corsOrigins: settings.corsOrigins,
+      maxConnections: settings.query.maxConnections,
+      logger,
+      metrics,
+      counts,
+    },
   )
   const ops = await openOps(
     lifecycle,
@@ -74,6 +81,7 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   lifecycle.onRelease('api', () => app.close())
   // The first requests count in Redis like all others, if it is there.
   await whenReady(redis, 2_000)
-  const address = await app.listen(settings.query)
+  const { host, port } = settings.query
+  const address = await app.listen({ host, port })
   logger.info({ address, ops }, 'query started')
 }

@@ -7,8 +7,8 @@ import { type ProblemType, problemBody, problemTypes } from './problems.ts'
 type ClientError = Error & { code?: string | undefined; rawPacket?: unknown }
 
 /**
- * Answers what never became a request (no HTTP, headers too long, a method that Node's parser does not know) as a
- * problem, and hangs up.
+ * Answers what never became a request (no HTTP, headers too long, too slow, a method that Node's parser does not know) as
+ * a problem, and hangs up.
  */
 export function answerClientError(
   error: ClientError,
@@ -40,6 +40,7 @@ export function answerClientError(
 
 function problemOf({ code }: ClientError, path: string, isKnownPath: (path: string) => boolean): ProblemType {
   if (code === 'HPE_HEADER_OVERFLOW') return 'request-too-large'
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request-timeout'
   if (code !== 'HPE_INVALID_METHOD') return 'bad-request'
   if (path === '/' || findBrokenEncoding(path) !== undefined) return 'bad-request'
   return isKnownPath(path) ? 'method-not-allowed' : 'not-found'

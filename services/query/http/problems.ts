@@ -28,6 +28,11 @@ export const problemTypes = {
     help: 'The API is read-only: use GET or HEAD.',
   },
   'bad-request': { status: 400, title: 'Bad request', help: 'The request is no valid HTTP request.' },
+  'request-timeout': {
+    status: 408,
+    title: 'Request timeout',
+    help: 'The request did not arrive completely within 10 s. Send it again over a new connection.',
+  },
   'request-too-large': {
     status: 431,
     title: 'Request header fields too large',
