@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Postgres, RedisClient, RedisKeys } from '@tally/read-models'
 import type { ApiKey, StoredKey } from './apiKey.ts'
 import { openKeyCache } from './keyCache.ts'
+import { followKeys } from './keyChanges.ts'
 import { type Log, openKeySource } from './keySource.ts'
 import { keepPublished } from './publish.ts'
 import { hashSecret, parseToken } from './token.ts'
@@ -33,12 +34,13 @@ export type AuthenticatorParts = {
 
 /**
  * Opens what tells whose a token is. Every process knows of a new or revoked key within 1 second (decisions.md,
- * Tokens): a record is used for 0.9 s at most, and fetched anew before that where it is in use.
+ * Tokens): a poll every 0.3 s brings what changed, and a record is used only while the last poll began less than 0.9 s ago.
  */
 export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { now = Date.now, onOver = () => {} } = parts
   const source = openKeySource(parts)
   const cache = openKeyCache(source)
+  const stopFollowing = followKeys({ db: parts.db, logger: parts.logger, onChanges: cache.follow })
   const usage = openUsage({ ...parts, now })
   const stopPublishing = keepPublished(parts)
 
@@ -59,7 +61,7 @@ export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     used: usage.note,
     async close() {
-      await Promise.all([stopPublishing(), usage.close()])
+      await Promise.all([stopFollowing(), stopPublishing(), usage.close()])
     },
   }
 }

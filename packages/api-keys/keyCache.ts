@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredKey } from './apiKey.ts'
+import type { KeyChanges } from './keyChanges.ts'
 import type { Found, KeySource } from './keySource.ts'
 
-/** From this age on a record that is asked for is fetched anew, while it still serves. */
+/** From this age on a record that is asked for is looked up again, while it still serves. */
 const freshMs = 400
+/** As above, of a record whose changes are followed: only if the polls fail or are slow. */
+const followedFreshMs = 600
 /** Never used beyond it: a revoked key is refused within 1 s (decisions.md, Tokens), with room for a slow answer. */
 const usableMs = 900
 const maxKnown = 50_000
@@ -12,8 +15,16 @@ const maxUnknown = 10_000
 const maxBatch = 1_000
 const maxBatchesAtOnce = 2
 
-type Entry = { stored: StoredKey | undefined; from: Found['from']; askedMs: number }
+/** `isFollowed`: every change since the record was read comes with a poll. */
+type Entry = {
+  stored: StoredKey | undefined
+  from: Found['from']
+  askedMs: number
+  isFollowed: boolean
+}
 type Waiting = {
+  /** A poll has brought a change of the key meanwhile. */
+  isOvertaken: boolean
   promise: Promise<StoredKey | undefined>
   resolve: (entry: Entry) => void
   reject: (e: unknown) => void
@@ -21,7 +32,8 @@ type Waiting = {
 
 /**
  * The keys' records as this process knows them. An id is looked up once however many wait for it, and all ids of
- * one turn of the event loop go out together: ids that are known to be keys first, two batches at once.
+ * one turn of the event loop go out together: ids that are known to be keys first, two batches at once. A record stays good
+ * for as long as polls (`follow`) tell of no change; if they fail, each is looked up again as it grows old.
  */
 export function openKeyCache(source: KeySource) {
   const known = new LRUCache<string, Entry>({ max: maxKnown })
@@ -31,6 +43,10 @@ export function openKeyCache(source: KeySource) {
   const ordinary = new Set<string>()
   let batches = 0
   let isScheduled = false
+  /** When the last poll began: changes that were committed before are in the cache. */
+  let followedMs = Number.NEGATIVE_INFINITY
+  /** What was read from Postgres since then is followed by the polls after it. */
+  let followedSinceMs = Number.POSITIVE_INFINITY
 
   source.onRecovery(() => {
     for (const [keyId, entry] of known) if (entry.from === 'redis') known.delete(keyId)
@@ -41,7 +57,7 @@ export function openKeyCache(source: KeySource) {
     const waiting = pending.get(keyId)
     if (waiting !== undefined) return waiting.promise
     const { promise, resolve, reject } = Promise.withResolvers<StoredKey | undefined>()
-    pending.set(keyId, { promise, resolve: entry => resolve(entry.stored), reject })
+    pending.set(keyId, { promise, isOvertaken: false, resolve: entry => resolve(entry.stored), reject })
     if (known.has(keyId)) urgent.add(keyId)
     else ordinary.add(keyId)
     schedule()
@@ -74,7 +90,8 @@ export function openKeyCache(source: KeySource) {
     batches++
     try {
       const { keys, from, askedMs } = await source.read(keyIds)
-      for (const keyId of keyIds) settle(keyId, { stored: keys.get(keyId), from, askedMs })
+      const isFollowed = from === 'postgres' && askedMs >= followedSinceMs
+      for (const keyId of keyIds) settle(keyId, { stored: keys.get(keyId), from, askedMs, isFollowed })
     } catch (error) {
       for (const keyId of keyIds) take(keyId)?.reject(error)
     } finally {
@@ -86,7 +103,9 @@ export function openKeyCache(source: KeySource) {
     const before = known.get(keyId)?.stored
     // A copy in Redis may be from before the key was revoked; what is revoked stays so.
     const isOlder = before !== undefined && before.key.revokedAt !== null && entry.from === 'redis'
-    const latest = isOlder ? { ...entry, stored: before } : entry
+    // What was looked up may be from before the change that a poll brought meanwhile.
+    const overtaking = pending.get(keyId)?.isOvertaken === true ? known.get(keyId) : undefined
+    const latest = overtaking ?? (isOlder ? { ...entry, stored: before } : entry)
     const [holds, other] = latest.stored === undefined ? [unknown, known] : [known, unknown]
     holds.set(keyId, latest)
     other.delete(keyId)
@@ -103,11 +122,34 @@ export function openKeyCache(source: KeySource) {
     /** The record of a key, undefined for an id that no key has; a promise where it has to be looked up. */
     get(keyId: string): StoredKey | undefined | Promise<StoredKey | undefined> {
       const entry = known.get(keyId) ?? unknown.get(keyId)
-      const ageMs = entry === undefined ? Number.POSITIVE_INFINITY : performance.now() - entry.askedMs
-      if (entry === undefined || ageMs > usableMs) return lookUp(keyId)
-      // Whoever needs it after this one gets a failure told; this one has its answer.
-      if (ageMs > freshMs) lookUp(keyId).catch(() => {})
-      return entry.stored
+      if (entry === undefined) return lookUp(keyId)
+      const { askedMs, isFollowed, stored } = entry
+      const ageMs = performance.now() - (isFollowed ? Math.max(askedMs, followedMs) : askedMs)
+      if (ageMs > usableMs) return lookUp(keyId)
+      // Who needs it after this one gets the failure; this one has its answer.
+      if (ageMs > (isFollowed ? followedFreshMs : freshMs)) lookUp(keyId).catch(() => {})
+      return stored
+    },
+
+    /** Takes in what a poll says; see keyChanges.ts. */
+    follow({ beganMs, isContinued, changed }: KeyChanges): void {
+      if (!isContinued) {
+        known.clear()
+        unknown.clear()
+        followedSinceMs = performance.now()
+      }
+      followedMs = beganMs
+      const news = changed.filter(
+        ({ key: { keyId } }) => known.has(keyId) || unknown.has(keyId) || pending.has(keyId),
+      )
+      for (const stored of news) {
+        const { keyId } = stored.key
+        known.set(keyId, { stored, from: 'postgres', askedMs: beganMs, isFollowed: true })
+        unknown.delete(keyId)
+        const waiting = pending.get(keyId)
+        if (waiting !== undefined) waiting.isOvertaken = true
+      }
+      source.copy(news)
     },
   }
 }

@@ -21,6 +21,8 @@ export type Found = { keys: Map<string, StoredKey>; askedMs: number; from: 'post
 export type KeySource = {
   /** Looks keys up; rejects with AuthenticationUnavailable. */
   read(keyIds: string[]): Promise<Found>
+  /** Copies records to Redis, for when Postgres does not answer. */
+  copy(found: Iterable<StoredKey>): void
   /** Is called each time that Postgres answers again. */
   onRecovery(listener: () => void): void
 }
@@ -38,7 +40,7 @@ const copyAgainAfterMs = 60_000
 /**
  * Postgres, and while it does not answer, the copies in Redis. After a failure Redis answers at once, without
  * waiting for Postgres; every 0.5 s one look-up goes to Postgres too, and the first that it answers in time ends
- * that. What Postgres tells is copied to Redis when it is news or a minute old.
+ * that. What Postgres says is copied to Redis when changed, and at least once a minute while it is looked up.
  */
 export function openKeySource({
   db,
@@ -66,7 +68,7 @@ export function openKeySource({
     try {
       const found = await within(patience, answer)
       recovered()
-      copyNews(found)
+      copyNews(found.values())
       return { keys: found, askedMs, from: 'postgres' }
     } catch (error) {
       failed(error)
@@ -92,8 +94,9 @@ export function openKeySource({
   }
 
   /** Best effort: a copy that was not written is written with the next look-up, or by publish.ts. */
-  function copyNews(found: Map<string, StoredKey>): void {
-    for (const [keyId, stored] of found) {
+  function copyNews(found: Iterable<StoredKey>): void {
+    for (const stored of found) {
+      const { keyId } = stored.key
       const text = formatCopy(stored)
       if (copied.get(keyId) === text) continue
       copied.set(keyId, text)
@@ -119,6 +122,7 @@ export function openKeySource({
         })
       }
     },
+    copy: copyNews,
     onRecovery(listener) {
       onRecovery = listener
     },

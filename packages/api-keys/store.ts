@@ -108,7 +108,7 @@ export async function revokeKey(db: Postgres, keyId: string): Promise<StoredKey>
 
 /** Those of the keys that exist, by key id. */
 export async function findKeys(db: Postgres, keyIds: string[]): Promise<Map<string, StoredKey>> {
-  const { rows } = await sql<Row>`select * from api_keys where key_id = any(${keyIds})`.execute(db)
+  const { rows } = await sql<KeyRow>`select * from api_keys where key_id = any(${keyIds})`.execute(db)
   return new Map(rows.map(row => [row.key_id, fromRow(row)]))
 }
 
@@ -120,7 +120,7 @@ export async function readKeyPage(
   db: Postgres,
   page: { after: string; limit: number; revokedSince: number },
 ): Promise<StoredKey[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<KeyRow>`
 select * from api_keys
 where key_id > ${page.after}
   and (expires_at is null or expires_at > now())
@@ -152,9 +152,9 @@ from (
 where api_keys.key_id = due.key_id`.execute(db)
 }
 
-type Row = Selectable<Database['api_keys']>
+export type KeyRow = Selectable<Database['api_keys']>
 
-export function fromRow(row: Row): StoredKey {
+export function fromRow(row: KeyRow): StoredKey {
   return {
     secretSha256: row.secret_sha256,
     key: {

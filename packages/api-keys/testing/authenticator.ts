@@ -18,7 +18,7 @@ export async function openAuthenticatorStage() {
   const organizationId = await addOrganization(database.db)
   const postgresRelay = await openRelay(addressOf(database.url, 5432))
   const redisRelay = await openRelay(addressOf(inject('servers').redisUrl, 6379))
-  let statements = 0
+  let lookUps = 0
   const db = openPostgres(through(database.url, postgresRelay), {
     name: 'test',
     max: 5,
@@ -26,7 +26,7 @@ export async function openAuthenticatorStage() {
     onError: () => {},
   }).withPlugin({
     transformQuery({ node }) {
-      statements++
+      if (JSON.stringify(node).includes('where key_id = any(')) lookUps++
       return node
     },
     transformResult: async ({ result }) => result,
@@ -39,6 +39,7 @@ export async function openAuthenticatorStage() {
   let keys: RedisKeys = newKeys()
 
   return {
+    logger,
     /** Beside the relays. */
     db: database.db,
     redis: direct,
@@ -50,8 +51,8 @@ export async function openAuthenticatorStage() {
       opened.push(authenticator)
       return authenticator
     },
-    /** How many statements the processes have sent to Postgres. */
-    statements: () => statements,
+    /** How many look-ups of keys the processes have sent to Postgres. */
+    lookUps: () => lookUps,
     create: (more: Partial<NewKey> = {}) => addKey(database.db, organizationId, more),
     /** Waits until Redis has the copies of all keys. */
     async published(): Promise<void> {

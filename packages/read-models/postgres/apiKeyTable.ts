@@ -1,4 +1,5 @@
 import type { Scope } from '@tally/contract'
+import type { Generated } from 'kysely'
 import type { Instant } from './instant.ts'
 
 /** The keys of the API; kept by packages/api-keys, declared here because one schema has one list of tables. */
@@ -13,4 +14,6 @@ export type ApiKeyTable = {
   expires_at: Instant<null>
   revoked_at: Instant<null>
   last_used_at: Instant<null>
+  /** The id of the transaction that changed more than `last_used_at` last; given by a trigger. */
+  changed_by: Generated<number>
 }

@@ -8,6 +8,7 @@ import * as orderSlots from './migrations/0004-order-slots.ts'
 import * as administration from './migrations/0005-administration.ts'
 import * as itemBlocks from './migrations/0006-item-blocks.ts'
 import * as timeBuckets from './migrations/0008-time-buckets.ts'
+import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import type { Postgres } from './pool.ts'
 
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0005-administration': administration,
   '0006-item-blocks': itemBlocks,
   '0008-time-buckets': timeBuckets,
+  '0009-key-changes': keyChanges,
   '0010-partition-logs': partitionLogs,
 }
 const latest = Object.keys(migrations).length
