@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type LimitHeaders, send } from './answer.ts'
 import type { EndpointRead } from './endpoints/endpoint.ts'
 import { RequestProblem, unavailable } from './http/problems.ts'
-import { type Parsed, parse } from './parameters.ts'
+import { type Parsed, parse, rememberParsed } from './parameters.ts'
+import { granted, type Permit } from './permit.ts'
 import type { Grant, RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
 import type { RedisTurns } from './redisTurns.ts'
@@ -25,7 +26,7 @@ const wrongToken = openWrongTokens()
 /**
  * Answers one request of an endpoint. The checks speak in the order of decisions.md (token, rate limit, scope,
  * parameters, existence), but the read of a hot endpoint begins before the rate limit has answered: both go to
- * Redis in one round trip, which the requests that come together share.
+ * Redis in one round trip, which the requests that come together share. What costs others something waits for the grant.
  */
 export async function answerRequest(
   { authenticator, takeRequest, turns, readers, answered }: RequestParts,
@@ -46,9 +47,9 @@ export async function answerRequest(
   const granting = takeRequest(key.organizationId)
   const parsed = parse(endpoint, request)
   const refused = refusal(endpoint, key, parsed)
-  const begin = () => read(readers, { key, ...parsed } as never)
-  const begun = early && refused === undefined ? turns.readOnce(parsed, key, begin) : undefined
-  // Heard below, unless the limit refuses; then nobody waits for it.
+  const begin = (permit: Permit) => read(readers, { key, ...parsed, permit } as never)
+  const begun = early && refused === undefined ? turns.readOnce(parsed, key, granting, begin) : undefined
+  // Awaited below, unless the limit refuses.
   begun?.catch(() => undefined)
 
   const grant = await granting
@@ -59,7 +60,8 @@ export async function answerRequest(
         headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
       })
     if (refused !== undefined) throw refused
-    answered(name, request, send(request, reply, await (begun ?? begin()), limits))
+    rememberParsed(request, parsed)
+    answered(name, request, send(request, reply, await (begun ?? begin(granted)), limits))
     return reply
   } catch (error) {
     // A problem says them too.

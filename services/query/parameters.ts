@@ -16,18 +16,23 @@ const longestRemembered = 300
  * target, as long as it is remembered.
  */
 export function parse({ params, query }: Endpoint, request: FastifyRequest): Parsed {
-  const target = request.raw.url ?? '/'
-  const known = remembered.get(target)
+  const known = remembered.get(targetOf(request))
   if (known !== undefined) return known
   // The query's text: app.ts has fastify leave it as it is.
   const given = { params: request.params, query: parseQuery(request.query as string) }
   const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
   if (!ofPath.success || !ofQuery.success)
     return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
-  const parsed = { params: ofPath.data, query: ofQuery.data }
-  if (target.length <= longestRemembered) remembered.set(target, parsed)
-  return parsed
+  return { params: ofPath.data, query: ofQuery.data }
 }
+
+/** Remembers what was parsed for a request that the rate limit has granted: refused ones push nothing out. */
+export function rememberParsed(request: FastifyRequest, parsed: Parsed): void {
+  const target = targetOf(request)
+  if (target.length <= longestRemembered && !remembered.has(target)) remembered.set(target, parsed)
+}
+
+const targetOf = ({ raw }: FastifyRequest): string => raw.url ?? '/'
 
 function errorsOf(error: z.ZodError | undefined, given: unknown): ParameterError[] {
   const byParameter = new Map<string, string>()

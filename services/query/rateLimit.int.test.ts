@@ -22,7 +22,7 @@ const topics = ['events', 'orders', 'refunds']
 
 /** What each of five requests that come together is told, in their order. */
 async function fiveTogether(client: typeof redis, id: OrganizationId) {
-  const breaker = openBreaker(() => {})
+  const breaker = openBreaker({ redis: client, onFailure: () => {} })
   const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
   const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns }, limits)
   return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))

@@ -11,8 +11,10 @@ import { LRUCache } from 'lru-cache'
 import { unavailable } from './http/problems.ts'
 import { type RedisTurns, type Taken, windowMs } from './redisTurns.ts'
 
-/** Of an organization of which no record has come: keys are made for known ones only, so this is never seen. */
+/** If no record of the organization has come: keys are made for known ones only, so this is never seen. */
 const unknownStatus: OrganizationStatus = 'Trial'
+/** Without Redis: how long a status counts, so that the limit costs one query per organization and second, however many ask. */
+const statusMs = 1_000
 
 /** What the rate limit says to one request (decisions.md, Rate limit). */
 export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
@@ -29,12 +31,14 @@ export function openRateLimiter(
 ): RateLimiter {
   const { db, turns } = parts
   const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
+  const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
+  const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
 
   const takeHere = async (id: OrganizationId): Promise<Grant> => {
-    const organization = await readOrganizationHead(db, id).catch(() => {
+    const status = await readStatus(id).catch(() => {
       throw unavailable()
     })
-    const limit = limits[organization?.status ?? unknownStatus]
+    const limit = limits[status]
     const now = Date.now()
     let window = ownWindows.get(id)
     if (window === undefined || window.endsAtMs <= now) {
@@ -46,9 +50,9 @@ export function openRateLimiter(
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
 
-  /** Redis lost its data, or is not told of the organization yet: tells it, and asks again. */
-  const tellAndTake = async (id: OrganizationId): Promise<Grant> => {
-    await publishOrganizations(parts, [id]).catch(() => undefined)
+  /** Redis lost its data, or does not know the organization yet: publishes it, and asks again. */
+  const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
+    await publish(id).catch(() => undefined)
     const { index, taken } = turns.takeRequest(id)
     const again = await taken
     return again ? grantOf(again, index) : takeHere(id)
@@ -58,7 +62,7 @@ export function openRateLimiter(
     const { index, taken } = turns.takeRequest(id)
     return taken.then(reply => {
       if (reply === undefined) return takeHere(id)
-      return reply === null ? tellAndTake(id) : grantOf(reply, index)
+      return reply === null ? publishAndTake(id) : grantOf(reply, index)
     })
   }
 }
@@ -66,4 +70,19 @@ export function openRateLimiter(
 /** The share of the request at `index` among those that asked together: the first ones are granted. */
 function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
   return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
+}
+
+/** Shares one call per organization among all that ask within a second of its beginning; a failure is not kept. */
+function onceInAWhile<Result>(
+  call: (id: OrganizationId) => Promise<Result>,
+): (id: OrganizationId) => Promise<Result> {
+  const kept = new LRUCache<OrganizationId, Promise<Result>>({ max: 10_000, ttl: statusMs })
+  return id => {
+    const known = kept.get(id)
+    if (known !== undefined) return known
+    const result = call(id)
+    kept.set(id, result)
+    result.catch(() => kept.delete(id))
+    return result
+  }
 }

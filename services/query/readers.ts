@@ -1,11 +1,15 @@
 import type { Postgres } from '@tally/read-models'
+import type { SharedReads } from './postgres/sharedReads.ts'
 import type { EventList } from './views/eventList.ts'
 import type { EventViews } from './views/eventViews.ts'
 
-/** Where the endpoints read. */
+/** What the endpoints read from. */
 export type Readers = {
   views: EventViews
   list: EventList
   db: Postgres
+  shared: SharedReads
+  /** Those of an event's records. */
+  topics: string[]
   onFailure: (error: unknown) => void
 }

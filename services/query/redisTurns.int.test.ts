@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { asOfField, type RedisClient } from '@tally/read-models'
+import { asOfField, eventRevisionField, type RedisClient } from '@tally/read-models'
 import { randomUUID } from 'node:crypto'
 import { Cluster } from 'ioredis'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -12,18 +12,24 @@ const topics = ['events', 'orders', 'refunds']
 let reads = 0
 /** The real client; only notes how often it is asked. */
 const counted: RedisClient = Object.assign(Object.create(redis), {
-  hget: (key: string, field: string) => {
+  hmget: (key: string, ...fields: string[]) => {
     reads += 1
-    return redis.hget(key, field)
+    return redis.hmget(key, ...fields)
   },
 })
 let failures = 0
-const breaker = openBreaker(() => {
-  failures += 1
+const breaker = openBreaker({
+  redis,
+  onFailure: () => {
+    failures += 1
+  },
 })
+const granting = Promise.resolve({ granted: true })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
 const turns = openRedisTurns({ redis: counted, keys, topics, breaker }, limits)
 afterAll(() => redis.disconnect())
+
+const mark = (revision: number) => ({ revision, epoch: 0 })
 
 let organizationId: OrganizationId
 let eventId: EventId
@@ -47,24 +53,40 @@ test('requests of one turn share one read, those of the next turn read anew', as
   await redis.hset(keys.event(eventId), 'revision', 7)
   const before = reads
   expect(
-    await Promise.all([turns.revision(eventId, 0), turns.revision(eventId, 0), turns.revision(eventId, 0)]),
-  ).toEqual([7, 7, 7])
+    await Promise.all([turns.event(eventId, 0), turns.event(eventId, 0), turns.event(eventId, 0)]),
+  ).toEqual([mark(7), mark(7), mark(7)])
   expect(reads - before).toBe(1)
 
-  await redis.hset(keys.event(eventId), 'revision', 8)
-  expect(await turns.revision(eventId, 0)).toBe(8)
+  await redis.hset(keys.event(eventId), 'revision', 8, 'epoch', 3)
+  expect(await turns.event(eventId, 0)).toEqual({ revision: 8, epoch: 3 })
 })
 
 test('the moment of a shard is the earliest of its topics, and none while one is missing', async () => {
   const shard = 4
   await redis.hset(keys.shard(shard), asOfField('events'), 3_000, asOfField('orders'), 2_000)
-  expect(await turns.asOf(shard)).toBeNull()
-  await redis.hset(keys.shard(shard), asOfField('refunds'), 2_500)
-  expect(await turns.asOf(shard)).toBe(2_000)
+  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: null, epoch: 0 })
+  await redis.hset(keys.shard(shard), asOfField('refunds'), 2_500, 'epoch', 5)
+  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: 2_000, epoch: 5 })
+})
+
+test('with the hash of a shard comes the published revision of each event that is asked for, in one read', async () => {
+  const shard = 5
+  const other = randomUUID() as EventId
+  await redis.hset(keys.shard(shard), eventRevisionField(eventId), 17)
+  const before = reads
+  const [one, two] = await Promise.all([turns.shard(shard, eventId), turns.shard(shard, other)])
+  expect(reads - before).toBe(1)
+  expect(one).toBe(two)
+  expect(one.revisions).toEqual(
+    new Map([
+      [eventId, 17],
+      [other, 0],
+    ]),
+  )
 })
 
 test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
-  expect(await turns.revision(eventId, 0)).toBeUndefined()
+  expect(await turns.event(eventId, 0)).toBeUndefined()
   expect(await turns.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
 
@@ -72,7 +94,7 @@ test('a question is read once in a turn for each key that asks it, and again in 
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
   const read = async () => ++asked
-  const reply = (question: object, by: object) => turns.readOnce(question, by, read)
+  const reply = (question: object, by: object) => turns.readOnce(question, by, granting, read)
 
   expect(
     await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
@@ -83,15 +105,15 @@ test('a question is read once in a turn for each key that asks it, and again in 
 test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
-  const read = () => turns.revision(eventId, 0)
-  const first = turns.readOnce(question, turns, read)
+  const read = () => turns.event(eventId, 0)
+  const first = turns.readOnce(question, turns, granting, read)
   const before = reads
   await Promise.resolve()
   expect(reads).toBe(before)
-  const second = turns.readOnce(question, turns, read)
-  const alone = turns.revision(eventId, 0)
+  const second = turns.readOnce(question, turns, granting, read)
+  const alone = turns.event(eventId, 0)
 
-  expect(await Promise.all([first, second, alone])).toEqual([7, 7, 7])
+  expect(await Promise.all([first, second, alone])).toEqual([mark(7), mark(7), mark(7)])
   expect(reads - before).toBe(1)
 })
 
@@ -100,34 +122,37 @@ test('why a read failed is told to all who share it', async () => {
   const read = () => {
     throw new Error('no such event')
   }
-  const all = [turns.readOnce(question, turns, read), turns.readOnce(question, turns, read)]
+  const all = [
+    turns.readOnce(question, turns, granting, read),
+    turns.readOnce(question, turns, granting, read),
+  ]
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })
 
 /** Answers the first question when `hanging` says so, all others at once. */
-function withSlowAnswer(hanging: Promise<string>, asked: string[], client: object): RedisClient {
-  const hget = (key: string) => {
+function withSlowAnswer(hanging: Promise<string[]>, asked: string[], client: object): RedisClient {
+  const hmget = (key: string) => {
     asked.push(key)
-    return asked.length === 1 ? hanging : Promise.resolve('8')
+    return asked.length === 1 ? hanging : Promise.resolve(['8', null])
   }
-  return Object.assign(Object.create(client), { hget })
+  return Object.assign(Object.create(client), { hmget })
 }
 
 test('who comes while Redis is asked shares the next turn; it goes out also when the one before has failed', async () => {
-  const hanging = Promise.withResolvers<string>()
+  const hanging = Promise.withResolvers<string[]>()
   const asked: string[] = []
   const slow = withSlowAnswer(hanging.promise, asked, redis)
   const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
-  const first = turns.revision(eventId, 0)
+  const first = turns.event(eventId, 0)
   await new Promise(setImmediate)
-  const second = turns.revision(eventId, 0)
+  const second = turns.event(eventId, 0)
   await new Promise(setImmediate)
   expect(asked).toHaveLength(1)
-  const third = turns.revision(eventId, 0)
+  const third = turns.event(eventId, 0)
 
   hanging.reject(new Error('Command timed out'))
   await expect(first).rejects.toThrow('timed out')
-  expect(await Promise.all([second, third])).toEqual([8, 8])
+  expect(await Promise.all([second, third])).toEqual([mark(8), mark(8)])
   expect(asked).toHaveLength(2)
 })
 
@@ -135,9 +160,9 @@ test('in a cluster a node that hangs holds nobody up', async () => {
   const asked: string[] = []
   const slow = withSlowAnswer(new Promise(() => {}), asked, Cluster.prototype)
   const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
-  void turns.revision(eventId, 0)
+  void turns.event(eventId, 0)
   await new Promise(setImmediate)
-  expect(await turns.revision(eventId, 0)).toBe(8)
+  expect(await turns.event(eventId, 0)).toEqual(mark(8))
 })
 
 test('without Redis nothing is taken, and that is told as one failure', async () => {

@@ -1,64 +1,81 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
-import { readPublishedAsOf, type RedisClient, type RedisKeys } from '@tally/read-models'
+import { asOfField, earliest, eventRevisionField, type RedisClient, type RedisKeys } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import type { Breaker } from './breaker.ts'
+import { type OpenPermit, openPermit, type Permit } from './permit.ts'
 
 /**
- * What scripts/takeRequests.2.lua answers for requests that were taken together; null where Redis does not know the
+ * What scripts/takeRequests.2.lua answers for requests that were taken together; null if Redis does not know the
  * organization's status.
  */
 export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
 
+/** A shard's hash, as it was at one moment. */
+export type ShardHash = {
+  /** The watermark up to which everything is counted and published, in epoch milliseconds: the earliest of its topics, null if
+   * one is missing. */
+  asOfMs: number | null
+  /** The epoch that the watermarks belong to; 0 if the hash does not say. */
+  epoch: number
+  /** The highest published revision of each event that was asked for; 0 if the hash does not say. */
+  revisions: Map<EventId, number>
+}
+export type EventMark = { revision: number; epoch: number }
+
 /**
- * What every hot request asks Redis for. Requests that come together make one turn: one round trip, one read of each
- * question, event and shard, and one script call for each organization, so that neither Redis nor this process works
- * more because more devices poll the same event. A turn goes out once all that had arrived has joined it and the one
- * before is answered, or has failed; in a cluster after 5 ms at the latest, so that a slow node does not hold up the
- * others.
+ * What every hot request asks Redis for. Requests that come together make one request batch: one round trip, one read of each
+ * question, event and shard, and one script call per organization, so that neither Redis nor this process works more because
+ * more devices poll the same event. A batch goes out once all that had arrived has joined it and the one before is answered,
+ * has failed or is too slow; in a cluster after 5 ms at the latest, so that a slow node does not hold up the others.
  */
 export type RedisTurns = {
   /**
-   * Takes one request from an organization's window, together with the others of the turn, of which it is the one at
-   * `index`; undefined where Redis does not answer.
+   * Takes one request from an organization's window, together with the others of the batch, of which it is the one at
+   * `index`; undefined if Redis does not answer or refuses.
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
   /**
-   * Reads once for all that ask the same question with the same key in one turn (both told by identity). The read begins
-   * when the turn goes out, never before one of them has asked: nobody is told less than another process told it before.
-   * The turn is still open then: every `asOf` and `revision` that `read` asks for before its first `await` is part of it.
+   * Reads once for all that ask the same question with the same key in one batch (both told by identity). The read begins
+   * when the batch goes out, never before one of them has asked: nobody is told less than another process told it before.
+   * The batch is still open then: every `shard` and `event` that `read` asks for before its first `await` is part of it.
+   * `read` gets the grants of all that share it; they join until it begins.
    */
-  readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>): Promise<Reply>
-  /** The moments up to which the topics of a shard are counted: the earliest, null where one is missing. */
-  asOf(shard: number): Promise<number | null>
-  /**
-   * The revision of an event in Redis, undefined where it does not have the event. Of a moment not before the `asOf` of
-   * its shard that was asked for in the same turn.
-   */
-  revision(id: EventId, shard: number): Promise<number | undefined>
+  readOnce<Reply>(
+    question: object,
+    by: object,
+    granting: Promise<{ granted: boolean }>,
+    read: (permit: Permit) => Promise<Reply>,
+  ): Promise<Reply>
+  /** A shard's hash with the published revision of this event. */
+  shard(shard: number, id: EventId): Promise<ShardHash>
+  /** The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash. */
+  event(id: EventId, shard: number): Promise<EventMark | undefined>
 }
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
-/** How long a turn waits for the one before in a cluster: many times what its nodes take. */
-const patienceMs = 5
+/** How long a batch waits for the one before in a cluster: many times what its nodes take. */
+const clusterPatienceMs = 5
 
 type Turn = {
+  sinceMs: number
   takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
-  moments: Map<number, Waiter<number | null>>
-  revisions: Map<EventId, Waiter<number | undefined> & { shard: number }>
+  shards: Map<number, Waiter<ShardHash> & { events: Set<EventId> }>
+  events: Map<EventId, Waiter<EventMark | undefined> & { shard: number }>
   /** By question, by who asks it. */
-  replies: Map<object, Map<object, Promise<unknown>>>
+  replies: Map<object, Map<object, { reply: Promise<unknown>; permit: OpenPermit }>>
   reads: (() => void)[]
 }
 type Waiter<Reply> = PromiseWithResolvers<Reply>
 
 const newTurn = (): Turn => ({
+  sinceMs: performance.now(),
   takers: new Map(),
-  moments: new Map(),
-  revisions: new Map(),
+  shards: new Map(),
+  events: new Map(),
   replies: new Map(),
   reads: [],
 })
@@ -69,49 +86,85 @@ export function openRedisTurns(
     keys,
     topics,
     breaker,
-  }: { redis: RedisClient; keys: RedisKeys; topics: string[]; breaker: Breaker },
+  }: {
+    redis: RedisClient
+    keys: RedisKeys
+    topics: string[]
+    breaker: Breaker
+  },
   limits: RateLimits,
 ): RedisTurns {
   const isCluster = redis instanceof Cluster
   const limitPairs = Object.entries(limits).flat()
-  /** Who came since the last turn went out. */
+  const shardFields = ['epoch', ...topics.map(asOfField)]
+  /** Who came since the last batch went out. */
   let turn: Turn | undefined
-  /** The turn that was sent last, until it is answered or the patience ends; while it is set nothing is sent. */
+  /** The batch that was sent last, until it is answered or the patience ends; while it is set nothing is sent. */
   let unanswered: Turn | undefined
 
   const takeRequests = ({ takers }: Turn) =>
-    [...takers].map(([id, group]) =>
-      settle(group, () =>
-        breaker.attempt(async () =>
-          redis.takeRequests(keys.window(id), keys.organization(id), windowMs, group.count, ...limitPairs),
-        ),
-      ),
+    [...takers].map(async ([id, group]) => {
+      try {
+        const taken = await redis.takeRequests(
+          keys.window(id),
+          keys.organization(id),
+          windowMs,
+          group.count,
+          ...limitPairs,
+        )
+        // A batch that is refused as a whole writes nothing.
+        if (taken !== null && taken[0] > 0) breaker.noteWrite()
+        group.resolve(taken)
+      } catch (error) {
+        breaker.noteWrite(error)
+        group.resolve(undefined)
+      }
+    })
+
+  const readShards = ({ shards }: Turn) =>
+    [...shards].map(([shard, waiter]) =>
+      settle(waiter, async () => {
+        const ids = [...waiter.events]
+        const fields = [...shardFields, ...ids.map(eventRevisionField)]
+        const [epoch = null, ...texts] = await redis.hmget(keys.shard(shard), ...fields)
+        const revisions = texts.slice(topics.length)
+        return {
+          epoch: Number(epoch ?? 0),
+          asOfMs: earliest(texts.slice(0, topics.length).map(text => (text === null ? null : Number(text)))),
+          revisions: new Map(ids.map((id, index) => [id, Number(revisions[index] ?? 0)])),
+        }
+      }),
     )
 
-  const readMoments = ({ moments }: Turn) =>
-    [...moments].map(([shard, waiter]) =>
-      settle(waiter, async () => readPublishedAsOf({ redis, keys }, topics, shard)),
-    )
-
-  const readRevisions = ({ revisions, moments }: Turn) =>
-    [...revisions].map(([id, waiter]) =>
+  const readEvents = ({ events, shards }: Turn) =>
+    [...events].map(([id, waiter]) =>
       settle(waiter, async () => {
         // One connection answers in the order asked; the nodes of a cluster do not.
-        if (isCluster) await moments.get(waiter.shard)?.promise.catch(() => undefined)
-        const text = await redis.hget(keys.event(id), 'revision')
-        return text === null ? undefined : Number(text)
+        if (isCluster) await shards.get(waiter.shard)?.promise.catch(() => undefined)
+        const [revision, epoch] = await redis.hmget(keys.event(id), 'revision', 'epoch')
+        return typeof revision === 'string'
+          ? { revision: Number(revision), epoch: Number(epoch ?? 0) }
+          : undefined
       }),
     )
 
   /** Resolves when all is answered. */
-  const ask = (turn: Turn) =>
-    Promise.all([...takeRequests(turn), ...readMoments(turn), ...readRevisions(turn)])
+  const ask = (turn: Turn) => Promise.all([...takeRequests(turn), ...readShards(turn), ...readEvents(turn)])
+
+  const fail = ({ takers, shards, events }: Turn, error: Error) => {
+    for (const group of takers.values()) group.resolve(undefined)
+    for (const waiter of [...shards.values(), ...events.values()]) waiter.reject(error)
+  }
 
   const send = (): void => {
     if (turn === undefined || unanswered !== undefined) return
     const sent = turn
     for (const read of sent.reads) read()
     turn = undefined
+    if (breaker.isOpen()) {
+      fail(sent, new Error('Redis is not asked: it was too slow'))
+      return
+    }
     unanswered = sent
     const sendNext = () => {
       clearTimeout(timer)
@@ -119,8 +172,16 @@ export function openRedisTurns(
       unanswered = undefined
       setImmediate(send)
     }
-    const timer = isCluster ? setTimeout(sendNext, patienceMs) : undefined
-    void ask(sent).then(sendNext)
+    const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
+    const cancel = breaker.deadline(sent.sinceMs, () => {
+      breaker.trip()
+      fail(sent, new Error('Redis is too slow'))
+      sendNext()
+    })
+    void ask(sent).then(() => {
+      cancel()
+      sendNext()
+    })
   }
 
   const current = (): Turn => {
@@ -139,26 +200,40 @@ export function openRedisTurns(
       }))
       return { index: group.count++, taken: group.promise }
     },
-    readOnce<Reply>(question: object, by: object, read: () => Promise<Reply>) {
+    readOnce<Reply>(
+      question: object,
+      by: object,
+      granting: Promise<{ granted: boolean }>,
+      read: (permit: Permit) => Promise<Reply>,
+    ) {
       const { replies, reads } = current()
-      const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
+      const shared = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
         const waiter = newWaiter<Reply>()
-        reads.push(() => settle(waiter, async () => read()))
-        return waiter.promise
+        const permit = openPermit()
+        reads.push(() => settle(waiter, async () => read(permit.granted)))
+        return { reply: waiter.promise, permit }
       })
-      return reply as Promise<Reply>
+      shared.permit.join(granting)
+      return shared.reply as Promise<Reply>
     },
-    asOf: shard => getOrInsertComputed(current().moments, shard, newWaiter<number | null>).promise,
-    revision: (id, shard) =>
-      getOrInsertComputed(current().revisions, id, () => ({ ...newWaiter<number | undefined>(), shard }))
+    shard(shard, id) {
+      const waiter = getOrInsertComputed(current().shards, shard, () => ({
+        ...newWaiter<ShardHash>(),
+        events: new Set<EventId>(),
+      }))
+      waiter.events.add(id)
+      return waiter.promise
+    },
+    event: (id, shard) =>
+      getOrInsertComputed(current().events, id, () => ({ ...newWaiter<EventMark | undefined>(), shard }))
         .promise,
   }
 }
 
 const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
-const newReplies = () => new Map<object, Promise<unknown>>()
+const newReplies = () => new Map<object, { reply: Promise<unknown>; permit: OpenPermit }>()
 
-/** Hands a reply, or why there is none, to who waits for it; also where the call itself throws. */
+/** Hands a reply, or why there is none, to who waits for it; also if the call itself throws. */
 function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
   return call().then(resolve, reject)
 }

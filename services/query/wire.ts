@@ -5,30 +5,47 @@ import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/r
 import { buildApp } from './app.ts'
 import { openBreaker } from './breaker.ts'
 import { queryMetrics } from './metrics.ts'
+import { Refused } from './permit.ts'
+import { openGate } from './postgres/gate.ts'
+import { openSharedReads } from './postgres/sharedReads.ts'
 import { openRateLimiter } from './rateLimit.ts'
 import { openRedisTurns } from './redisTurns.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
+import { watchWatermarks } from './views/watermarks.ts'
 
-/** How long Redis may take for one command: far more than it needs, so that a busy process is not taken for a dead Redis. */
+/** When a command that hangs is given up; nobody waits for it that long (breaker.ts). */
 const redisTimeoutMs = 500
+
+/** Connections to Postgres for reads: those of the gate, and two for repairs. */
+const readConnections = 8
+const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 1_000 }
+/** Those for keys, the rate limit and what is polled. */
+const authConnections = 4
 
 /** Opens all parts of a query process and starts it; it keeps nothing that another one would need. */
 export async function startQuery(settings: Settings, { lifecycle, logger }: ServiceParts): Promise<void> {
   const registry = openMetrics()
   const metrics = queryMetrics(registry)
   const onFailure = (error: unknown) => {
+    if (error instanceof Refused) return
     metrics.failures.inc()
     logger.debug({ err: error }, 'a part does not answer')
   }
 
-  const db = openPostgres(settings.databaseUrl, {
-    name: 'query',
-    max: 8,
-    statementTimeoutMs: 5_000,
-    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
-  })
-  lifecycle.onRelease('postgres', () => db.destroy())
+  const openPool = (max: number) => {
+    const pool = openPostgres(settings.databaseUrl, {
+      name: 'query',
+      max,
+      statementTimeoutMs: 5_000,
+      onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+    })
+    lifecycle.onRelease('postgres', () => pool.destroy())
+    return pool
+  }
+  const db = openPool(readConnections)
+  // Whether a request may be answered at all: it never waits for reads.
+  const authDb = openPool(authConnections)
   await checkSchema(db)
 
   const redis = openRedis(settings.redisNodes, {
@@ -41,29 +58,46 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const keys = redisKeys(settings.redisPrefix)
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
-  const breaker = openBreaker(onFailure)
+  const breaker = openBreaker({
+    redis,
+    onFailure,
+    onWritable(isWritable, error) {
+      metrics.redisRefusesWrites.set(isWritable ? 0 : 1)
+      if (isWritable) logger.info({}, 'Redis takes writes again')
+      else
+        logger.error(
+          { err: error },
+          'Redis refuses writes: answers come from Postgres. Free its memory or disk',
+        )
+    },
+  })
   const turns = openRedisTurns({ redis, keys, topics, breaker }, settings.rateLimits)
   const counts = openRequestCounts({ redis, keys, logger })
   lifecycle.onRelease('counts of requests', () => counts.close())
   const onOver = (key: ApiKey) => counts.note(key, 401)
-  const authenticator = openAuthenticator({ db, redis, keys, logger, onOver })
+  const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close())
-  const list = openEventList({ db, redis, keys, breaker, onFailure })
+  const shared = openSharedReads(openGate(gateOptions))
+  const watermarks = watchWatermarks({ db: authDb, topics, onFailure })
+  lifecycle.onRelease('watermarks', () => watermarks.close())
+  const list = openEventList({ db, redis, keys, breaker, shared, onFailure })
   const views = openEventViews({
     db,
     redis,
     keys,
     turns,
     breaker,
+    shared,
+    watermarks,
     topics,
     onSource: source => metrics.source.labels({ source }).inc(),
     onFailure,
     listedEvents: list.listed,
   })
-  const takeRequest = openRateLimiter({ db, redis, keys, turns }, settings.rateLimits)
+  const takeRequest = openRateLimiter({ db: authDb, redis, keys, turns }, settings.rateLimits)
 
   const app = await buildApp(
-    { authenticator, takeRequest, readers: { views, list, db, onFailure }, turns },
+    { authenticator, takeRequest, readers: { views, list, db, shared, topics, onFailure }, turns },
     {
       edition: settings.edition,
       corsOrigins: settings.corsOrigins,

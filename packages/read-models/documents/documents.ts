@@ -34,17 +34,16 @@ export type Documents = Map<DocumentName, string>
 
 /**
  * Composes documents from the counters in Postgres: the one way from counters to documents, for the projector,
- * for a query that finds none in Redis, and for repairs. Read inside one snapshot.
+ * for a query that finds none in Redis, and for repairs; all views, or those that are wanted. Read inside one snapshot.
  */
 export async function composeDocuments(
   snapshot: Kysely<Database>,
   scope: CounterScope,
+  wanted: readonly View[] = views,
 ): Promise<Map<EventId, Documents>> {
-  const [daily, hourly, items] = [
-    await readDaily(snapshot, scope),
-    await readHourly(snapshot, scope),
-    await readItems(snapshot, scope),
-  ]
+  const daily = wanted.includes('kpis') ? await readDaily(snapshot, scope) : []
+  const hourly = wanted.includes('hours') ? await readHourly(snapshot, scope) : []
+  const items = wanted.includes('items') ? await readItems(snapshot, scope) : []
   const documents = new Map<EventId, Documents>()
   const put = <Name extends View>(
     view: Name,

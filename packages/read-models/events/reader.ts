@@ -23,6 +23,16 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
   }))
 }
 
+/** The shard that an event's records come through, undefined for an unknown event. */
+export async function readShard(db: Kysely<Database>, eventId: EventId): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('event_heads')
+    .select('shard')
+    .where('event_id', '=', eventId)
+    .executeTakeFirst()
+  return row?.shard
+}
+
 /** What the list of events says of one; menus, which may be long, stay in the database. */
 export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>
 

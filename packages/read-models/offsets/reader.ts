@@ -66,3 +66,15 @@ export function earliest(moments: (number | null)[]): number | null {
     Number.MAX_SAFE_INTEGER,
   )
 }
+
+/** As readAsOf, of every shard that has a watermark for each topic. */
+export async function readAsOfByShard(db: Kysely<Database>, topics: string[]): Promise<Map<number, number>> {
+  const rows = await db
+    .selectFrom('shard_offsets')
+    .select(['partition', eb => eb.fn.min('as_of').as('as_of')])
+    .where('topic', 'in', topics)
+    .groupBy('partition')
+    .having(eb => eb.fn.count('as_of'), '=', topics.length)
+    .execute()
+  return new Map(rows.flatMap(({ partition, as_of }) => (as_of === null ? [] : [[partition, as_of]])))
+}

@@ -2,10 +2,13 @@ import type { Database } from '../postgres/database.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Transaction } from 'kysely'
 
-/** Runs reads in one snapshot of the database: whole batches or nothing of them. */
+/** Reads inside it see whole batches or nothing of them. */
+export type Snapshot = Transaction<Database>
+
+/** Runs reads in one snapshot of the database. */
 export function inSnapshot<Result>(
   db: Postgres,
-  read: (snapshot: Transaction<Database>) => Promise<Result>,
+  read: (snapshot: Snapshot) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
 }

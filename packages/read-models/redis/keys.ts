@@ -28,5 +28,7 @@ export function redisKeys(prefix: string) {
 export const asOfField = (topic: string) => `as-of:${topic}`
 /** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
 export const publishedField = (topic: string) => `published:${topic}`
+/** Field of a shard's hash: the highest revision of an event that was published; an event's hash below it is an old one. */
+export const eventRevisionField = (id: EventId) => `revision:${id}`
 
 export type RedisKeys = ReturnType<typeof redisKeys>

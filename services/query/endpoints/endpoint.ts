@@ -2,18 +2,20 @@ import type { EndpointName, endpoints } from '@tally/contract'
 import type { ApiKey } from '@tally/api-keys'
 import type { z } from 'zod'
 import type { Answer } from '../answer.ts'
+import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 
-/** What a read is given: the key that asks, and the parameters as the contract parses them. */
+/** What a read is given: the key that asks, the parameters as the contract parses them, and the rate limit's permit. */
 export type Asked<Name extends EndpointName> = {
   key: ApiKey
   params: z.output<(typeof endpoints)[Name]['params']>
   query: z.output<(typeof endpoints)[Name]['query']>
+  permit: Permit
 }
 
 /**
  * One endpoint: a name of the contract and its read. `early` reads cost so little that they begin before the rate
- * limit has answered, in the same round trip to Redis.
+ * limit has answered, in the same round trip to Redis; from there on they wait for its permit.
  */
 export type EndpointRead<Name extends EndpointName = EndpointName> = {
   name: Name

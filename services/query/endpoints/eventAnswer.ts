@@ -2,6 +2,7 @@ import type { ApiKey } from '@tally/api-keys'
 import type { EventId } from '@tally/contract'
 import type { Answer } from '../answer.ts'
 import { RequestProblem } from '../http/problems.ts'
+import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 import type { Answered } from '../views/eventViews.ts'
 import type { Question } from '../views/question.ts'
@@ -10,16 +11,16 @@ import type { Question } from '../views/question.ts'
 export const notFound = () => new RequestProblem('not-found')
 
 /** The part of a request that says whose event is asked about. */
-export type AskedEvent = { key: ApiKey; params: { eventId: EventId } }
+export type AskedEvent = { key: ApiKey; params: { eventId: EventId }; permit: Permit }
 
 /** Asks a question to the event of a request, if its key may see it; a 404 for whatever is not there for it. */
 export async function askEvent(
   { views }: Readers,
-  { key, params: { eventId } }: AskedEvent,
+  { key, params: { eventId }, permit }: AskedEvent,
   question: Question,
 ): Promise<Answered> {
   if (key.eventId !== null && key.eventId !== eventId) throw notFound()
-  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question)
+  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, permit)
   if (answered === undefined) throw notFound()
   return answered
 }

@@ -11,15 +11,14 @@ export const getOrder = endpointRead({
   early: false,
   read: (readers, asked) => {
     const { eventId, id } = asked.params
-    return answerFromOrders(
-      readers,
-      asked,
-      ifListed(() => orderId.safeParse(id).success),
-      async snapshot => {
+    return answerFromOrders(readers, asked, {
+      key: `order ${id}`,
+      question: ifListed(() => orderId.safeParse(id).success),
+      async read(snapshot) {
         const order = await readOrder(snapshot, eventId, id)
         if (order === undefined) throw notFound()
         return composeText(order)
       },
-    )
+    })
   },
 })

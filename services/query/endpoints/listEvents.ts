@@ -6,8 +6,8 @@ import { endpointRead } from './endpoint.ts'
 export const listEvents = endpointRead({
   name: 'listEvents',
   early: true,
-  async read({ list }, { key }) {
-    const events = await list.read(key.organizationId)
+  async read({ list }, { key, permit }) {
+    const events = await list.read(key.organizationId, permit)
     const visible = key.eventId === null ? events : events.filter(({ id }) => id === key.eventId)
     return { ...compose(visible), eventId: noEventId }
   },

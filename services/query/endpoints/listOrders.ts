@@ -14,14 +14,17 @@ export const listOrders = endpointRead({
   read: (readers, asked) => {
     const { dayId, areaId, status, page, pageSize } = asked.query
     const filter = { eventId: asked.params.eventId, dayId, areaId, status }
-    const listed = ifListed(event => hasDay(event, dayId) && hasArea(event, areaId))
-    return answerFromOrders(readers, asked, listed, async snapshot => {
-      const totalCount = await countOrders(snapshot, filter)
-      const offset = (page - 1) * pageSize
-      const orders =
-        offset >= totalCount ? [] : await readOrderPage(snapshot, filter, { offset, limit: pageSize })
-      const pagination = { page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) }
-      return { ...composeText(`[${orders.join(',')}]`, pagination), pagination }
+    return answerFromOrders(readers, asked, {
+      key: `orders ${[dayId, areaId, status, page, pageSize].join(' ')}`,
+      question: ifListed(event => hasDay(event, dayId) && hasArea(event, areaId)),
+      async read(snapshot) {
+        const totalCount = await countOrders(snapshot, filter)
+        const offset = (page - 1) * pageSize
+        const orders =
+          offset >= totalCount ? [] : await readOrderPage(snapshot, filter, { offset, limit: pageSize })
+        const pagination = { page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) }
+        return { ...composeText(`[${orders.join(',')}]`, pagination), pagination }
+      },
     })
   },
 })

@@ -1,4 +1,4 @@
-import { inSnapshot } from '@tally/read-models'
+import { inSnapshot, readAsOf, readShard, type Snapshot } from '@tally/read-models'
 import type { Answer } from '../answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
 import type { Readers } from '../readers.ts'
@@ -6,35 +6,38 @@ import { composeText } from '../views/composed.ts'
 import type { Question } from '../views/question.ts'
 import { type AskedEvent, askEvent } from './eventAnswer.ts'
 
-type Snapshot = Parameters<Parameters<typeof inSnapshot>[1]>[0]
-
 /** Whether the event lists what an order question names; nothing else of the event is needed. */
 export const ifListed =
   (isListed: (event: Parameters<Question>[0]) => boolean): Question =>
   event =>
     isListed(event) ? { key: 'listed', needs: [], compose: () => composeText('') } : undefined
 
+type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
+
 /**
  * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503
- * (decisions.md, When a part is down). `asOf` is what the event's other answers say: read before the orders, so
- * everything up to it is among them.
+ * (decisions.md, When a part is down). `asOf` comes from the same snapshot, so that it is true of these orders also
+ * after Postgres lost commits. Equal questions (`key`) share one read.
  */
 export async function answerFromOrders(
   readers: Readers,
   asked: AskedEvent,
-  question: Question,
-  read: (snapshot: Snapshot) => Promise<Pick<Answer, 'data' | 'etag' | 'pagination'>>,
+  { key, question, read }: { key: string; question: Question; read: (snapshot: Snapshot) => Promise<Orders> },
 ): Promise<Answer> {
-  const { event, asOfMs } = await askEvent(readers, asked, question)
-  return { ...(await inSnapshotOrUnavailable(readers, read)), eventId: event.eventId, asOfMs }
-}
-
-async function inSnapshotOrUnavailable<Result>(
-  { db, onFailure }: Readers,
-  read: (snapshot: Snapshot) => Promise<Result>,
-): Promise<Result> {
+  const { eventId } = asked.params
+  await askEvent(readers, asked, question)
+  const { db, shared, topics, views, onFailure } = readers
   try {
-    return await inSnapshot(db, read)
+    return await shared.share(asked.key.organizationId, `${eventId} ${key}`, undefined, async () => {
+      const noteAsOf = views.expectAsOf(eventId)
+      const answer = await inSnapshot(db, async snapshot => {
+        const shard = await readShard(snapshot, eventId)
+        const asOfMs = shard === undefined ? null : await readAsOf(snapshot, topics, shard)
+        return { ...(await read(snapshot)), eventId, asOfMs }
+      })
+      noteAsOf(answer.asOfMs)
+      return answer
+    })
   } catch (error) {
     if (error instanceof RequestProblem) throw error
     onFailure(error)

@@ -9,49 +9,78 @@ import {
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
+import type { Permit } from '../permit.ts'
+import type { SharedReads } from '../postgres/sharedReads.ts'
 
 export type EventList = {
-  /** All events of an organization in the API's order. Throws `service-unavailable` where no part can tell. */
-  read(id: OrganizationId): Promise<EventAnswer[]>
-  /** Their ids, from Redis only; undefined where it does not have them. */
+  /**
+   * All events of an organization in the API's order. Throws `service-unavailable` if no part can tell. Asks Postgres, and
+   * remembers what it read, only with the permit.
+   */
+  read(id: OrganizationId, permit: Permit): Promise<EventAnswer[]>
+  /** Their ids, from Redis only; undefined if it does not have them. */
   listed(id: OrganizationId): Promise<string[] | undefined>
 }
 
-/** Reads the list of events from Redis, and from Postgres where Redis is down, empty or behind. */
+type List = { revision: number; events: EventAnswer[] }
+
+/** Reads the list of events from Redis, and from Postgres if Redis is down, empty, behind or takes no writes. */
 export function openEventList(parts: {
   db: Postgres
   redis: RedisClient
   keys: RedisKeys
   breaker: Breaker
+  shared: SharedReads
   onFailure: (error: unknown) => void
 }): EventList {
-  const { db, redis, keys, breaker, onFailure } = parts
+  const { db, redis, keys, breaker, shared, onFailure } = parts
+  /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })
 
-  const fromRedis = (id: OrganizationId): Promise<EventAnswer[] | undefined> =>
+  const fromRedis = (id: OrganizationId): Promise<List | 'missing' | undefined> =>
     breaker.attempt(async () => {
       const [revision, events] = await redis.hmget(keys.organization(id), 'revision', 'events')
-      if (typeof revision !== 'string' || typeof events !== 'string') return undefined
-      if (Number(revision) < (latest.get(id) ?? 0)) return undefined
-      latest.set(id, Number(revision))
-      return JSON.parse(events) as EventAnswer[]
+      if (typeof revision !== 'string' || typeof events !== 'string') return 'missing'
+      return { revision: Number(revision), events: JSON.parse(events) as EventAnswer[] }
     })
 
-  const fromPostgres = async (id: OrganizationId): Promise<EventAnswer[]> => {
-    const document = await composeOrganization(db, id)
-    if (document === undefined) return []
-    latest.set(id, Math.max(document.revision, latest.get(id) ?? 0))
-    void breaker.attempt(() => publishOrganizations(parts, [id]))
-    return document.events
-  }
+  const fromPostgres = (id: OrganizationId): Promise<EventAnswer[]> =>
+    shared.share(id, 'events', undefined, async () => {
+      const before = latest.peek(id)
+      const document = await composeOrganization(db, id)
+      const now = latest.peek(id)
+      const revision = document?.revision ?? 0
+      latest.set(id, now === before ? revision : Math.max(now ?? 0, revision))
+      return document?.events ?? []
+    })
+
+  const isCurrent = (id: OrganizationId, { revision }: List) =>
+    !breaker.refusesWrites() && revision >= (latest.peek(id) ?? 0)
+
+  const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(parts, [id]))
 
   return {
-    read: async id =>
-      (await fromRedis(id)) ??
-      fromPostgres(id).catch(error => {
+    async read(id, permit) {
+      const hot = await fromRedis(id)
+      await permit
+      const isHot = typeof hot === 'object'
+      if (isHot && isCurrent(id, hot)) {
+        latest.set(id, hot.revision)
+        return hot.events
+      }
+      try {
+        const events = await fromPostgres(id)
+        if (hot === 'missing') repair(id)
+        return events
+      } catch (error) {
         onFailure(error)
+        if (isHot) return hot.events
         throw unavailable()
-      }),
-    listed: async id => (await fromRedis(id))?.map(({ id }) => id),
+      }
+    },
+    async listed(id) {
+      const hot = await fromRedis(id)
+      return typeof hot === 'object' ? hot.events.map(({ id }) => id) : undefined
+    },
   }
 }

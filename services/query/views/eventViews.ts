@@ -9,28 +9,37 @@ import {
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
+import type { Permit } from '../permit.ts'
+import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { RedisTurns } from '../redisTurns.ts'
-import { openPostgresSource } from './fromPostgres.ts'
-import { type Head, type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
 import type { Composed } from './composed.ts'
+import { openPostgresSource } from './fromPostgres.ts'
+import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
+import { openMemory } from './memory.ts'
 import type { Plan, Question } from './question.ts'
+import { openRepairs } from './repairs.ts'
+import type { Watermarks } from './watermarks.ts'
 
-/** Events that a process remembers at their last revision, and how many characters of answers of them. */
-const rememberedEvents = 2_000
-const rememberedEntries = 100_000
+/** How many characters of answers a process remembers. */
 const rememberedText = 24 * 1024 * 1024
+/** An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1 s. */
+const unknownMs = 800
+const rememberedUnknown = 20_000
 
 export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
+type Asked = { eventId: EventId; organizationId: OrganizationId }
 export type EventViews = {
   /**
-   * Answers a question to an organization's event; undefined where there is no such event, it is another
-   * organization's, or the question names what is not the event's. Throws `service-unavailable` where no part
-   * can tell.
+   * Answers a question to an organization's event; undefined if there is no such event, it is another
+   * organization's, or the question names what is not the event's. Throws `service-unavailable` if no part
+   * can tell. Asks Postgres, and remembers what it read, only with the permit.
    */
-  ask(
-    of: { eventId: EventId; organizationId: OrganizationId },
-    question: Question,
-  ): Promise<Answered | undefined>
+  ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
+  /**
+   * Call it before a read of Postgres that tells an event's watermark; what it returns takes that watermark, so that no later
+   * answer from Redis says less.
+   */
+  expectAsOf(eventId: EventId): (asOfMs: number | null) => void
 }
 
 export type EventViewsParts = {
@@ -39,91 +48,76 @@ export type EventViewsParts = {
   keys: RedisKeys
   turns: RedisTurns
   breaker: Breaker
+  shared: SharedReads
+  watermarks: Pick<Watermarks, 'isBehind'>
   topics: string[]
   /** Hears where an answer came from. */
   onSource: (source: 'memory' | 'redis' | 'postgres') => void
   onFailure: (error: unknown) => void
-  /** The ids of an organization's events where Redis has them, for when Postgres is down. */
+  /** The ids of an organization's events if Redis has them, for when Postgres is down. */
   listedEvents: (id: OrganizationId) => Promise<string[] | undefined>
 }
 
 /**
- * The one place that decides where an answer comes from: Redis first, and Postgres where Redis is down, does not
- * have the event, or is behind what this process has answered before (a Redis that came back from an old
- * snapshot): a view never goes back to an older revision. What Redis lacked is put there afterwards.
+ * The one place that decides where an answer comes from: Redis first, and Postgres if Redis is down, does not have the event,
+ * holds documents and watermarks that do not fit together, is not updated any more, or is behind what this process has
+ * answered before. An answer of Postgres says what Postgres says, also if that is less. What Redis lacked is put there
+ * afterwards. If Postgres is down too, an answer of Redis that fits together goes out, however old.
  */
 export function openEventViews(parts: EventViewsParts): EventViews {
-  const { db, breaker, topics, onSource, onFailure, listedEvents } = parts
+  const { db, breaker, shared, watermarks, topics, onSource, onFailure, listedEvents } = parts
   const fromRedis = openRedisSource(parts)
   const fromPostgres = openPostgresSource({ db, topics })
-  const heads = new LRUCache<EventId, Head>({
-    max: rememberedEvents,
-    maxSize: rememberedEntries,
-    sizeCalculation: ({ event }) =>
-      1 + (event === undefined ? 0 : event.menuItems.length + event.days.length + event.areas.length),
-  })
+  const memory = openMemory()
   const answers = new LRUCache<string, Composed>({
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,
   })
-  const said = new LRUCache<EventId, Said>({ max: rememberedEvents })
-  const repairing = new Set<EventId>()
+  /** Events that an organization does not have, with the time until which that is believed. */
+  const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
+  const repair = openRepairs(id => publishEvents(parts, new Map([[id, { whole: true }]])), onFailure)
 
   const answerKey = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`
 
-  const isBehind = ({ head, asOfMs }: Read): boolean => {
-    if (head.revision < (heads.peek(head.eventId)?.revision ?? 0)) return true
-    const last = said.peek(head.eventId)
-    // In another shard than before nothing was said yet: its moment may well be an earlier one.
-    return last !== undefined && last.shard === head.event?.shard && (asOfMs ?? 0) < last.ofShardMs
-  }
-
-  const remember = ({ head, asOfMs }: Read) => {
-    const known = heads.peek(head.eventId)
-    if (head !== known && head.revision >= (known?.revision ?? 0)) heads.set(head.eventId, head)
-    if (head.event === undefined || asOfMs === null) return
-    const { shard } = head.event
-    const last = said.peek(head.eventId)
-    if (last?.shard === shard && last.ofShardMs === asOfMs) return
-    const ofShardMs = last?.shard === shard ? Math.max(last.ofShardMs, asOfMs) : asOfMs
-    said.set(head.eventId, { shard, ofShardMs, atMs: Math.max(last?.atMs ?? 0, asOfMs) })
-  }
-
-  /** Redis, asked once more where another request has seen something newer meanwhile; undefined: ask Postgres. */
-  const readHot = async (eventId: EventId, needs: Needs): Promise<RedisRead | undefined> => {
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const cached = heads.get(eventId)
-      const hot = await breaker.attempt(() => fromRedis(eventId, needs, cached))
-      if (hot === undefined || hot === 'missing') return hot
-      if (isBehind(hot)) continue
-      onSource(hot.head === cached ? 'memory' : 'redis')
-      remember(hot)
-      return hot
+  /** Redis, asked once more if another request has seen something newer meanwhile. */
+  const readHot = async (eventId: EventId, needs: Needs, permit: Permit): Promise<RedisRead | undefined> => {
+    for (let attempt = 0; ; attempt++) {
+      const sinceMs = performance.now()
+      const hot = await breaker.attempt(
+        () => fromRedis(eventId, needs, memory.head(eventId), permit),
+        sinceMs,
+      )
+      await permit
+      if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
     }
-    return undefined
   }
 
-  const readCold = async (eventId: EventId, needs: Needs): Promise<Read | undefined> => {
-    const cold = await fromPostgres(eventId, needs)
-    onSource('postgres')
-    if (cold !== undefined) remember(cold)
-    return cold
-  }
+  /** Whether what Redis says is as new as it should be. */
+  const isCurrent = (hot: Read): boolean =>
+    !breaker.refusesWrites() &&
+    hot.asOfMs !== null &&
+    !memory.isAhead(hot) &&
+    !watermarks.isBehind(hot.head.event.shard, hot.asOfMs)
 
-  const repair = (eventId: EventId) => {
-    if (repairing.has(eventId)) return
-    repairing.add(eventId)
-    publishEvents(parts, new Map([[eventId, { whole: true }]]))
-      .catch(onFailure)
-      .finally(() => repairing.delete(eventId))
-  }
+  const readCold = ({ eventId, organizationId }: Asked, needs: Needs): Promise<Read | undefined> =>
+    shared.share(organizationId, eventId, needs, async (asked: Needs[]) => {
+      const before = memory.now(eventId)
+      const askedMs = performance.now()
+      const cold = await fromPostgres(eventId, asked)
+      if (cold?.head.event.organizationId === organizationId) memory.reset(cold, before)
+      else unknown.set(`${organizationId}:${eventId}`, askedMs + unknownMs)
+      return cold
+    })
+
+  const isUnknown = ({ eventId, organizationId }: Asked): boolean =>
+    performance.now() < (unknown.get(`${organizationId}:${eventId}`) ?? 0)
 
   return {
-    async ask({ eventId, organizationId }, question) {
-      // What was said before this read began stays true of it, also where the event has moved to a shard that is further behind.
-      const saidMs = said.get(eventId)?.atMs
-      const planOf = (event: StoredEvent | undefined) =>
-        event?.organizationId === organizationId ? question(event) : undefined
+    async ask(of, question, permit) {
+      const { eventId, organizationId } = of
+      if (isUnknown(of)) return undefined
+      const planOf = (event: StoredEvent) =>
+        event.organizationId === organizationId ? question(event) : undefined
       // Held here from the moment it is found: by the time the read is back it may be forgotten.
       const found = new Map<string, Composed>()
       const needs: Needs = (event, revision) => {
@@ -137,40 +131,43 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       }
       const answer = ({ head: { event, revision }, documents, asOfMs }: Read): Answered | undefined => {
         const plan = planOf(event)
-        if (event === undefined || plan === undefined) return undefined
+        if (plan === undefined) return undefined
         const key = answerKey(eventId, revision, plan)
         let composed = found.get(key)
         if (composed === undefined) {
           composed = plan.compose(documents)
           answers.set(key, composed)
         }
-        return { event, plan, composed, asOfMs: later(asOfMs, saidMs) }
+        return { event, plan, composed, asOfMs }
       }
 
-      const hot = await readHot(eventId, needs)
-      // Redis may have lost the moment with the rest; Postgres still knows it.
-      const isWhole =
-        hot !== undefined && hot !== 'missing' && (hot.asOfMs !== null || hot.head.event === undefined)
-      if (isWhole) return answer(hot)
+      const cached = memory.head(eventId)
+      const hot = await readHot(eventId, needs, permit)
+      if (isRead(hot) && isCurrent(hot)) {
+        onSource(hot.head === cached ? 'memory' : 'redis')
+        memory.keep(hot)
+        return answer(hot)
+      }
       try {
-        const cold = await readCold(eventId, needs)
+        const cold = await readCold(of, needs)
+        onSource('postgres')
         if (cold === undefined) return undefined
         if (hot === 'missing') repair(eventId)
         return answer(cold)
       } catch (error) {
         onFailure(error)
-        if (hot !== undefined && hot !== 'missing') return answer(hot)
+        if (isRead(hot)) return answer(hot)
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = hot === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined
         throw unavailable()
       }
     },
+    expectAsOf(eventId) {
+      const before = memory.now(eventId)
+      return asOfMs => memory.resetAsOf(eventId, asOfMs, before)
+    },
   }
 }
 
-/** What was said of an event: of the shard that it is in, and at all. */
-type Said = { shard: number; ofShardMs: number; atMs: number }
-
-const later = (one: number | null, other: number | undefined): number | null =>
-  one === null || other === undefined ? (one ?? other ?? null) : Math.max(one, other)
+const isRead = (read: RedisRead | undefined): read is Read => typeof read === 'object'

@@ -1,17 +1,29 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { openPermit } from '../permit.ts'
+import { openGate } from '../postgres/gate.ts'
+import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsParts, openEventViews } from './eventViews.ts'
-import type { Read } from './fromRedis.ts'
+import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
 /** The two sources: what they have is up to the test. */
 const sources = vi.hoisted(() => ({
   redis: async (): Promise<unknown> => 'missing',
   postgres: async (): Promise<unknown> => undefined,
+  askedPostgres: 0,
   isRedisUp: true,
+  refusesWrites: false,
+  isBehind: false,
 }))
 vi.mock('./fromRedis.ts', () => ({ openRedisSource: () => () => sources.redis() }))
-vi.mock('./fromPostgres.ts', () => ({ openPostgresSource: () => () => sources.postgres() }))
+vi.mock('./fromPostgres.ts', () => ({
+  openPostgresSource: () => () => {
+    sources.askedPostgres += 1
+    return sources.postgres()
+  },
+}))
+vi.mock('./repairs.ts', () => ({ openRepairs: () => () => {} }))
 
 const of = { eventId: 'e' as EventId, organizationId: 'o' as OrganizationId }
 const read = (revision: number, asOfMs: number, shard = 1) =>
@@ -25,47 +37,166 @@ const question: Question = () => ({
   needs: ['kpis:1:0'],
   compose: documents => ({ data: Buffer.from(documents.get('kpis:1:0') ?? ''), etag: '' }),
 })
+const granted = Promise.resolve()
 
 function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
     sources.isRedisUp ? call() : Promise.resolve(undefined)
   const parts = {
-    breaker: { attempt },
+    breaker: { attempt, refusesWrites: () => sources.refusesWrites },
+    shared: openSharedReads(openGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
+    watermarks: { isBehind: () => sources.isBehind },
     topics: [],
     onSource() {},
     onFailure() {},
     listedEvents: async () => undefined,
   }
   const views = openEventViews(parts as unknown as EventViewsParts)
-  return async () => {
-    const answered = await views.ask(of, question)
-    return [answered?.composed.data.toString(), answered?.asOfMs]
+  return {
+    views,
+    async ask(permit = granted) {
+      const answered = await views.ask(of, question, permit)
+      return answered && [answered.composed.data.toString(), answered.asOfMs]
+    },
   }
+}
+const redisHas = (hot: RedisRead) => {
+  sources.redis = async () => hot
+}
+const postgresHas = (cold: Read | undefined) => {
+  sources.postgres = async () => cold
+}
+const postgresIsDown = () => {
+  sources.postgres = () => Promise.reject(new Error('Postgres is down'))
 }
 
 beforeEach(() => {
-  sources.isRedisUp = true
+  Object.assign(sources, { askedPostgres: 0, isRedisUp: true, refusesWrites: false, isBehind: false })
+  postgresHas(undefined)
 })
 
-test('a slow answer of Postgres is not given the moment of a later one', async () => {
-  const ask = open()
+test('a slow answer of Postgres is not given the watermark of a later one', async () => {
+  const { ask } = open()
   const slow = Promise.withResolvers<Read>()
   sources.postgres = () => slow.promise
   sources.isRedisUp = false
   const asked = ask()
   await new Promise(setImmediate)
   sources.isRedisUp = true
-  sources.redis = async () => read(11, 2_000)
+  redisHas(read(11, 2_000))
   expect(await ask()).toEqual(['revision 11', 2_000])
   slow.resolve(read(10, 1_000))
   expect(await asked).toEqual(['revision 10', 1_000])
 })
 
-test('an event that moved to a shard further behind is answered from Redis, and its moment does not go back', async () => {
-  const ask = open()
-  sources.postgres = () => Promise.reject(new Error('Postgres is down'))
-  sources.redis = async () => read(10, 2_000)
+test('Postgres that lost commits answers with its own watermark, and Redis may say as little from then on', async () => {
+  const { ask } = open()
+  redisHas(read(20, 2_000))
+  expect(await ask()).toEqual(['revision 20', 2_000])
+  redisHas('old')
+  postgresHas(read(10, 1_000))
+  expect(await ask()).toEqual(['revision 10', 1_000])
+  redisHas(read(10, 1_000))
+  expect(await ask()).toEqual(['revision 10', 1_000])
+  expect(sources.askedPostgres).toBe(1)
+})
+
+test.each([
+  ['revision', read(9, 2_000)],
+  ['watermark', read(10, 1_999)],
+])(
+  'Redis with an older %s than was answered before is not believed while Postgres answers',
+  async (_, old) => {
+    const { ask } = open()
+    redisHas(read(10, 2_000))
+    await ask()
+    redisHas(old)
+    postgresHas(read(11, 2_500))
+    expect(await ask()).toEqual(['revision 11', 2_500])
+    postgresIsDown()
+    expect((await ask())?.[1]).toBe(old.asOfMs)
+  },
+)
+
+test('documents that do not fit their watermark are never answered: without Postgres that is a 503', async () => {
+  const { ask } = open()
+  redisHas('old')
+  postgresHas(read(11, 2_500))
+  expect(await ask()).toEqual(['revision 11', 2_500])
+  postgresIsDown()
+  await expect(ask()).rejects.toThrow('Service unavailable')
+})
+
+test.each([
+  ['takes no writes', 'refusesWrites'],
+  ['is not updated any more', 'isBehind'],
+] as const)('while Redis %s Postgres answers, and Redis only if Postgres is down', async (_, fault) => {
+  const { ask } = open()
+  redisHas(read(10, 1_000))
+  sources[fault] = true
+  postgresHas(read(11, 5_000))
+  expect(await ask()).toEqual(['revision 11', 5_000])
+  postgresIsDown()
+  expect(await ask()).toEqual(['revision 10', 1_000])
+})
+
+test('a watermark that the order list has told is not taken back by Redis', async () => {
+  const { ask, views } = open()
+  redisHas(read(10, 1_000))
   await ask()
-  sources.redis = async () => read(11, 1_500, 7)
-  for (let i = 0; i < 3; i++) expect(await ask()).toEqual(['revision 11', 2_000])
+  views.expectAsOf(of.eventId)(1_400)
+  postgresHas(read(10, 1_400))
+  expect(await ask()).toEqual(['revision 10', 1_400])
+})
+
+test('a refused request asks Postgres for nothing, and nothing of it is remembered', async () => {
+  const { ask } = open()
+  const refused = openPermit()
+  refused.join(Promise.resolve({ granted: false }))
+  redisHas('missing')
+  await expect(ask(refused.granted)).rejects.toThrow()
+  redisHas(read(10, 1_000))
+  await expect(ask(refused.granted)).rejects.toThrow()
+  expect(sources.askedPostgres).toBe(0)
+  // What was remembered would not let Redis say less.
+  redisHas(read(9, 900))
+  expect(await ask()).toEqual(['revision 9', 900])
+})
+
+test('requests that come while one waits for Postgres share the next read, and none gets one that began before', async () => {
+  const { ask } = open()
+  sources.isRedisUp = false
+  const reads: PromiseWithResolvers<Read>[] = []
+  sources.postgres = () => {
+    const next = Promise.withResolvers<Read>()
+    reads.push(next)
+    return next.promise
+  }
+  const first = ask()
+  await vi.waitFor(() => expect(reads).toHaveLength(1))
+  const others = Array.from({ length: 50 }, () => ask())
+  await new Promise(setImmediate)
+  expect(reads).toHaveLength(1)
+  reads[0]?.resolve(read(10, 1_000))
+  expect(await first).toEqual(['revision 10', 1_000])
+  await vi.waitFor(() => expect(reads).toHaveLength(2))
+  reads[1]?.resolve(read(11, 1_100))
+  expect(new Set((await Promise.all(others)).map(String))).toEqual(new Set(['revision 11,1100']))
+  expect(reads).toHaveLength(2)
+})
+
+test('an unknown event costs Postgres one query in 0.8 s, and is found once it is there', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  try {
+    const { ask } = open()
+    redisHas('missing')
+    for (let i = 0; i < 5; i++) expect(await ask()).toBeUndefined()
+    expect(sources.askedPostgres).toBe(1)
+    postgresHas(read(1, 500))
+    expect(await ask()).toBeUndefined()
+    vi.advanceTimersByTime(800)
+    expect(await ask()).toEqual(['revision 1', 500])
+  } finally {
+    vi.useRealTimers()
+  }
 })

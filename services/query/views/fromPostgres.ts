@@ -6,25 +6,37 @@ import {
   type Postgres,
   readAsOf,
   readEventHeads,
+  type View,
 } from '@tally/read-models'
 import type { Needs, Read } from './fromRedis.ts'
+import type { DocumentTexts } from './question.ts'
 
-export type PostgresSource = (eventId: EventId, needs: Needs) => Promise<Read | undefined>
+/** All questions to one event, which are answered from one snapshot; undefined if it is not known, or has no record yet. */
+export type PostgresSource = (eventId: EventId, asked: Needs[]) => Promise<Read | undefined>
+
+/** Documents that are composed at once: those of a day with 2,000 menu items have 200 kB. */
+const together = 50
 
 /**
  * Reads an event from Postgres, in one snapshot and with the same composing as the projector, so that both
- * sources say the same. Undefined where nothing is known of the event.
+ * sources say the same; the watermark comes from that snapshot too.
  */
 export function openPostgresSource({ db, topics }: { db: Postgres; topics: string[] }): PostgresSource {
-  return (eventId, needs) =>
+  return (eventId, asked) =>
     inSnapshot(db, async snapshot => {
       const [head] = await readEventHeads(snapshot, [eventId])
-      if (head === undefined) return undefined
+      if (head?.event === undefined) return undefined
       const { revision, event, shard } = head
-      const names = event === undefined ? [] : needs(event, revision)
-      const composed =
-        names.length === 0 ? undefined : await composeDocuments(snapshot, { areas: areasOf(eventId, names) })
-      const documents = new Map(names.map(name => [name, composed?.get(eventId)?.get(name) ?? '']))
+      const names = [...new Set(asked.flatMap(needs => needs(event, revision)))]
+      const documents: DocumentTexts = new Map()
+      for (const [view, ofView] of Map.groupBy(names, viewOf)) {
+        for (let from = 0; from < ofView.length; from += together) {
+          const some = ofView.slice(from, from + together)
+          const areas = some.map(name => areaOf(eventId, name))
+          const composed = (await composeDocuments(snapshot, { areas }, [view])).get(eventId)
+          for (const name of some) documents.set(name, composed?.get(name) ?? '')
+        }
+      }
       return {
         head: { eventId, revision, event },
         documents,
@@ -33,12 +45,9 @@ export function openPostgresSource({ db, topics }: { db: Postgres; topics: strin
     })
 }
 
-function areasOf(eventId: EventId, names: DocumentName[]) {
-  const areas = new Map(
-    names.map(name => {
-      const [, dayId, areaId] = name.split(':')
-      return [`${dayId}:${areaId}`, { eventId, dayId: Number(dayId), areaId: Number(areaId) }]
-    }),
-  )
-  return [...areas.values()]
+const viewOf = (name: DocumentName) => name.split(':')[0] as View
+
+function areaOf(eventId: EventId, name: DocumentName) {
+  const [, dayId, areaId] = name.split(':')
+  return { eventId, dayId: Number(dayId), areaId: Number(areaId) }
 }

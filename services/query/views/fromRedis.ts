@@ -1,20 +1,29 @@
 import type { EventId } from '@tally/contract'
 import type { DocumentName, RedisClient, RedisKeys, StoredEvent } from '@tally/read-models'
-import type { RedisTurns } from '../redisTurns.ts'
+import type { Permit } from '../permit.ts'
+import type { EventMark, RedisTurns, ShardHash } from '../redisTurns.ts'
 import type { DocumentTexts } from './question.ts'
 
-/** An event at one revision; `event` is undefined while orders of it have come but not its own record. */
-export type Head = { eventId: EventId; revision: number; event: StoredEvent | undefined }
+/** An event at one revision. */
+export type Head = { eventId: EventId; revision: number; event: StoredEvent }
 
 /** Which documents are needed of an event at a revision: those that its answer has yet to be made of. */
 export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
 
-/** What was read: the event, the documents that were needed, and up to which moment everything is counted. */
+/** What was read: the event, the documents that were needed, and the watermark up to which everything is counted in them. */
 export type Read = { head: Head; documents: DocumentTexts; asOfMs: number | null }
 
-/** `missing`: Redis does not have it; Postgres may. */
-export type RedisRead = Read | 'missing'
-export type RedisSource = (eventId: EventId, needs: Needs, cached: Head | undefined) => Promise<RedisRead>
+/**
+ * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark claims,
+ * because one of the two went back (a failover, a restored key) or Postgres lost commits.
+ */
+export type RedisRead = Read | 'missing' | 'old'
+export type RedisSource = (
+  eventId: EventId,
+  needs: Needs,
+  cached: Head | undefined,
+  permit: Permit,
+) => Promise<RedisRead>
 
 const noDocuments: DocumentTexts = new Map()
 /** No answer is remembered under it: every document is needed. */
@@ -24,9 +33,9 @@ const rounds = 3
 
 /**
  * Reads an event from its hash in Redis. A process that has answered this at the event's current revision pays
- * one round trip of two small replies (with the rate limit, and with all requests of the same turn); else the
- * documents come in a second one, all of one revision because one HMGET is atomic. `asOf` is always read before
- * the documents it is said of.
+ * one round trip of two small replies (with the rate limit, and with all requests of the same batch); else the
+ * documents come in a second one, all of one revision because one HMGET is atomic. The shard's hash is always read
+ * before the event's: what it claims has to be in the documents that are read after it.
  */
 export function openRedisSource({
   redis,
@@ -37,68 +46,71 @@ export function openRedisSource({
   keys: RedisKeys
   turns: RedisTurns
 }): RedisSource {
-  /** The documents that an event's record asks for; undefined where the hash holds another version of it by now. */
+  /** The documents that an event's record asks for; undefined if the hash holds another version of it by now. */
   const readDocuments = async (
     { eventId, event }: { eventId: EventId; event: StoredEvent },
     needs: Needs,
-    asOfMs: number | null,
+    shard: ShardHash,
   ): Promise<RedisRead | undefined> => {
     const names = needs(event, noRevision)
-    const [revision, complete, version, ...texts] = await redis.hmget(
+    const [revision, epoch, complete, version, ...texts] = await redis.hmget(
       keys.event(eventId),
       'revision',
+      'epoch',
       'complete',
       'version',
       ...names,
     )
     if (typeof revision !== 'string') return 'missing'
+    if (!holds(shard, eventId, { revision: Number(revision), epoch: Number(epoch ?? 0) })) return 'old'
     if (version !== String(event.version)) return undefined
     const documents = collect(names, texts, complete === '1')
     return documents === undefined
       ? 'missing'
-      : { head: { eventId, revision: Number(revision), event }, documents, asOfMs }
+      : { head: { eventId, revision: Number(revision), event }, documents, asOfMs: shard.asOfMs }
   }
 
-  /** The event's record; where there is none yet, what can be said already. */
-  const readEvent = async (eventId: EventId): Promise<StoredEvent | RedisRead> => {
-    const [revision, complete, event] = await redis.hmget(
-      keys.event(eventId),
-      'revision',
-      'complete',
-      'event',
-    )
-    if (typeof revision !== 'string') return 'missing'
-    if (typeof event === 'string') return checked(JSON.parse(event) as StoredEvent, eventId)
-    const head = { eventId, revision: Number(revision), event: undefined }
-    return complete === '1' ? { head, documents: noDocuments, asOfMs: null } : 'missing'
+  /** The event's record; without one nobody knows its shard, and what the hash says cannot be checked. */
+  const readEvent = async (eventId: EventId): Promise<StoredEvent | undefined> => {
+    const event = await redis.hget(keys.event(eventId), 'event')
+    return event === null ? undefined : checked(JSON.parse(event) as StoredEvent, eventId)
   }
 
-  /** The record, its moment, its documents; from the start again where the record has changed meanwhile. */
-  const readAnew = async (eventId: EventId, needs: Needs): Promise<RedisRead> => {
+  /** The record, its shard's hash, its documents; from the start again if the record has changed meanwhile. */
+  const readWhole = async (eventId: EventId, needs: Needs): Promise<RedisRead> => {
     for (let round = 0; round < rounds; round++) {
       const event = await readEvent(eventId)
-      if (event === 'missing' || 'head' in event) return event
-      const asOfMs = await turns.asOf(event.shard)
-      const read = await readDocuments({ eventId, event }, needs, asOfMs)
+      if (event === undefined) return 'missing'
+      const shard = await turns.shard(event.shard, eventId)
+      const read = await readDocuments({ eventId, event }, needs, shard)
       if (read !== undefined) return read
     }
     return 'missing'
   }
 
-  return async (eventId, needs, cached) => {
-    if (cached?.event === undefined) return readAnew(eventId, needs)
-    const { event } = cached
-    const [asOfMs, revision] = await Promise.all([
-      turns.asOf(event.shard),
-      turns.revision(eventId, event.shard),
-    ])
-    if (revision === undefined) return 'missing'
-    if (revision === cached.revision && needs(event, revision).length === 0) {
-      return { head: cached, documents: noDocuments, asOfMs }
+  return async (eventId, needs, cached, permit) => {
+    if (cached === undefined) {
+      await permit
+      return readWhole(eventId, needs)
     }
-    return (await readDocuments({ eventId, event }, needs, asOfMs)) ?? readAnew(eventId, needs)
+    const { event } = cached
+    const [shard, mark] = await Promise.all([
+      turns.shard(event.shard, eventId),
+      turns.event(eventId, event.shard),
+    ])
+    if (mark === undefined) return 'missing'
+    if (!holds(shard, eventId, mark)) return 'old'
+    if (mark.revision === cached.revision && needs(event, mark.revision).length === 0) {
+      return { head: cached, documents: noDocuments, asOfMs: shard.asOfMs }
+    }
+    await permit
+    return (await readDocuments({ eventId, event }, needs, shard)) ?? readWhole(eventId, needs)
   }
 }
+
+/** Whether an event's hash holds everything that its shard's hash, which was read before it, claims of it. */
+const holds = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventMark): boolean =>
+  revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch
 
 /** A reply is checked to be the one that was asked for: no event's bytes ever go out under another's name. */
 function checked(event: StoredEvent, eventId: EventId): StoredEvent {
@@ -106,7 +118,7 @@ function checked(event: StoredEvent, eventId: EventId): StoredEvent {
   return event
 }
 
-/** Undefined where a document is not there and the hash does not say that what is not there is empty. */
+/** Undefined if a document is not there and the hash does not say that what is not there is empty. */
 function collect(
   names: DocumentName[],
   texts: (string | null)[],

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openBreaker, patienceMs } from './breaker.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+function open(ping = async () => 'PONG' as const) {
+  const failures: unknown[] = []
+  const writable: boolean[] = []
+  const breaker = openBreaker({
+    redis: { ping } as never,
+    onFailure: error => failures.push(error),
+    onWritable: is => writable.push(is),
+  })
+  return { breaker, failures, writable }
+}
+const never = () => new Promise<never>(() => {})
+
+test('a call that is too slow gives nothing after 80 ms, one that fails at once', async () => {
+  const { breaker, failures } = open()
+  const slow = breaker.attempt(never)
+  expect(await breaker.attempt(() => Promise.reject(new Error('refused')))).toBeUndefined()
+  expect(
+    await breaker.attempt(() => {
+      throw new Error('closed')
+    }),
+  ).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(patienceMs + 1)
+  expect(await slow).toBeUndefined()
+  expect(failures).toHaveLength(3)
+})
+
+test('a call counts from when it was wanted', async () => {
+  const { breaker } = open()
+  const slow = breaker.attempt(never, performance.now() - patienceMs + 10)
+  let isOver = false
+  void slow.then(() => {
+    isOver = true
+  })
+  await vi.advanceTimersByTimeAsync(9)
+  expect(isOver).toBe(false)
+  await vi.advanceTimersByTimeAsync(2)
+  expect(isOver).toBe(true)
+})
+
+test('once it has opened nothing is called, until a ping is answered in time', async () => {
+  let answer = never as () => Promise<'PONG'>
+  const { breaker } = open(() => answer())
+  const call = vi.fn(async () => 1)
+  breaker.trip()
+  expect(await breaker.attempt(call)).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1_500)
+  expect(breaker.isOpen()).toBe(true)
+  answer = async () => 'PONG'
+  await vi.advanceTimersByTimeAsync(1_100)
+  expect(await breaker.attempt(call)).toBe(1)
+  expect(call).toHaveBeenCalledTimes(1)
+})
+
+test('a process that was busy reads what has come before it calls Redis slow', async () => {
+  vi.useRealTimers()
+  const { breaker, failures } = open()
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const attempted = breaker.attempt(() => promise)
+  const busyUntil = performance.now() + patienceMs + 50
+  while (performance.now() < busyUntil);
+  setTimeout(() => resolve(1))
+  expect(await attempted).toBe(1)
+  expect(failures).toEqual([])
+})
+
+test('a refused write is told once, and so is the first that passes; other errors tell nothing of writes', () => {
+  const { breaker, writable } = open()
+  const oom = new Error(
+    "OOM command not allowed when used memory > 'maxmemory'. script: 1f, on @user_script:30.",
+  )
+  breaker.noteWrite(new Error('Connection is closed.'))
+  expect(breaker.refusesWrites()).toBe(false)
+  breaker.noteWrite(oom)
+  breaker.noteWrite(oom)
+  breaker.noteWrite(new Error('Command timed out'))
+  expect(breaker.refusesWrites()).toBe(true)
+  breaker.noteWrite()
+  breaker.noteWrite()
+  expect(writable).toEqual([false, true])
+})

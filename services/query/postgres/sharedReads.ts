@@ -1,0 +1,67 @@
+import type { Gate } from './gate.ts'
+
+export type SharedReads = {
+  /**
+   * Reads once for all that ask an organization's same `key`: `read` gets what each of them asked. A caller joins only a read
+   * that has not begun, so that it is never told less than was true when it asked; per key at most one read runs and one
+   * waits, however many ask. Rejects with Overloaded if there is no place for it in time.
+   */
+  share<Asked, Result>(
+    organizationId: string,
+    key: string,
+    asked: Asked,
+    read: (asked: Asked[]) => Promise<Result>,
+  ): Promise<Result>
+}
+
+type Group = {
+  asked: unknown[]
+  read: (asked: never[]) => Promise<unknown>
+  reply: PromiseWithResolvers<unknown>
+}
+
+export function openSharedReads(gate: Gate): SharedReads {
+  /** Reads that have not begun: they may be joined. */
+  const waiting = new Map<string, Group>()
+  /** Keys with a read that runs or waits for a place. */
+  const running = new Set<string>()
+
+  const run = async (organizationId: string, key: string): Promise<void> => {
+    const group = waiting.get(key)
+    if (group === undefined || running.has(key)) return
+    running.add(key)
+    const begin = () => {
+      waiting.delete(key)
+      return group.read(group.asked as never[])
+    }
+    try {
+      group.reply.resolve(await gate.enter(organizationId, begin))
+    } catch (error) {
+      // It never began.
+      if (waiting.get(key) === group) waiting.delete(key)
+      group.reply.reject(error)
+    }
+    running.delete(key)
+    void run(organizationId, key)
+  }
+
+  return {
+    share<Asked, Result>(
+      organizationId: string,
+      key: string,
+      asked: Asked,
+      read: (asked: Asked[]) => Promise<Result>,
+    ) {
+      const ownKey = `${organizationId} ${key}`
+      const joined = waiting.get(ownKey)
+      if (joined !== undefined) {
+        joined.asked.push(asked)
+        return joined.reply.promise as Promise<Result>
+      }
+      const reply = Promise.withResolvers<unknown>()
+      waiting.set(ownKey, { asked: [asked], read, reply })
+      void run(organizationId, ownKey)
+      return reply.promise as Promise<Result>
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { EventId } from '@tally/contract'
+
+/** Whole events may be large: few are composed at once, and what finds no place is repaired when it is asked for again. */
+const atOnce = 2
+const mostWaiting = 100
+
+/** Publishes events that Redis lacks, in the background, each once however many ask. */
+export function openRepairs(
+  publish: (id: EventId) => Promise<unknown>,
+  onFailure: (error: unknown) => void,
+): (id: EventId) => void {
+  const wanted = new Set<EventId>()
+  const running = new Set<EventId>()
+
+  const next = () => {
+    for (const id of wanted) {
+      if (running.size >= atOnce) return
+      wanted.delete(id)
+      running.add(id)
+      publish(id)
+        .catch(onFailure)
+        .finally(() => {
+          running.delete(id)
+          next()
+        })
+    }
+  }
+  return id => {
+    if (running.has(id) || wanted.size >= mostWaiting) return
+    wanted.add(id)
+    next()
+  }
+}
