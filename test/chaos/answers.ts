@@ -161,6 +161,17 @@ export function presentOrder({ order, effective }: Counted) {
   }
 }
 
+/** The events of an organization, newest first (decisions.md, Answers). */
+export function eventListOf(events: Raw[], organizationId: string) {
+  return events
+    .filter(event => event.organizationId === organizationId)
+    .sort(
+      (one, other) =>
+        Date.parse(other.startDate) - Date.parse(one.startDate) || (one.eventId < other.eventId ? -1 : 1),
+    )
+    .map(presentEvent)
+}
+
 function presentEvent({ eventId, name, startDate, days }: Raw) {
   const open = days.find(isOpen)
   const currentDay = open ? { id: open.dayId, date: open.date, openedAt: utc(open.openedAt) } : null

@@ -1,5 +1,5 @@
 import type { TestRecord } from '../support/tally.ts'
-import { type Answers, answersOf } from './answers.ts'
+import { type Answers, answersOf, eventListOf } from './answers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
 export type Raw = any
@@ -19,6 +19,8 @@ export type Book = {
   /** Ids of the events whose own record has been sent. */
   eventIds: () => string[]
   organizationOf: (eventId: string) => string
+  /** What the list of events of an organization must say. */
+  eventList: (organizationId: string) => unknown[]
   /** Every answer about an event, counted by brute force (messages.md, section 4); kept until a record changes it. */
   answers: (eventId: string) => Answers
 }
@@ -57,6 +59,11 @@ export function openBook(): Book {
     },
     eventIds: () => [...events].filter(([, { event }]) => event !== undefined).map(([id]) => id),
     organizationOf: eventId => bookOf(eventId).event.organizationId,
+    eventList: organizationId =>
+      eventListOf(
+        [...events.values()].flatMap(({ event }) => event ?? []),
+        organizationId,
+      ),
     answers(eventId) {
       const book = bookOf(eventId)
       const known = counted.get(eventId)

@@ -67,3 +67,24 @@ export async function checkAnswers(checking: Checking, eventIds: string[]): Prom
   await Promise.all(Array.from({ length: atOnce }, worker))
   return questions.length
 }
+
+/** Waits until the list of events of each organization is right, in each query process. */
+export async function checkLists(
+  { system, feeding: { book }, wrongs, tokenOf }: Checking,
+  eventIds: string[],
+  withinMs: number,
+): Promise<void> {
+  const owners = new Map(eventIds.map(eventId => [book.organizationOf(eventId), eventId]))
+  const checkOne = async ([organizationId, eventId]: [string, string], address: string, name: string) => {
+    for (const until = Date.now() + withinMs; ; await pause(50)) {
+      const reply = await ask(address, '/api/v1/events', { token: tokenOf(eventId) })
+      const difference = differenceOf({ data: book.eventList(organizationId) }, reply)
+      if (difference === undefined) return
+      if (Date.now() < until) continue
+      return wrongs.add('the list of events equals the count', `${organizationId} at ${name}: ${difference}`)
+    }
+  }
+  await Promise.all(
+    system.queries.flatMap(({ address, name }) => [...owners].map(owner => checkOne(owner, address, name))),
+  )
+}

@@ -25,6 +25,8 @@ export type Fault = Pick<Rule, 'mayGoBack'> & {
   isPossible?: (system: System) => boolean | Promise<boolean>
   /** How long after it all answers must be right again; 120 s unless told otherwise. */
   recoverWithinMs?: number
+  /** And the lists of events; 5 s after all else unless told otherwise. */
+  listsWithinMs?: number
   /** Takes long: not part of `npm test`. */
   isLong?: boolean
 }

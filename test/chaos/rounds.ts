@@ -1,4 +1,4 @@
-import { type Checking, checkAnswers, untilFresh } from './checking.ts'
+import { type Checking, checkAnswers, checkLists, untilFresh } from './checking.ts'
 import { openClaims } from './claims.ts'
 import { checkDeadLetterOffsets, checkDeadLetters } from './deadLetters.ts'
 import { deckOf, type Piece } from './deck.ts'
@@ -30,6 +30,7 @@ export type RunWanted = {
 /** Faults until the next set of events. */
 const faultsAGeneration = 8
 const recoverWithinMs = 120_000
+const listsWithinMs = 5_000
 
 /**
  * Injects faults, one after the other, while the load runs and readers poll. After each: waits until the answers are
@@ -119,6 +120,7 @@ export async function runFaults(wanted: RunWanted): Promise<Outcome> {
         throw new Error(`after "${fault.name}" the records are not counted; see the logs in ${folder}`)
       polled = generations.current()
       const compared = await checkAnswers(checking, generations.latest())
+      await checkLists(checking, generations.latest(), fault.listsWithinMs ?? listsWithinMs)
       await checkDeadLetters(checking)
       await makeWhole(system, wrongs)
       return {

@@ -34,6 +34,7 @@ export const clockFaults: Fault[] = [
   {
     name: 'projector with a wrong clock',
     allows: 'everything',
+    isLong: true,
     isPossible,
     async run(system, random, tools) {
       const clock = clockFor(system, random)
@@ -46,6 +47,7 @@ export const clockFaults: Fault[] = [
   {
     name: 'query process with a wrong clock',
     allows: 'everything',
+    isLong: true,
     isPossible,
     async run(system, random, tools) {
       const clock = clockFor(system, random)

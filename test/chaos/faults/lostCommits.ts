@@ -26,6 +26,7 @@ export const lostCommitFaults: Fault[] = [
     name: 'Postgres back to an older state while no record comes',
     allows: 'no-orders',
     mayGoBack: true,
+    isLong: true,
     recoverWithinMs,
     async run(system, random, tools) {
       const { feeding, wrongs } = tools

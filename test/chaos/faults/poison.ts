@@ -34,6 +34,7 @@ export const poisonFaults: Fault[] = [
   {
     name: 'a record of 540 MB of spaces',
     allows: 'everything',
+    isLong: true,
     async run(system, random, tools) {
       const value = Buffer.alloc(540_000_000, ' ')
       await tools.feeding.send([badOrder(random, random.of(tools.eventIds()), value)])
@@ -43,6 +44,7 @@ export const poisonFaults: Fault[] = [
   {
     name: 'records of up to 12 MiB',
     allows: 'everything',
+    isLong: true,
     async run(system, random, tools) {
       const { feeding } = tools
       const eventId = random.of(tools.eventIds())
@@ -65,6 +67,7 @@ export const poisonFaults: Fault[] = [
   {
     name: 'the most expensive records',
     allows: 'everything',
+    isLong: true,
     async run(system, random, tools) {
       const { feeding, eventIds } = tools
       const organizationId = feeding.book.organizationOf(random.of(eventIds()))

@@ -71,6 +71,7 @@ export const redisKeyFaults: Fault[] = [
     name: 'keys of Redis put back under load',
     allows: 'everything',
     recoverWithinMs: healWithinMs,
+    listsWithinMs: healWithinMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
         const putBack = await keep(redis, chosenKeys(random, tools))
@@ -82,6 +83,7 @@ export const redisKeyFaults: Fault[] = [
     name: 'keys of Redis put back while no record comes',
     allows: 'everything',
     isLong: true,
+    listsWithinMs: healWithinMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
         const putBack = await keep(redis, chosenKeys(random, tools))
