@@ -3,7 +3,7 @@ import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
 import { anOrder, aRefund, burger, burgers, chips, saturday, type WireRefund } from '../testing/cast.ts'
 import { counted } from '../testing/counted.ts'
-import { addRefund, applyRefund, refundLinesSince } from './refund.ts'
+import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
 
 const inRome = hourIn('Europe/Rome')
 
@@ -26,7 +26,7 @@ test('a refund is taken from sales and from its item', () => {
 })
 
 test('a refund that comes before its order waits for it, and then counts', () => {
-  const outcome = applyRefund({ order: undefined, refunds: noRefunds }, aRefund())
+  const outcome = applyRefunds({ order: undefined, refunds: noRefunds }, [aRefund()])
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
   expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
   expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(
@@ -141,7 +141,7 @@ test('refunds of an order that is not confirmed count when it is', () => {
 test('however many refunds an order has, its sums stay exact numbers', () => {
   const largest = aRefund({ amount: 99_999_999.99, lines: [back(100_000, 99_999_999.99)] })
   let sums = noRefunds
-  for (let i = 0; i < 1_000_000; i++) sums = addRefund(sums, largest)
+  for (let i = 0; i < 1_000_000; i++) sums = addRefunds(sums, [largest])
   for (const sum of [sums.amount, sums.lines[0]?.amount, sums.lines[0]?.quantity])
     expect(Number.isSafeInteger(sum)).toBe(true)
   expect(sums.amount).toBeGreaterThan(largest.amount)

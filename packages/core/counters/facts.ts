@@ -1,4 +1,5 @@
 import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
+import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import { slotOf } from '../slots.ts'
 import { bucketStart } from '../timeBuckets.ts'
 
@@ -83,28 +84,26 @@ export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined 
 }
 
 function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
-  const items: ItemFacts[] = []
+  const items = new Map<MenuItemId, ItemFacts>()
   for (const { menuItemId, quantity, unitPrice } of order.items) {
-    const item = items.find(found => found.menuItemId === menuItemId)
-    if (item === undefined) {
-      items.push({
-        menuItemId,
-        quantity,
-        grossCents: quantity * unitPrice,
-        refundedQuantity: 0,
-        refundedCents: 0,
-      })
-    } else {
-      item.quantity += quantity
-      item.grossCents += quantity * unitPrice
-    }
+    const item = getOrInsertComputed(items, menuItemId, () => noItemFacts(menuItemId))
+    item.quantity += quantity
+    item.grossCents += quantity * unitPrice
   }
   for (const { menuItemId, quantity, amount } of refunds.lines) {
-    const item = items.find(found => found.menuItemId === menuItemId)
+    const item = items.get(menuItemId)
     // A refund line for an item that the order does not have counts for nothing (messages.md section 4).
     if (item === undefined) continue
     item.refundedQuantity = Math.min(item.quantity, quantity)
     item.refundedCents = Math.min(item.grossCents, amount)
   }
-  return items
+  return [...items.values()]
 }
+
+const noItemFacts = (menuItemId: MenuItemId): ItemFacts => ({
+  menuItemId,
+  quantity: 0,
+  grossCents: 0,
+  refundedQuantity: 0,
+  refundedCents: 0,
+})

@@ -1,9 +1,12 @@
 import type { Order, Refund } from '@tally/contract'
 import { applyOrder } from '../apply/order.ts'
-import { applyRefund } from '../apply/refund.ts'
+import { applyRefunds } from '../apply/refund.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
 import { type KnownOrder, noRefunds } from '../counters/facts.ts'
+import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { HourOf } from '../hours.ts'
+
+const unknown: KnownOrder<Order> = { order: undefined, refunds: noRefunds }
 
 /** A good record of one event. */
 export type GoodRecord = { order: Order } | { refund: Refund }
@@ -19,14 +22,22 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
 
   for (const batch of batches) {
     const changes: CounterChanges = new Map()
+    const refunds = new Map<string, Refund[]>()
     for (const record of batch) {
-      const orderId = 'order' in record ? record.order.orderId : record.refund.orderId
-      const before = known.get(orderId) ?? { order: undefined, refunds: noRefunds }
-      if ('refund' in record && seen.has(record.refund.refundId)) continue
-      if ('refund' in record) seen.add(record.refund.refundId)
-      const outcome =
-        'order' in record ? applyOrder(before, record.order) : applyRefund(before, record.refund)
-      if (outcome.outcome !== 'duplicate') known.set(orderId, outcome.next)
+      if ('order' in record) {
+        const { orderId } = record.order
+        const outcome = applyOrder(known.get(orderId) ?? unknown, record.order)
+        if (outcome.outcome === 'duplicate') continue
+        known.set(orderId, outcome.next)
+        addChanges(changes, outcome.changes)
+      } else if (!seen.has(record.refund.refundId)) {
+        seen.add(record.refund.refundId)
+        getOrInsertComputed(refunds, record.refund.orderId, () => []).push(record.refund)
+      }
+    }
+    for (const [orderId, ofOrder] of refunds) {
+      const outcome = applyRefunds(known.get(orderId) ?? unknown, ofOrder)
+      known.set(orderId, outcome.next)
       if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
     }
     for (const [name, amount] of flatten(changes, hourOf)) totals.set(name, (totals.get(name) ?? 0) + amount)

@@ -1,7 +1,7 @@
 import type { EventId, Refund } from '@tally/contract'
 import {
   addChanges,
-  applyRefund,
+  applyRefunds as applyRefundsTo,
   type CounterChanges,
   getOrInsertComputed,
   type KnownOrder,
@@ -41,19 +41,17 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
   const known: Map<string, KnownOrder> = await readKnownOrders(tx, [
     ...new Map(firsts.map(refund => [orderKey(refund), refund])).values(),
   ])
-  const sums = new Map<string, OrderRefunds>()
+  const sums: OrderRefunds[] = []
   const changes = new Map<EventId, CounterChanges>()
-  for (const refund of firsts) {
-    const key = orderKey(refund)
-    const before = known.get(key) ?? { order: undefined, refunds: noRefunds }
-    const outcome = applyRefund(before, refund)
-    effects.counts[outcome.outcome] += 1
-    known.set(key, outcome.next)
-    sums.set(key, { eventId: refund.eventId, orderId: refund.orderId, refunds: outcome.next.refunds })
-    const ofEvent = getOrInsertComputed(changes, refund.eventId, () => new Map())
+  for (const [key, ofOrder] of Map.groupBy(firsts, orderKey)) {
+    const [{ eventId, orderId }] = ofOrder as [Refund]
+    const outcome = applyRefundsTo(known.get(key) ?? { order: undefined, refunds: noRefunds }, ofOrder)
+    effects.counts[outcome.outcome] += ofOrder.length
+    sums.push({ eventId, orderId, refunds: outcome.next.refunds })
+    const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
     if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
   }
 
-  const writes = [storeRefunds(firsts), storeRefundSums([...sums.values()])]
+  const writes = [storeRefunds(firsts), storeRefundSums(sums)]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
 }
