@@ -62,6 +62,13 @@ export class LogChangedError extends Error {
   override readonly name = 'KafkaLogChangedError'
 }
 
+/** Whether the broker refused records because they are larger than their topic takes. */
+export function isTooLarge(error: unknown): boolean {
+  const { type, cause } = error as { type?: string; cause?: unknown }
+  if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true
+  return cause instanceof Error && isTooLarge(cause)
+}
+
 /** Records could not be sent; none, some or all of them may be in Kafka. */
 export class KafkaSendError extends Error {
   override readonly name = 'KafkaSendError'

@@ -88,3 +88,17 @@ async function readAll(connection: Parameters<typeof readForTest>[0], topic: str
   await until(`${count} records are read`, () => reading.records.length >= count)
   return reading
 }
+
+test('of records that their topic refuses for their size each comes once, in order, the larger ones smaller', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { config: { 'max.message.bytes': '2000' } })
+  const producer = await producerForTest(connection)
+  const texts = Array.from({ length: 20 }, (_, i) =>
+    i % 5 === 3 ? randomBytes(3000).toString('hex') : `v${i}`,
+  )
+  const records = texts.map(value => ({ topic, key: null, value }))
+  await producer.send(records, record => ({ ...record, value: `${record.value?.length} characters` }))
+  const { records: came } = await readAll(connection, topic, texts.length)
+  expect(came.map(textOf)).toEqual(texts.map(text => (text.length > 10 ? '6000 characters' : text)))
+  await expect(producer.send(records)).rejects.toThrow(KafkaSendError)
+})

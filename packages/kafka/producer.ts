@@ -1,13 +1,15 @@
 import type { ICustomPartitioner, Message } from 'kafkajs'
 import { RETRY } from './client.ts'
 import { type KafkaConnection, inside } from './connection.ts'
-import { KafkaSendError } from './errors.ts'
+import { isTooLarge, KafkaSendError } from './errors.ts'
 import { kafkajs } from './kafkajs.ts'
 import type { OutgoingRecord, Producer } from './types.ts'
 
 /** One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default. */
 const REQUEST_BYTES = 900_000
 const REQUEST_RECORDS = 1_000
+type Smaller = (record: OutgoingRecord) => OutgoingRecord | undefined
+
 /** Room for lengths, offsets and timestamps of one record. */
 const RECORD_OVERHEAD_BYTES = 32
 
@@ -31,10 +33,25 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
       throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
     }
   }
+  const sendFitting = async (request: OutgoingRecord[], smaller: Smaller): Promise<void> => {
+    try {
+      await send(request)
+    } catch (error) {
+      const [record] = request
+      if (record === undefined || !isTooLarge(error)) throw error
+      const half = Math.ceil(request.length / 2)
+      const instead = request.length === 1 ? smaller(record) : undefined
+      if (instead !== undefined) return sendFitting([instead], smaller)
+      if (request.length === 1) throw error
+      // The batch was too large as a whole. In its order, so that each comes once.
+      await sendFitting(request.slice(0, half), smaller)
+      await sendFitting(request.slice(half), smaller)
+    }
+  }
   return {
-    async send(records) {
+    async send(records, smaller = () => undefined) {
       // One after the other: kafkajs lets one request overtake another, and tries each again by itself.
-      for (const request of requestsOf(records)) await send(request)
+      for (const request of requestsOf(records)) await sendFitting(request, smaller)
     },
     close: () => producer.disconnect(),
   }

@@ -123,9 +123,13 @@ export type Consumer = {
 export type Producer = {
   /**
    * Sends records in their order, many a request. Resolves when all in-sync replicas have all of them; rejects with
-   * KafkaSendError, and then those before the request that failed are there.
+   * KafkaSendError, and then those before the request that failed are there. Records that the broker refuses for their
+   * size are sent one by one; of one that is refused alone, `smaller` gives what to send in its place, or undefined.
    */
-  send(records: OutgoingRecord[]): Promise<void>
+  send(
+    records: OutgoingRecord[],
+    smaller?: (record: OutgoingRecord) => OutgoingRecord | undefined,
+  ): Promise<void>
   close(): Promise<void>
 }
 

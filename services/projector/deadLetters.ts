@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { KafkaRecord, OutgoingRecord, Producer, RecordBatch, RecordHeaders } from '@tally/kafka'
 import type { RejectedAt } from './effects.ts'
 import { keyOf, type Partition } from './unpublishedNotes.ts'
@@ -28,7 +29,7 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
         return deadLetter(topic, { source, partition, record, rejected })
       })
       if (letters.length > 0) {
-        const sending = producer.send(letters)
+        const sending = producer.send(letters, smaller)
         for (const { offset } of unsent) known.set(offset, sending)
         sending.catch(() => unsent.forEach(({ offset }) => void known.delete(offset)))
       }
@@ -43,39 +44,55 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
   }
 }
 
+type Rejection = { source: string; partition: number; record: KafkaRecord; rejected: RejectedAt['rejected'] }
+
 /**
  * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected
- * under the names that Kafka Connect's tools know (messages.md section 3).
+ * under the names that Kafka Connect's tools know (messages.md section 3). Of a value that is left out it has the size
+ * and the SHA-256.
  */
-function deadLetter(
-  topic: string,
-  {
-    source,
-    partition,
-    record,
-    rejected,
-  }: { source: string; partition: number; record: KafkaRecord; rejected: RejectedAt['rejected'] },
-): OutgoingRecord {
-  const { key, value, headers } = record
-  return {
-    topic,
-    key,
-    value,
-    headers: {
-      ...headers,
-      'tally.reason': after(headers['tally.reason'], rejected.reason),
-      '__connect.errors.topic': after(headers['__connect.errors.topic'], source),
-      '__connect.errors.partition': after(headers['__connect.errors.partition'], String(partition)),
-      '__connect.errors.offset': after(headers['__connect.errors.offset'], String(record.offset)),
-      '__connect.errors.exception.message': after(
-        headers['__connect.errors.exception.message'],
-        rejected.message,
-      ),
-    },
+function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
+  const { key, value, headers, leftOut } = record
+  const added = {
+    'tally.reason': rejected.reason,
+    '__connect.errors.topic': source,
+    '__connect.errors.partition': String(partition),
+    '__connect.errors.offset': String(record.offset),
+    '__connect.errors.exception.message': rejected.message,
+    ...(leftOut && valueHeaders(leftOut)),
   }
+  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) } }
+}
+
+const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => ({
+  'tally.value-bytes': String(bytes),
+  'tally.value-sha256': sha256,
+})
+
+/**
+ * What is sent in place of a dead letter that its topic refuses for its size: the same without its value; where that is
+ * refused as well, without its key and own headers; then nothing is left to leave out.
+ */
+function smaller(letter: OutgoingRecord): OutgoingRecord | undefined {
+  const { value, headers = {} } = letter
+  if (value !== null) {
+    const bytes = Buffer.byteLength(value)
+    const added = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
+    return { ...letter, value: null, headers: { ...headers, ...afterOwn(headers, added) } }
+  }
+  const ours = Object.entries(headers)
+    .filter(([name]) => name.startsWith('tally.') || name.startsWith('__connect.errors.'))
+    .map(([name, values]) => [name, [values].flat().at(-1) ?? null] as const)
+  const isLeast = letter.key === null && ours.length === Object.keys(headers).length
+  return isLeast ? undefined : { ...letter, key: null, headers: Object.fromEntries(ours) }
 }
 
 /** A header that came in under one of our names stays, before ours: what came is untouched, the last one is true. */
-function after(earlier: RecordHeaders[string] | undefined, value: string): RecordHeaders[string] {
-  return earlier === undefined ? value : [earlier, value].flat()
+function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
+  return Object.fromEntries(
+    Object.entries(added).map(([name, value]) => {
+      const earlier = Object.hasOwn(own, name) ? own[name] : undefined
+      return [name, earlier === undefined ? value : [earlier, value].flat()]
+    }),
+  )
 }

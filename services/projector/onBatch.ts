@@ -4,12 +4,13 @@ import { isTransient, type Logger, partOf } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import type { Effects } from './effects.ts'
 import type { ProjectorMetrics } from './metrics.ts'
-import { type ProjectorParts, projectBatch } from './projectBatch.ts'
+import type { Projected, ProjectorParts } from './projectBatch.ts'
+import { projectPieces } from './projectPieces.ts'
 import type { Publisher } from './publisher.ts'
 import { slices } from './slices.ts'
 
-/** Records of one transaction: a second of work at most, so that a heartbeat, a stop and the other batches wait no longer. */
-const recordsATransaction = 10_000
+/** What one transaction holds: a second of work at most, so that a heartbeat, a stop and the other batches wait no longer. */
+const aTransaction = { records: 10_000, bytes: 8 * 1024 * 1024 }
 /** Records between a batch and the partition's end from which on documents wait for more batches. */
 const behind = 1_000
 
@@ -29,17 +30,22 @@ export type OnBatchParts = {
  * ends the process.
  */
 export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchParts) {
-  const projectSlice = async (slice: RecordBatch): Promise<number> => {
-    const began = performance.now()
-    const { next, effects } = await projectBatch(project, types.get(slice.topic) as RecordType, slice)
+  const projectSlice = (slice: RecordBatch): Promise<number> => {
+    let began = performance.now()
+    return projectPieces(project, types.get(slice.topic) as RecordType, slice, (piece, projected) => {
+      settle(piece, projected, performance.now() - began)
+      began = performance.now()
+    })
+  }
+
+  const settle = (slice: RecordBatch, { next, effects }: Projected, tookMs: number): void => {
     asOf.applied(slice, next)
-    if (effects === undefined) return next
+    if (effects === undefined) return
     const isBehind = slice.highWatermark - next >= behind
     publisher.add(slice, effects, { isBehind })
     // A flush that fails is counted and tried again by the watch.
     if (!isBehind) void publisher.flush().catch(() => undefined)
-    report(slice, effects, performance.now() - began)
-    return next
+    report(slice, effects, tookMs)
   }
 
   const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {
@@ -56,7 +62,7 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
   return async (batch: RecordBatch, { isStale }: BatchControl): Promise<number> => {
     let next = batch.from
     try {
-      for (const slice of slices(batch, recordsATransaction)) {
+      for (const slice of slices(batch, aTransaction)) {
         next = await projectSlice(slice)
         if (next !== slice.next || isStale()) break
       }

@@ -1,4 +1,4 @@
-import { decodeRecord, type RecordType } from '@tally/contract'
+import type { RecordType, Rejected } from '@tally/contract'
 import { fingerprintOf, type RecordBatch } from '@tally/kafka'
 import { lockOffset, type Postgres, storeOffset, type Tx } from '@tally/read-models'
 import { applyEvents } from './apply/events.ts'
@@ -6,7 +6,8 @@ import { applyOrders } from './apply/orders.ts'
 import { applyOrganizations } from './apply/organizations.ts'
 import { applyRefunds } from './apply/refunds.ts'
 import type { DeadLetters } from './deadLetters.ts'
-import { type Effects, noEffects, type Placed, type RejectedAt } from './effects.ts'
+import { type Effects, noEffects, type Placed } from './effects.ts'
+import { judgeBatch, type OnInternal } from './judge.ts'
 
 const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never>[]) => Promise<Effects>> = {
   organizations: applyOrganizations,
@@ -18,6 +19,7 @@ const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never
 export type ProjectorParts = {
   db: Postgres
   deadLetters: DeadLetters
+  onInternal?: OnInternal
   /** Resolves if the batch is of the log that the stored offset belongs to (logs/openLogs.ts); rejects if it is not. */
   verify?(batch: RecordBatch): Promise<void>
 }
@@ -28,7 +30,7 @@ export type Projected = { next: number; effects: Effects | undefined }
 /**
  * Projects one batch of one partition, exactly once (design.md, invariants 1 to 3). After a crash at each step:
  *
- * 1. decode: nothing has happened; the batch is read again.
+ * 1. judge: nothing has happened; the batch is read again.
  * 2. fence: lock the partition's offset. Records below it are applied already and skipped; a batch that begins
  *    behind it makes the reader seek back. A projector that lost its partition without knowing finds that its
  *    offset no longer fits. Crash: the transaction is rolled back, the batch is read again.
@@ -41,13 +43,14 @@ export type Projected = { next: number; effects: Effects | undefined }
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
  */
 export async function projectBatch(
-  { db, deadLetters, verify }: ProjectorParts,
+  { db, deadLetters, verify, onInternal }: ProjectorParts,
   type: RecordType,
   batch: RecordBatch,
+  verdict?: Rejected,
 ): Promise<Projected> {
   const verified = verify?.(batch)
   verified?.catch(() => undefined) // it is waited for before 5
-  const { good, rejected } = decodeBatch(type, batch) // 1
+  const { good, rejected } = judgeBatch(type, batch, { onInternal, verdict }) // 1
 
   const projected = await db.transaction().execute(async tx => {
     const { next: stored, revision: since } = await lockOffset(tx, batch.topic, batch.partition) // 2
@@ -78,18 +81,4 @@ export async function projectBatch(
   })
   deadLetters.committed(batch, projected.next)
   return projected
-}
-
-function decodeBatch(
-  type: RecordType,
-  { records }: RecordBatch,
-): { good: Placed<unknown>[]; rejected: RejectedAt[] } {
-  const good: Placed<unknown>[] = []
-  const rejected: RejectedAt[] = []
-  for (const { offset, key, value } of records) {
-    const decoded = decodeRecord(type, key, value)
-    if (decoded.outcome === 'decoded') good.push({ offset, value: decoded.value })
-    else rejected.push({ offset, rejected: decoded })
-  }
-  return { good, rejected }
 }

@@ -1,15 +1,31 @@
-import type { RecordBatch } from '@tally/kafka'
+import type { KafkaRecord, RecordBatch } from '@tally/kafka'
+
+/** What a piece may hold: records, and bytes of their values. A record that alone is larger is a piece of its own. */
+export type Bounds = { records: number; bytes?: number }
 
 /**
- * Cuts a batch into pieces of at most `most` records, in order and without a gap: what Kafka packs well can be far
- * more than one transaction should hold. A batch without records is one piece.
+ * Cuts a batch into pieces, in order and without a gap: what Kafka packs well can be far more than one transaction should
+ * hold. A batch without records is one piece.
  */
-export function* slices(batch: RecordBatch, most: number): Generator<RecordBatch> {
+export function* slices(batch: RecordBatch, most: Bounds): Generator<RecordBatch> {
   let from = batch.from
-  for (let index = 0; index === 0 || index < batch.records.length; index += most) {
-    const following = batch.records[index + most]
-    const next = following === undefined ? batch.next : following.offset
-    yield { ...batch, from, next, records: batch.records.slice(index, index + most) }
+  for (let index = 0; index === 0 || index < batch.records.length; ) {
+    const end = endOfPiece(batch.records, index, most)
+    const next = batch.records[end]?.offset ?? batch.next
+    yield { ...batch, from, next, records: batch.records.slice(index, end) }
     from = next
+    index = end
   }
+}
+
+function endOfPiece(records: KafkaRecord[], start: number, most: Bounds): number {
+  const { bytes = Number.POSITIVE_INFINITY } = most
+  let left = bytes - (records[start]?.value?.length ?? 0)
+  let end = Math.min(start + 1, records.length)
+  for (; end < records.length && end - start < most.records; end++) {
+    left -= records[end]?.value?.length ?? 0
+    if (left < 0) break
+  }
+  // An empty batch is one piece, which must not be begun again.
+  return Math.max(end, 1)
 }

@@ -4,6 +4,7 @@ import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-mod
 import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
 import { openDeadLetters } from './deadLetters.ts'
+import { logInternal } from './judge.ts'
 import { openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
 import { watchLogs } from './logs/watchLogs.ts'
@@ -78,7 +79,12 @@ export async function startProjector(
     topics,
     concurrency,
     onBatch: onBatch({
-      project: { db, deadLetters: openDeadLetters(producer, names.deadLetters), verify: logs.verify },
+      project: {
+        db,
+        deadLetters: openDeadLetters(producer, names.deadLetters),
+        onInternal: (at, error) => logInternal(logger, at, error),
+        verify: logs.verify,
+      },
       types,
       publisher,
       asOf,

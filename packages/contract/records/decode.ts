@@ -6,8 +6,18 @@ import { readOrder } from './readOrder.ts'
 import { organization } from './organization.ts'
 import { refund } from './refund.ts'
 
-/** Why a record goes to the dead letters; the first that holds, in this order (messages.md section 3). */
-export const rejectionReasons = ['not-json', 'schema', 'key-mismatch', 'conflict'] as const
+/**
+ * Why a record goes to the dead letters; the first that holds, in this order (messages.md section 3). `internal`: an error of
+ * Tally's own while it judged the record.
+ */
+export const rejectionReasons = [
+  'too-large',
+  'not-json',
+  'schema',
+  'key-mismatch',
+  'conflict',
+  'internal',
+] as const
 export type RejectionReason = (typeof rejectionReasons)[number]
 
 /** `message` names the field and what it must be, never its value: it may be somebody's name. */
@@ -26,7 +36,7 @@ export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Ty
 
 /**
  * Reads one Kafka record of a topic: bytes of key and value in, the validated record out, or why it is
- * rejected. Never throws. Fields that the schema does not name are dropped here (messages.md section 1).
+ * rejected. Throws for no value that is known. Fields that the schema does not name are dropped here (messages.md section 1).
  */
 export function decodeRecord<Type extends RecordType>(
   type: Type,
@@ -37,9 +47,13 @@ export function decodeRecord<Type extends RecordType>(
   const { stackTraceLimit } = Error
   // A bad record makes errors that nobody sees the stack of: without it they cost a third less.
   Error.stackTraceLimit = 0
-  const json = parseJson(value)
-  const parsed = json === undefined ? undefined : parse(type, json)
-  Error.stackTraceLimit = stackTraceLimit
+  let parsed: ReturnType<typeof parse> | undefined
+  try {
+    const json = parseJson(value)
+    parsed = json === undefined ? undefined : parse(type, json)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
   if (parsed === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
   if (!parsed.success) return rejected('schema', describe(parsed.issue))
   const record = parsed.data as RecordOf<Type>

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { MAX_VALUE_BYTES, type RecordBatch } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { openDeadLetters } from './deadLetters.ts'
+import { judgeBatch, logInternal } from './judge.ts'
+import type { Projected } from './projectBatch.ts'
+import { projectPieces } from './projectPieces.ts'
+import { type Batches, openBatches } from './testing/batches.ts'
+import { anOrder, batchOf, newEventId, openStage, type Stage, topics } from './testing/stage.ts'
+
+let stage: Stage
+let batches: Batches
+let eventId: string
+const internal: number[] = []
+
+beforeAll(async () => {
+  stage = await openStage()
+})
+beforeEach(async () => {
+  eventId = newEventId()
+  batches = await openBatches(stage, eventId)
+  internal.length = 0
+})
+afterAll(() => stage.close())
+
+const orders = (...ids: string[]) => ids.map(orderId => anOrder(eventId, { orderId }))
+async function project(batch: RecordBatch): Promise<{ next: number; pieces: Projected[] }> {
+  const pieces: Projected[] = []
+  const parts = { ...stage.parts, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
+  const next = await projectPieces(parts, 'orders', batch, (_, projected) => pieces.push(projected))
+  return { next, pieces }
+}
+const reasonsOfLetters = () =>
+  stage.letters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
+
+test('a record whose value was left out is a dead letter with its size and hash, the others count', async () => {
+  const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
+  const leftOut = { bytes: MAX_VALUE_BYTES + 1, sha256: createHash('sha256').update('x').digest('hex') }
+  batch.records[1] = { offset: 1, timestampMs: 0, key: Buffer.from('k'), value: null, headers: {}, leftOut }
+  await project(batch)
+  expect(await batches.figures()).toMatchObject({ orders: 2 })
+  expect(stage.letters).toMatchObject([
+    {
+      value: null,
+      headers: {
+        'tally.reason': 'too-large',
+        'tally.value-bytes': '8388609',
+        'tally.value-sha256': leftOut.sha256,
+        '__connect.errors.exception.message': 'the value has 8388609 bytes: at most 8388608 are read',
+      },
+    },
+  ])
+})
+
+test('a record over which judging fails is a dead letter, the others count', async () => {
+  const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
+  const value = batch.records[1]?.value as Buffer
+  value.toString = () => {
+    throw new RangeError('Invalid string length')
+  }
+  expect(await project(batch)).toMatchObject({ next: 3 })
+  expect(await batches.figures()).toMatchObject({ orders: 2 })
+  expect(reasonsOfLetters()).toEqual([['1', 'internal']])
+  expect(internal).toEqual([1])
+})
+
+test('a record that the database refuses is a dead letter, the others count, each once', async () => {
+  await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(stage.db)
+  try {
+    const { next, pieces } = await project(
+      batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3', 'A-4', 'A-5')),
+    )
+    expect(next).toBe(5)
+    expect(pieces.length).toBeGreaterThan(1)
+    expect(await batches.figures()).toMatchObject({ orders: 4 })
+    expect(reasonsOfLetters()).toEqual([['3', 'internal']])
+    expect(internal).toEqual([3])
+    expect(await batches.stored()).toMatchObject({ nextOffset: 5 })
+  } finally {
+    await sql`alter table orders drop constraint poison`.execute(stage.db)
+  }
+})
+
+test('what is no fault of a record fails the batch: nothing is a dead letter', async () => {
+  await sql`alter table orders rename to elsewhere`.execute(stage.db)
+  try {
+    await expect(project(batchOf(topics.orders, 0, orders('A-1', 'A-2')))).rejects.toThrow('does not exist')
+    expect(stage.letters).toEqual([])
+  } finally {
+    await sql`alter table elsewhere rename to orders`.execute(stage.db)
+  }
+})
+
+test('the log of an error of Tally names the record and the place in the code, never what the record holds', () => {
+  const logger = openLogger('test', 'silent')
+  const error = vi.spyOn(logger, 'error')
+  const secret = Buffer.from('{"name":"Ada Lovelace"}')
+  secret.toString = () => {
+    throw new Error('cannot read Ada Lovelace')
+  }
+  const records = [{ offset: 7, timestampMs: 0, key: null, value: secret, headers: {} }]
+  const batch = { topic: 't', partition: 1, from: 7, next: 8, highWatermark: 8, records }
+  const { rejected } = judgeBatch('orders', batch, {
+    onInternal: (at, thrown) => logInternal(logger, at, thrown),
+  })
+  expect(rejected).toMatchObject([{ offset: 7, rejected: { reason: 'internal' } }])
+  const [fields] = error.mock.calls[0] as unknown as [Record<string, unknown>]
+  expect(fields).toMatchObject({ topic: 't', partition: 1, offset: 7, error: 'Error' })
+  expect(JSON.stringify(error.mock.calls)).not.toContain('Lovelace')
+})
+
+test('a dead letter that is refused for its size comes again without its value, then without key and headers', async () => {
+  const value = Buffer.alloc(1000, 'v')
+  const key = Buffer.alloc(500, 'k')
+  const sent: (string | Buffer | null)[][] = []
+  const sendWith = async (most: number) => {
+    sent.length = 0
+    const letters = openDeadLetters(
+      {
+        async send(records, smaller = () => undefined) {
+          for (let [record] = records; record !== undefined; record = smaller(record)) {
+            const { key, value, headers = {} } = record
+            const size = (key?.length ?? 0) + (value?.length ?? 0) + JSON.stringify(headers).length
+            if (size > most) continue
+            sent.push([key, value, String(headers['tally.value-bytes'] ?? ''), String(headers.own ?? '')])
+            return
+          }
+          throw new Error('refused for ever')
+        },
+      },
+      't.dead-letters',
+    )
+    const batch = batchOf(topics.orders, 0, [value])
+    batch.records[0] = { ...(batch.records[0] as RecordBatch['records'][0]), key, headers: { own: 'h' } }
+    const rejected = { outcome: 'rejected', reason: 'not-json', message: 'm' } as const
+    await letters.send(batch, [{ offset: 0, rejected }])
+  }
+  await sendWith(5000)
+  expect(sent).toEqual([[key, value, '', 'h']])
+  await sendWith(1200)
+  expect(sent).toEqual([[key, null, '1000', 'h']])
+  await sendWith(500)
+  expect(sent).toEqual([[null, null, '1000', '']])
+})

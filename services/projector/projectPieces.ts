@@ -1,0 +1,54 @@
+import type { RecordType } from '@tally/contract'
+import type { RecordBatch } from '@tally/kafka'
+import { isFatal, isTransient } from '@tally/runtime'
+import { internal } from './judge.ts'
+import { type Projected, type ProjectorParts, projectBatch } from './projectBatch.ts'
+import { slices } from './slices.ts'
+
+/**
+ * Projects a batch, in one piece if nothing fails. Where applying or writing it fails because of what a record holds, the
+ * batch is cut in halves until the record that fails stands alone: that one is rejected as `internal`. Calls `done` after
+ * each piece; returns where to read on. Every other error is thrown.
+ */
+export async function projectPieces(
+  parts: ProjectorParts,
+  type: RecordType,
+  batch: RecordBatch,
+  done: (piece: RecordBatch, projected: Projected) => void,
+): Promise<number> {
+  try {
+    const projected = await projectBatch(parts, type, batch)
+    done(batch, projected)
+    return projected.next
+  } catch (error) {
+    const [record] = batch.records
+    if (record === undefined || !isOfRecord(error)) throw error
+    if (batch.records.length > 1) return projectHalves(parts, type, batch, done)
+    const { topic, partition } = batch
+    const projected = await projectBatch(parts, type, batch, internal)
+    parts.onInternal?.({ topic, partition, offset: record.offset }, error)
+    done(batch, projected)
+    return projected.next
+  }
+}
+
+async function projectHalves(
+  ...[parts, type, batch, done]: Parameters<typeof projectPieces>
+): Promise<number> {
+  let next = batch.from
+  for (const half of slices(batch, { records: Math.ceil(batch.records.length / 2) })) {
+    next = await projectPieces(parts, type, half, done)
+    if (next !== half.next) break
+  }
+  return next
+}
+
+/** SQLSTATEs that the content of a row can cause: cardinality, data, constraint, limits of the program. */
+const statesOfRecords = /^(21|22|23|54)...$/
+
+/** Whether another record might have gone through: a value that Postgres refuses, or an error in this program's own code. */
+function isOfRecord(error: unknown): boolean {
+  if (!(error instanceof Error) || isTransient(error) || isFatal(error)) return false
+  const { code } = error as { code?: unknown }
+  return code === undefined || (typeof code === 'string' && statesOfRecords.test(code))
+}
