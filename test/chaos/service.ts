@@ -14,6 +14,8 @@ export type Service = {
   pid: number
   /** Where it answers: the API of a query process. */
   address: string
+  /** Where its `/readyz` and `/metrics` are. */
+  ops: string
   logFile: string
   hasEnded: () => boolean
   /** Resolves with a few words on how it ended. */
@@ -47,6 +49,7 @@ export async function startService(
     name,
     pid: running.pid,
     address: String(started.address ?? ''),
+    ops: String(started.ops ?? ''),
     logFile,
     hasEnded: running.hasEnded,
     ended: running.ended,

@@ -11,9 +11,10 @@ type Lock = (shard: number) => ReturnType<typeof sql>
 
 /** Another session holds rows of one shard until the events of all others are fresh in spite of it. */
 async function holdLock(system: System, random: Random, tools: FaultTools, lock: Lock): Promise<void> {
-  const shards = new Set(tools.eventIds().map(shardOf))
-  const shard = random.of([...shards])
-  const others = tools.eventIds().filter(eventId => shardOf(eventId) !== shard)
+  const othersOf = (shard: number) => tools.eventIds().filter(eventId => shardOf(eventId) !== shard)
+  const shards = Array.from({ length: partitions }, (_, shard) => shard)
+  const shard = random.of(shards.filter(shard => othersOf(shard).length > 0))
+  const others = othersOf(shard)
   await system.db.transaction().execute(async tx => {
     await lock(shard).execute(tx)
     // What was begun before the lock may have waited for nothing.

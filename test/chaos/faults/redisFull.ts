@@ -1,15 +1,17 @@
 import { Redis } from 'ioredis'
 import { type Fault, last } from '../fault.ts'
+import { isLoud } from '../loud.ts'
 
 /** Answers come from Postgres by then (faults.md, Redis: 5 s), and a moment for the question. */
 const freshWithinMs = 6_000
+const loudWithinMs = 5_000
 
 export const redisFullFaults: Fault[] = [
   {
     name: 'Redis full',
     allows: 'everything',
-    async run({ servers }, random, { isFresh, wrongs }) {
-      const redis = new Redis(servers.redisUrl)
+    async run(system, random, { isFresh, wrongs }) {
+      const redis = new Redis(system.servers.redisUrl)
       try {
         await redis.config('SET', 'maxmemory-policy', 'noeviction')
         // Less than an empty one takes: every write is refused.
@@ -17,6 +19,8 @@ export const redisFullFaults: Fault[] = [
         const fullMs = Date.now()
         if (!(await isFresh({ sinceMs: fullMs, withinMs: freshWithinMs })))
           wrongs.add('answers come from Postgres within 5 s of a full Redis', `not after ${freshWithinMs} ms`)
+        if (!(await isLoud(system, /redis/i, loudWithinMs)))
+          wrongs.add('a full Redis is loud', 'no /readyz says 503')
         await last(random, 0, 2_000)
       } finally {
         await redis.config('SET', 'maxmemory', '0').finally(() => redis.disconnect())

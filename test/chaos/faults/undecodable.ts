@@ -6,6 +6,7 @@ import { runTally } from '../../support/process.ts'
 import { type DamagedBatch, writeDamagedBatch } from '../damagedBatch.ts'
 import type { Fault, FaultTools } from '../fault.ts'
 import { outgoingOf } from '../feeding.ts'
+import { isLoud } from '../loud.ts'
 import { shardOf } from '../shardOf.ts'
 import type { System } from '../system.ts'
 
@@ -38,6 +39,8 @@ async function meetDamage(system: System, tools: FaultTools, eventId: string): P
     const others = eventIds().filter(id => shardOf(id) !== partition)
     if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs, eventIds: others })))
       wrongs.add('other partitions go on beside a batch that cannot be decoded', where)
+    if (!(await isLoud(system, /tally offsets skip/, saidWithinMs)))
+      wrongs.add('what cannot be decoded is loud', `${where}: no /readyz names the command`)
     if (!(await isSaid(system, damaged))) wrongs.add('tally offsets names what cannot be decoded', where)
     const skip = ['offsets', 'skip', topic, String(partition), '--to', String(offset + 1), '--yes']
     const { code, stderr } = await runTally(skip, system.env)
