@@ -1,4 +1,5 @@
 import type { Kafka } from 'kafkajs'
+import { rest } from './backoff.ts'
 import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
 import { type SharedCluster, sharedCluster } from './cluster.ts'
 import type { ConnectOptions, KafkaSettings } from './types.ts'
@@ -9,6 +10,8 @@ export type KafkaConnection = {
   /** Closes what topics and offsets were asked with; consumers and producers close themselves. */
   close(): Promise<void>
 }
+
+const CLOSE_WITHIN_MS = 2_000
 
 type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger: ConnectOptions['logger'] }
 
@@ -23,7 +26,10 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   const admin = sharedAdmin(kafka)
   const cluster = sharedCluster(kafka)
   const close = async (): Promise<void> => {
-    await Promise.all([admin.close(), cluster.close()])
+    const timeout = new AbortController()
+    // A client that still tries to connect cannot be stopped, and must not hold up the end of the process.
+    await Promise.race([Promise.all([admin.close(), cluster.close()]), rest(CLOSE_WITHIN_MS, timeout.signal)])
+    timeout.abort()
   }
   const connection: KafkaConnection = { clientId, close }
   insides.set(connection, { kafka, admin, cluster, logger })

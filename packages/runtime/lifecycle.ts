@@ -3,13 +3,21 @@ import type { Logger } from './logger.ts'
 type Release = () => Promise<unknown> | unknown
 
 /** A stack of releasers: who opens pushes the closing; released in reverse. */
-export type Lifecycle = { onRelease(name: string, release: Release): void; release(): Promise<void> }
+export type Lifecycle = {
+  onRelease(name: string, release: Release): void
+  release(): Promise<void>
+  /** Aborted as soon as the release begins. */
+  stopping: AbortSignal
+}
 
 export function openLifecycle(logger: Logger): Lifecycle {
   const releasers: { name: string; release: Release }[] = []
+  const stopping = new AbortController()
   return {
+    stopping: stopping.signal,
     onRelease: (name, release) => releasers.push({ name, release }),
     async release() {
+      stopping.abort()
       for (let last = releasers.pop(); last !== undefined; last = releasers.pop()) {
         try {
           await last.release()

@@ -18,7 +18,8 @@ export async function openOps(
     requestTimeout: 10_000,
     connectionTimeout: 60_000,
     bodyLimit: 1_024,
-    http: { connectionsCheckingInterval: 1_000 },
+    // Node's own limit for the headers is 60 s, and it looks at its connections every 30 s only.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
   })
   app.get('/livez', async () => ({ status: 'live' }))
   app.get('/readyz', async (_, reply) => {

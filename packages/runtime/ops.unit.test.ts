@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { openLifecycle } from './lifecycle.ts'
 import { openLogger } from './logger.ts'
@@ -9,7 +11,7 @@ afterEach(() => lifecycle.release())
 
 async function openWith(readiness: Readiness, metrics = openMetrics()) {
   const address = await openOps(lifecycle, { host: '127.0.0.1', port: 0 }, { metrics, readiness })
-  return (path: string) => fetch(`${address}${path}`)
+  return Object.assign((path: string) => fetch(`${address}${path}`), { port: Number(new URL(address).port) })
 }
 
 test('a process that turns is live, ready or not', async () => {
@@ -39,6 +41,19 @@ test('the metrics are those of the process, in the format of Prometheus', async 
   const text = await answer.text()
   expect(text).toContain('tally_projector_records_total{topic="t",outcome="applied"} 3')
   expect(text).toContain('process_cpu_seconds_total')
+})
+
+test.each([
+  ['headers', 'GET /livez HTTP/1.1\r\nHost: a\r\n'],
+  ['body', 'POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n'],
+])('a request whose %s do not end is hung up on after 10 s', async (_, beginning) => {
+  const { port } = await openWith(() => undefined)
+  const began = performance.now()
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  socket.write(beginning)
+  socket.resume()
+  await once(socket, 'close')
+  expect(performance.now() - began).toBeLessThan(25_000)
 })
 
 test('an unknown path is not found', async () => {

@@ -52,7 +52,8 @@ export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
-    http: { connectionsCheckingInterval: 1_000 },
+    // Node's own limit for the headers is 60 s, and it looks at its connections every 30 s only.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     bodyLimit: 16_384,
     connectionTimeout: 60_000,
     requestTimeout: 10_000,

@@ -1,6 +1,7 @@
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
-import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
+import { answers, openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
+import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { adminMetrics } from './metrics.ts'
@@ -9,9 +10,26 @@ import { forgetEnded } from './signIn/sessions.ts'
 
 const forgetEveryMs = 10 * 60_000
 
-/** Opens all parts of the administration area and starts it; it keeps nothing that another one would need. */
-export async function startAdmin(settings: Settings, { lifecycle, logger }: ServiceParts): Promise<void> {
+/** How long Postgres may take to answer before the area counts as not ready. */
+const patienceMs = 800
+
+/**
+ * Opens all parts of the administration area and starts it; it keeps nothing that another one would need. While Postgres
+ * does not answer its pages say so, and it is not ready.
+ */
+export async function startAdmin(
+  settings: Settings,
+  { lifecycle, logger, crash }: ServiceParts,
+): Promise<void> {
   const registry = openMetrics()
+  const startup = openStartup(lifecycle, logger)
+  let readiness: () => Promise<string | undefined> = async () => startup.missing() ?? 'starting'
+  const ops = await openOps(
+    lifecycle,
+    { host: settings.ops.host, port: settings.ops.port ?? 9092 },
+    { metrics: registry, readiness: () => readiness() },
+  )
+  logger.info({ ops }, 'admin starting')
   const db = openPostgres(settings.databaseUrl, {
     name: 'admin',
     max: 8,
@@ -19,7 +37,9 @@ export async function startAdmin(settings: Settings, { lifecycle, logger }: Serv
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
-  await checkSchema(db)
+  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  await Promise.race([schemaChecked, startup.waits])
+  schemaChecked.catch(crash)
 
   const redis = openRedis(settings.redisNodes, {
     name: 'admin',
@@ -57,13 +77,13 @@ export async function startAdmin(settings: Settings, { lifecycle, logger }: Serv
     publicUrl: admin.url,
     trustedProxies: admin.trustedProxies,
   })
-  const ops = await openOps(
-    lifecycle,
-    { host: settings.ops.host, port: settings.ops.port ?? 9092 },
-    { metrics: registry, readiness: () => undefined },
-  )
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)
   const address = await app.listen({ host: admin.host, port: admin.port })
+  readiness = async () => {
+    if (startup.missing() !== undefined) return startup.missing()
+    const isUp = await answers(patienceMs, () => sql`select 1`.execute(db))
+    return isUp ? undefined : 'Postgres does not answer'
+  }
   logger.info({ address, ops }, 'admin started')
 }

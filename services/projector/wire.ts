@@ -1,7 +1,14 @@
 import type { RecordType } from '@tally/contract'
 import { checkTopics, connectKafka, consumeBatches, openProducer, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-models'
-import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
+import {
+  openMetrics,
+  openOps,
+  openStartup,
+  type Readiness,
+  type ServiceParts,
+  type Settings,
+} from '@tally/runtime'
 import { openAsOf } from './asOf.ts'
 import { openDeadLetters } from './deadLetters.ts'
 import { logInternal } from './judge.ts'
@@ -17,8 +24,8 @@ import { watch } from './watch.ts'
 const concurrency = 4
 
 /**
- * Opens all parts of a projector and starts it. Stops with a sentence where the schema or a topic is missing or
- * the topics are not co-partitioned; `crash` hears of what can never heal.
+ * Opens all parts of a projector and starts it, as soon as Postgres and Kafka answer. Throws a sentence if the schema or
+ * a topic is missing, or the topics are not co-partitioned; `crash` hears of what can never heal.
  */
 export async function startProjector(
   settings: Settings,
@@ -34,20 +41,30 @@ export async function startProjector(
   const topics = [...types.keys()]
   const registry = openMetrics()
   const metrics = projectorMetrics(registry)
+  const startup = openStartup(lifecycle, logger)
+  let readiness: Readiness = () => startup.missing() ?? 'starting'
+  const ops = await openOps(
+    lifecycle,
+    { host: settings.ops.host, port: settings.ops.port ?? 9090 },
+    { metrics: registry, readiness: () => readiness() },
+  )
+  logger.info({ ops }, 'projector starting')
 
   const db = openPostgres(settings.databaseUrl, {
     name: 'projector',
     max: concurrency + 2,
     statementTimeoutMs: 30_000,
+    lockTimeoutMs: 2_000,
     prepares: true,
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
-  await checkSchema(db)
-
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
   lifecycle.onRelease('kafka', () => kafka.close())
-  await checkTopics(kafka, settings.topicPrefix)
+  await Promise.all([
+    startup.until('Postgres', () => checkSchema(db)),
+    startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
+  ])
 
   const redis = openRedis(settings.redisNodes, {
     name: 'projector',
@@ -64,7 +81,7 @@ export async function startProjector(
   })
   const asOf = openAsOf({ db, redis, keys, topics })
 
-  const producer = await openProducer(kafka)
+  const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())
 
   void warnOfRetention(kafka, topics, logger)
@@ -109,7 +126,7 @@ export async function startProjector(
   logs.attach(consumer)
   lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }))
 
-  const readiness = () => {
+  readiness = () => {
     const { joined, lastFetchMs, lastError } = consumer.state()
     if (!joined) return 'not in the consumer group yet'
     const stalled = logs.notReady()
@@ -117,10 +134,5 @@ export async function startProjector(
     if (lastError !== undefined) return 'caught in an error; it tries again'
     return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
   }
-  const address = await openOps(
-    lifecycle,
-    { host: settings.ops.host, port: settings.ops.port ?? 9090 },
-    { metrics: registry, readiness },
-  )
-  logger.info({ ops: address }, 'projector started')
+  logger.info({ ops }, 'projector started')
 }

@@ -1,7 +1,7 @@
 import { type ApiKey, openAuthenticator, openRequestCounts } from '@tally/api-keys'
 import { topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
-import { openMetrics, openOps, type ServiceParts, type Settings } from '@tally/runtime'
+import { openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
 import { buildApp } from './app.ts'
 import { openBreaker } from './breaker.ts'
 import { queryMetrics } from './metrics.ts'
@@ -9,6 +9,7 @@ import { Refused } from './permit.ts'
 import { openGate } from './postgres/gate.ts'
 import { openSharedReads } from './postgres/sharedReads.ts'
 import { openRateLimiter } from './rateLimit.ts'
+import { queryReadiness } from './readiness.ts'
 import { openRedisTurns } from './redisTurns.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
@@ -23,9 +24,23 @@ const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 1_00
 /** Those for keys, the rate limit and what is polled. */
 const authConnections = 4
 
-/** Opens all parts of a query process and starts it; it keeps nothing that another one would need. */
-export async function startQuery(settings: Settings, { lifecycle, logger }: ServiceParts): Promise<void> {
+/**
+ * Opens all parts of a query process and starts it; it keeps nothing that another one would need. It waits for neither
+ * Redis nor Postgres, and ends if Postgres, once it answers, has another schema.
+ */
+export async function startQuery(
+  settings: Settings,
+  { lifecycle, logger, crash }: ServiceParts,
+): Promise<void> {
   const registry = openMetrics()
+  const startup = openStartup(lifecycle, logger)
+  let readiness: () => Promise<string | undefined> = async () => startup.missing() ?? 'starting'
+  const ops = await openOps(
+    lifecycle,
+    { host: settings.ops.host, port: settings.ops.port ?? 9091 },
+    { metrics: registry, readiness: () => readiness() },
+  )
+  logger.info({ ops }, 'query starting')
   const metrics = queryMetrics(registry)
   const onFailure = (error: unknown) => {
     if (error instanceof Refused) return
@@ -46,7 +61,9 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
   const db = openPool(readConnections)
   // Whether a request may be answered at all: it never waits for reads.
   const authDb = openPool(authConnections)
-  await checkSchema(db)
+  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  await Promise.race([schemaChecked, startup.waits])
+  schemaChecked.catch(crash)
 
   const redis = openRedis(settings.redisNodes, {
     name: 'query',
@@ -107,15 +124,11 @@ export async function startQuery(settings: Settings, { lifecycle, logger }: Serv
       counts,
     },
   )
-  const ops = await openOps(
-    lifecycle,
-    { host: settings.ops.host, port: settings.ops.port ?? 9091 },
-    { metrics: registry, readiness: () => undefined },
-  )
   lifecycle.onRelease('api', () => app.close())
   // The first requests count in Redis like all others, if it is there.
   await whenReady(redis, 2_000)
   const { host, port } = settings.query
   const address = await app.listen({ host, port })
+  readiness = queryReadiness({ redis, db: authDb })
   logger.info({ address, ops }, 'query started')
 }

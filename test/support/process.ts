@@ -14,6 +14,8 @@ export type TallyProcess = {
   line: (matches: (line: LogLine) => boolean) => Promise<LogLine>
   /** Sends a signal and waits for the end; resolves with the exit code (null after a signal). */
   end: (signal?: NodeJS.Signals) => Promise<number | null>
+  /** Resolves with the exit code of a process that ends by itself. */
+  ended: Promise<number | null>
 }
 
 const running = new Set<ChildProcess>()
@@ -46,6 +48,7 @@ export function startProcess(command: string[], settings: Environment): TallyPro
   }
   return {
     log: () => log,
+    ended,
     line: matches =>
       new Promise((resolve, reject) => {
         const look = () => {

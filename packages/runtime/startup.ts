@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isTransient, reasonOf } from './errors.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type { Logger } from './logger.ts'
+
+const retryMs = 500
+/** Kafka's client tries for many seconds before it fails: from here on the part counts as one that does not answer. */
+const patienceMs = 3_000
+/** A part that has just come up may not know everything yet: a broker, for a moment, knows no topic. */
+const settlingMs = 10_000
+
+export type Startup = {
+  /**
+   * Runs `check` again and again until it succeeds. Rejects with an error that waiting does not heal, also if the
+   * part has just come up and still says so 10 s later. Never settles once the process is stopping.
+   */
+  until<Result>(part: string, check: () => Promise<Result>): Promise<Result>
+  /** Resolves as soon as one part does not answer. */
+  waits: Promise<void>
+  /** The sentence for /readyz while something is waited for. */
+  missing(): string | undefined
+}
+
+/**
+ * Waits for the parts that a process needs (commands.md: a part that does not answer at the start is waited for).
+ * Logs once what it waits for, and once that it is there.
+ */
+export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
+  const waitingFor = new Map<string, string>()
+  const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
+
+  const note = (part: string, error: unknown): void => {
+    const reason = reasonOf(error)
+    if (!waitingFor.has(part)) logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
+    waitingFor.set(part, reason)
+    onWait()
+  }
+
+  const attempt = async <Result>(part: string, check: () => Promise<Result>): Promise<Result> => {
+    const late = setTimeout(() => note(part, new Error(`no answer in ${patienceMs / 1_000} s`)), patienceMs)
+    try {
+      return await check()
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  return {
+    waits,
+    missing: () =>
+      waitingFor.size === 0
+        ? undefined
+        : `waiting for ${[...waitingFor].map(([part, reason]) => `${part} (${reason})`).join(' and ')}`,
+    async until(part, check) {
+      let settledBy: number | undefined
+      for (;;) {
+        try {
+          const result = await attempt(part, check)
+          if (waitingFor.delete(part)) logger.info({ part }, `${part} answers`)
+          return result
+        } catch (error) {
+          if (stopping.aborted) return new Promise(() => {})
+          if (!isTransient(error)) {
+            if (!waitingFor.has(part)) throw error
+            settledBy ??= performance.now() + settlingMs
+            if (performance.now() > settledBy) throw error
+          }
+          note(part, error)
+          await sleep(retryMs, undefined, { signal: stopping }).catch(() => undefined)
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, test, vi } from 'vitest'
+import { FatalError } from './errors.ts'
+import { openLifecycle } from './lifecycle.ts'
+import { openLogger } from './logger.ts'
+import { openStartup } from './startup.ts'
+
+const logger = openLogger('test', 'silent')
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+function open() {
+  const lifecycle = openLifecycle(logger)
+  const warn = vi.spyOn(logger, 'warn').mockReset()
+  return { lifecycle, startup: openStartup(lifecycle, logger), warn }
+}
+
+test('a part that answers at once is not waited for', async () => {
+  const { startup, warn } = open()
+  expect(await startup.until('Postgres', async () => 7)).toBe(7)
+  expect([startup.missing(), warn.mock.calls]).toEqual([undefined, []])
+})
+
+test('a part that is down is waited for, which is said once and while it lasts', async () => {
+  const { startup, warn } = open()
+  let tries = 0
+  const done = startup.until('Postgres', async () => {
+    if (++tries < 4) throw refused()
+  })
+  await startup.waits
+  expect(startup.missing()).toBe('waiting for Postgres (connect ECONNREFUSED)')
+  await done
+  expect([startup.missing(), warn.mock.calls.length]).toEqual([undefined, 1])
+})
+
+test('what waiting does not heal, and what nobody foresaw, ends the wait at once', async () => {
+  for (const error of [new FatalError('run `tally migrate`'), new TypeError('a bug')]) {
+    const { startup } = open()
+    await expect(startup.until('Postgres', () => Promise.reject(error))).rejects.toBe(error)
+  }
+})
+
+test('a part that has just come up may at first deny what it has', async () => {
+  const { startup } = open()
+  const answers = [refused(), new FatalError('no such topic'), new FatalError('no such topic')]
+  const count = await startup.until('Kafka', async () => {
+    const error = answers.shift()
+    if (error !== undefined) throw error
+    return 5
+  })
+  expect(count).toBe(5)
+})
+
+test('two parts are waited for at the same time, and both are named', async () => {
+  const { startup, lifecycle } = open()
+  const down = () => Promise.reject(refused())
+  void startup.until('Postgres', down)
+  void startup.until('Kafka', down)
+  await vi.waitFor(() =>
+    expect(startup.missing()).toBe(
+      'waiting for Postgres (connect ECONNREFUSED) and Kafka (connect ECONNREFUSED)',
+    ),
+  )
+  await lifecycle.release()
+})
+
+test('a process that stops waits no longer, and no error comes of it', async () => {
+  const { startup, lifecycle } = open()
+  let tries = 0
+  const settled = vi.fn()
+  startup
+    .until('Postgres', async () => {
+      tries += 1
+      throw tries === 1 ? refused() : new Error('the pool is closed')
+    })
+    .then(settled, settled)
+  await startup.waits
+  await lifecycle.release()
+  await vi.waitFor(() => expect(tries).toBe(2))
+  expect(settled).not.toHaveBeenCalled()
+})

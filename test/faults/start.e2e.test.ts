@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '@tally/read-models'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { freshDatabase } from '../support/database.ts'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { type Environment, startProcess, type TallyProcess } from '../support/process.ts'
+import { openRelay, type Relay } from '../support/relay.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** faults.md: a part that is down, black-holed or has no name when a process starts. */
+const tally = useTally()
+const sagra = newFestival()
+const folder = mkdtempSync(join(tmpdir(), 'tally-start-'))
+let token: string
+const relays = {} as Record<'postgres' | 'redis' | 'kafka', Relay>
+const started: TallyProcess[] = []
+
+beforeAll(async () => {
+  const { DATABASE_URL = '', REDIS_URL = '' } = tally.settings
+  for (const [part, url] of Object.entries({ postgres: DATABASE_URL, redis: REDIS_URL })) {
+    const { hostname, port } = new URL(url)
+    relays[part as 'postgres' | 'redis'] = await openRelay({ host: hostname, port: Number(port) })
+  }
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+  token = await tally.key(sagra.organizationId)
+  expect((await tally.get(`${sagra.path}/analytics/kpis`, { token })).status).toBe(200)
+})
+afterEach(async () => {
+  for (const process of started.splice(0)) await process.end()
+  for (const part of ['postgres', 'redis'] as const) await relays[part].mend()
+})
+afterAll(async () => {
+  for (const relay of Object.values(relays)) await relay.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const through = (url: string | undefined, { port }: Relay, hostname = '127.0.0.1') =>
+  Object.assign(new URL(url ?? ''), { hostname, port: String(port) }).href
+const postgresThrough = (hostname?: string): Environment => ({
+  DATABASE_URL: through(tally.settings.DATABASE_URL, relays.postgres, hostname),
+})
+const redisThrough = (): Environment => ({ REDIS_URL: through(tally.settings.REDIS_URL, relays.redis) })
+
+/** Starts a process and asks its port for operators, which must be open before anything else. */
+async function start(command: 'projector' | 'query' | 'admin', settings: Environment) {
+  const process = startProcess([command], { ...tally.settings, ...settings })
+  started.push(process)
+  const { ops = '' } = await process.line(({ msg }) => msg === `${command} starting`)
+  const ready = () => ask(ops, '/readyz')
+  return {
+    process,
+    ready,
+    live: async () => (await ask(ops, '/livez')).status,
+    untilReady: () => until(`the ${command} is ready`, async () => (await ready()).status === 200),
+    untilWaits: async (part: string) => {
+      await process.line(({ msg }) => msg === `${part} does not answer; waiting for it`)
+      expect((await ready()).status).toBe(503)
+    },
+  }
+}
+type Started = Awaited<ReturnType<typeof start>>
+
+const waits = ({ process }: Started) => process.log().match(/does not answer; waiting for it/g)?.length ?? 0
+
+test('a projector whose Postgres has no name yet lives, says so, and counts as soon as the name resolves', async () => {
+  const file = join(folder, 'resolves')
+  const projector = await start('projector', {
+    ...postgresThrough('db.festival.test'),
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fixtures/resolver.mjs')}`,
+    RESOLVES_WITH: file,
+  })
+  await projector.untilWaits('Postgres')
+  const { body } = await projector.ready()
+  expect(body.missing).toBe('waiting for Postgres (getaddrinfo EAI_AGAIN db.festival.test)')
+  expect(await projector.live()).toBe(200)
+  writeFileSync(file, '')
+  await projector.untilReady()
+  expect(waits(projector), 'it is logged once').toBe(1)
+})
+
+test('a projector that lost the name of its Postgres while it worked goes on', async () => {
+  const file = join(folder, 'lost')
+  writeFileSync(file, '')
+  await tally.projectors[0]?.end()
+  const projector = await start('projector', {
+    ...postgresThrough('db.festival.test'),
+    NODE_OPTIONS: `--import ${join(import.meta.dirname, 'fixtures/resolver.mjs')}`,
+    RESOLVES_WITH: file,
+  })
+  await projector.untilReady()
+  rmSync(file)
+  await relays.postgres.cut()
+  await relays.postgres.mend()
+  await tally.produce([sagra.order()])
+  await projector.process.line(line => JSON.stringify(line).includes('EAI_AGAIN'))
+  writeFileSync(file, '')
+  await tally.settle()
+  const { body } = await tally.get(`${sagra.path}/analytics/kpis`, { token })
+  expect(body.data.totalOrders).toBe(2)
+})
+
+test('a projector that starts before Postgres and Kafka is ready by itself when both are there', async () => {
+  await relays.postgres.cut()
+  const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
+  const kafka = await openRelay({ host, port: Number(port) })
+  await kafka.cut()
+  const projector = await start('projector', {
+    ...postgresThrough(),
+    KAFKA_BROKERS: `127.0.0.1:${kafka.port}`,
+  })
+  await projector.untilWaits('Postgres')
+  await projector.untilWaits('Kafka')
+  expect((await projector.ready()).body.missing).toMatch(/^waiting for Postgres \(.+\) and Kafka \(.+\)$/)
+  await relays.postgres.mend()
+  await projector.process.line(({ msg }) => msg === 'Postgres answers')
+  expect((await projector.ready()).status).toBe(503)
+  expect(await projector.live()).toBe(200)
+  await kafka.mend()
+  await projector.untilReady()
+  await projector.process.end()
+  await kafka.close()
+})
+
+test('a query process whose Postgres is down answers from Redis, is ready, and lists orders when Postgres is there', async () => {
+  await relays.postgres.cut()
+  const query = await start('query', postgresThrough())
+  const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+  const { status, body } = await ask(address, `${sagra.path}/analytics/kpis`, { token })
+  expect([status, body.data?.totalOrders]).toEqual([200, 2])
+  expect((await ask(address, `${sagra.path}/orders`, { token })).status).toBe(503)
+  expect((await query.ready()).status, 'Redis is enough').toBe(200)
+  await relays.postgres.mend()
+  await query.process.line(({ msg }) => msg === 'Postgres answers')
+  await until(
+    'orders are listed',
+    async () => (await ask(address, `${sagra.path}/orders`, { token })).status === 200,
+  )
+})
+
+test.each(['refuses', 'hangs'])(
+  'a query process whose Redis %s at its start answers from Postgres',
+  async how => {
+    if (how === 'refuses') await relays.redis.cut()
+    else relays.redis.stall()
+    const query = await start('query', redisThrough())
+    const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+    for (const path of ['', '/analytics/kpis', '/orders'])
+      expect((await ask(address, sagra.path + path, { token })).status).toBe(200)
+    expect((await query.ready()).status, 'Postgres is enough').toBe(200)
+  },
+)
+
+test('a query process without Redis and Postgres is live, answers 503, and is ready when one of them is there', async () => {
+  await relays.redis.cut()
+  await relays.postgres.cut()
+  const query = await start('query', { ...postgresThrough(), ...redisThrough() })
+  const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
+  expect((await ask(address, sagra.path, { token })).status).toBe(503)
+  const { status, body } = await query.ready()
+  expect([status, body.missing]).toEqual([503, 'neither Redis nor Postgres answers'])
+  expect(await query.live()).toBe(200)
+  await relays.redis.mend()
+  await query.untilReady()
+  await until(
+    'kpis come from Redis',
+    async () => (await ask(address, `${sagra.path}/analytics/kpis`, { token })).status === 200,
+  )
+  await relays.postgres.mend()
+  await query.process.line(({ msg }) => msg === 'Postgres answers')
+})
+
+test('the administration area without Postgres is live, says so, and is ready when Postgres is there, and not when it goes', async () => {
+  await relays.postgres.cut()
+  const admin = await start('admin', postgresThrough())
+  await admin.untilWaits('Postgres')
+  expect((await admin.ready()).body.missing).toMatch(/^waiting for Postgres \(.+\)$/)
+  expect(await admin.live()).toBe(200)
+  await relays.postgres.mend()
+  await admin.untilReady()
+  await relays.postgres.cut()
+  const { status, body } = await admin.ready()
+  expect([status, body.missing]).toEqual([503, 'Postgres does not answer'])
+})
+
+test.each(['projector', 'query', 'admin'] as const)(
+  'a %s that waits for parts which hang ends with 0 within 10 s of a SIGTERM',
+  async command => {
+    relays.postgres.stall()
+    relays.redis.stall()
+    const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
+    const kafka = await openRelay({ host, port: Number(port) })
+    kafka.stall()
+    const waiting = await start(command, {
+      ...postgresThrough(),
+      ...redisThrough(),
+      KAFKA_BROKERS: `127.0.0.1:${kafka.port}`,
+    })
+    await waiting.untilWaits('Postgres')
+    const began = performance.now()
+    expect(await waiting.process.end()).toBe(0)
+    expect(performance.now() - began).toBeLessThan(10_000)
+    await kafka.close()
+  },
+)
+
+test('a schema that is missing ends a process that waited for Postgres, with the command to run', async () => {
+  const empty = await freshDatabase({ migrated: false })
+  await relays.postgres.cut()
+  const settings = { DATABASE_URL: through(empty.url, relays.postgres) }
+  const all = await Promise.all(
+    (['projector', 'query', 'admin'] as const).map(command => start(command, settings)),
+  )
+  for (const process of all) await process.untilWaits('Postgres')
+  await relays.postgres.mend()
+  for (const { process } of all) {
+    expect(await process.ended).toBe(1)
+    expect(process.log()).toContain('run `tally migrate` first')
+  }
+  await migrate(empty.db)
+  await empty.drop()
+})
+
+test('a topic that is missing ends a projector at once if Kafka answers, and its Postgres need not', async () => {
+  await relays.postgres.cut()
+  const { process } = await start('projector', { ...postgresThrough(), TOPIC_PREFIX: 'nobody-made-these' })
+  expect(await process.ended).toBe(1)
+  expect(process.log()).toContain('are not there: run `tally topics create`')
+})
