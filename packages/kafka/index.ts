@@ -10,6 +10,7 @@ export {
 } from './errors.ts'
 export { logEnds, logIdentities, type LogIdentity } from './logEnds.ts'
 export { endOffsets } from './offsets.ts'
+export { partitionOf } from './partitionOf.ts'
 export { openProducer } from './producer.ts'
 export { judgeLogs, type JudgedLog, type LogPosition, skipHint } from './judgeLogs.ts'
 export { fingerprintOf, readRecordAt } from './readRecordAt.ts'

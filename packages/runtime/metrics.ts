@@ -17,6 +17,8 @@ export const metricHelp = {
     'Partitions that were first read when their log no longer began at offset 0, by topic and partition',
   tally_projector_failures_total:
     'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
+  tally_projector_lost_commits_total:
+    'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds: 'Time to answer a request, by endpoint',
   tally_query_source_total:

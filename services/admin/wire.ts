@@ -34,6 +34,7 @@ export async function startAdmin(
     name: 'admin',
     max: 8,
     statementTimeoutMs: 10_000,
+    onlyReads: true,
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())

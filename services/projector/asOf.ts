@@ -1,13 +1,20 @@
-import type { EndMark, PartitionAsOf, Postgres, RedisClient, RedisKeys } from '@tally/read-models'
-import { asOfField, raiseAsOf, raisePublished } from '@tally/read-models'
+import type {
+  EndMark,
+  PartitionAsOf,
+  Postgres,
+  RedisClient,
+  RedisKeys,
+  StoredOffset,
+} from '@tally/read-models'
+import { asOfField, publishedField, raiseAsOf, raisePublished } from '@tally/read-models'
 import type { Partition } from './publisher.ts'
 
 /** How many moments are remembered: more than a batch may take in ticks, while the projector keeps up. */
 const remembered = 64
 
 /**
- * Keeps `meta.asOf` true (decisions.md, Answers): at a moment the end of each partition is noted, and as soon as
- * everything up to there is applied, that moment is what answers may say. A projector that is behind or gone
+ * Keeps `meta.asOf` true (decisions.md, Answers): at a moment of the database's clock the end of each partition is noted,
+ * and as soon as everything up to there is applied, that moment is what answers may say. A projector that is behind or gone
  * raises nothing.
  */
 export function openAsOf({
@@ -23,6 +30,7 @@ export function openAsOf({
 }) {
   const marks = new Map<string, EndMark[]>()
   const applied = new Map<string, number>()
+  let lastMarkMs = 0
   const key = ({ topic, partition }: Partition) => `${topic}:${partition}`
 
   return {
@@ -31,13 +39,30 @@ export function openAsOf({
 
     appliedOf: (of: Partition) => applied.get(key(of)),
 
-    /** Takes note of an end of the partition, as it was at the mark's moment or later. */
-    mark(of: EndMark) {
-      const noted = marks.get(key(of)) ?? []
-      noted.push(of)
-      // The first is the last one reached, whose age is the freshness, or the oldest that is not reached yet.
-      const [first, ...others] = noted
-      marks.set(key(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
+    /** What is applied, by partition, as it is now. */
+    appliedNow: (): ReadonlyMap<string, number> => new Map(applied),
+
+    /** Postgres has lost what it had of a partition from `next` on: what was noted of it is not true any more. */
+    lost(of: Partition, next: number) {
+      applied.set(key(of), next)
+      marks.delete(key(of))
+    },
+
+    /**
+     * Takes note of ends of partitions, as they were at the marks' moment or later. If the database's clock has gone back,
+     * moments of before say nothing about records that came since.
+     */
+    mark(noted: EndMark[]) {
+      const atMs = noted[0]?.atMs ?? lastMarkMs
+      if (atMs < lastMarkMs) marks.clear()
+      lastMarkMs = atMs
+      for (const of of noted) {
+        const known = marks.get(key(of)) ?? []
+        known.push(of)
+        // The first is the last one reached, whose age is the freshness, or the oldest that is not reached yet.
+        const [first, ...others] = known
+        marks.set(key(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
+      }
     },
 
     /** Forgets partitions that now belong to others. */
@@ -63,21 +88,36 @@ export function openAsOf({
     storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, topics, reached),
 
     /**
-     * What Redis may say of the assigned partitions, all of whose moments are published. Where partitions were added that
+     * What Redis may say of the assigned partitions, all of whose moments are published. If partitions were added that
      * depends on what other projectors have published, too.
      */
-    async sayable(assigned: Partition[], published: PartitionAsOf[], hasAdded: boolean) {
+    async sayable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
       if (!hasAdded) return published
       const asOfMs = await raisePublished(db, topics, published)
-      return assigned.map(of => ({ ...of, asOfMs }))
+      const latest = new Map([...assigned, ...published].map(of => [key(of), of.revision]))
+      return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(key(of)) ?? of.revision }))
     },
 
-    async storeInRedis(said: (Partition & { asOfMs: number | null })[]) {
+    /**
+     * Raises the watermarks in Redis that Postgres told in an epoch; returns the shards whose hash is in another epoch, with
+     * it: there nothing is raised. `revision`: what Postgres told of the partition together with its watermark.
+     */
+    async storeInRedis(
+      said: (Partition & { asOfMs: number | null; revision: number })[],
+      { nowMs, epoch }: { nowMs: number; epoch: number },
+    ): Promise<Map<number, number>> {
+      const others = new Map<number, number>()
+      const byShard = Map.groupBy(said, ({ partition }) => partition)
       await Promise.all(
-        said.map(async ({ topic, partition, asOfMs }) => {
-          if (asOfMs !== null) await redis.raise(keys.shard(partition), asOfField(topic), asOfMs)
+        [...byShard].map(async ([shard, ofShard]) => {
+          const fields = ofShard.flatMap(({ topic, asOfMs, revision }) =>
+            asOfMs === null ? [] : [asOfField(topic), asOfMs, publishedField(topic), revision],
+          )
+          const found = await redis.raiseAsOf(keys.shard(shard), epoch, nowMs, ...fields)
+          if (found !== epoch) others.set(shard, found)
         }),
       )
+      return others
     },
   }
 }

@@ -38,8 +38,9 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     })
   }
 
-  const settle = (slice: RecordBatch, { next, effects }: Projected, tookMs: number): void => {
+  const settle = (slice: RecordBatch, { next, effects, isForeign }: Projected, tookMs: number): void => {
     asOf.applied(slice, next)
+    if (isForeign) warnForeign(slice)
     if (effects === undefined) return
     const isBehind = slice.highWatermark - next >= behind
     publisher.add(slice, effects, { isBehind })
@@ -47,6 +48,12 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     if (!isBehind) void publisher.flush().catch(() => undefined)
     report(slice, effects, tookMs)
   }
+
+  const warnForeign = ({ topic, partition }: RecordBatch): void =>
+    logger.warn(
+      { topic, partition },
+      'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition furthest behind',
+    )
 
   const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {
     const { revision } = effects

@@ -22,10 +22,15 @@ export type ProjectorParts = {
   onInternal?: OnInternal
   /** Resolves if the batch is of the log that the stored offset belongs to (logs/openLogs.ts); rejects if it is not. */
   verify?(batch: RecordBatch): Promise<void>
+  /** Whether records with these keys do not belong into the partition; the first such batch marks the partition for good. */
+  hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
 }
 
-/** `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. */
-export type Projected = { next: number; effects: Effects | undefined }
+/**
+ * `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. `isForeign`: the partition
+ * was marked now.
+ */
+export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
 /**
  * Projects one batch of one partition, exactly once (design.md, invariants 1 to 3). After a crash at each step:
@@ -43,7 +48,7 @@ export type Projected = { next: number; effects: Effects | undefined }
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
  */
 export async function projectBatch(
-  { db, deadLetters, verify, onInternal }: ProjectorParts,
+  { db, deadLetters, verify, onInternal, hasForeign = () => false }: ProjectorParts,
   type: RecordType,
   batch: RecordBatch,
   verdict?: Rejected,
@@ -53,7 +58,7 @@ export async function projectBatch(
   const { good, rejected } = judgeBatch(type, batch, { onInternal, verdict }) // 1
 
   const projected = await db.transaction().execute(async tx => {
-    const { next: stored, revision: since } = await lockOffset(tx, batch.topic, batch.partition) // 2
+    const { next: stored, revision: since, isAdded } = await lockOffset(tx, batch.topic, batch.partition) // 2
     if (batch.from > stored || batch.next <= stored) return { next: stored, effects: undefined }
     const fresh = good.filter(({ offset }) => offset >= stored)
     const bad = rejected.filter(({ offset }) => offset >= stored)
@@ -67,6 +72,7 @@ export async function projectBatch(
     await sending
     effects.rejected = effects.rejected.concat(bad)
 
+    const isForeign = !isAdded && hasForeign(batch, effects.events.keys())
     // 5
     await verified
     const last = batch.records.at(-1)
@@ -76,8 +82,9 @@ export async function projectBatch(
       next: batch.next,
       revision: effects.revision,
       last: last && { fingerprint: fingerprintOf(last), offset: last.offset },
+      isAdded: isForeign,
     })
-    return { next: batch.next, effects: { ...effects, since } }
+    return { next: batch.next, effects: { ...effects, since }, isForeign }
   })
   deadLetters.committed(batch, projected.next)
   return projected

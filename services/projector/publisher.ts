@@ -1,37 +1,49 @@
+import type { EventId } from '@tally/contract'
 import {
+  eventRevisionField,
+  openEpochs,
   type Postgres,
+  type Published,
   publishedField,
   publishEvents,
   publishOrganizations,
   type RedisClient,
   type RedisKeys,
+  readEpoch,
   readEventsSince,
   readOrganizationsSince,
   type Unpublished,
 } from '@tally/read-models'
+import { openBacklog } from './backlog.ts'
 import type { Effects, EventEffect } from './effects.ts'
-import { keyOf, type Notes, openNotes, type Partition } from './unpublishedNotes.ts'
+import { keyOf, type Mark, openPending, type Partition, type Pending } from './pending.ts'
 
 export type { Partition }
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */
 const lateMs = 2_000
+/** What heal finds beyond this goes to the backlog, so that live figures do not wait for it. */
+const fewEvents = 20
 
 /**
  * Brings what was committed to Redis. Redis is disposable (design.md, invariant 4): what it misses is known here
- * (`add`) or found out (`heal`), and is tried again by the next flush. Flushes never overlap; what comes in
+ * (`add`) or found out (`heal`, `again`), and is tried again by the next flush. Flushes never overlap; what is added
  * meanwhile is composed once by the next one.
  */
 export type Publisher = {
-  /** Notes what a committed batch changed; of a partition that is behind it is held back for up to 2 s. */
+  /** Takes what a committed batch changed; of a partition that is behind it is held back for up to 2 s. */
   add(of: Partition, effects: Effects, lag?: { isBehind: boolean }): void
-  /** Publishes everything noted that is due; throws where Redis or Postgres does not answer, and keeps it noted. */
+  /** Takes events and organizations whose documents in Redis are old or missing: published whole, behind all that is new. */
+  again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
+  /** Publishes everything pending that is due; throws if Redis or Postgres does not answer, and keeps it pending. */
   flush(): Promise<void>
+  /** Publishes the backlog piece by piece, each between two flushes, until it is empty; throws as `flush` does. */
+  drain(): Promise<void>
   /** Whether something of the partition is held back that was committed up to `revision`. */
   holdsBack(of: Partition, revision: number): boolean
   /**
-   * Compares the mark that Redis keeps of a partition with Postgres (`storedRevision`, read before the last
-   * flush) and notes everything that Redis does not have; false where nothing is missing.
+   * Compares the mark that Redis keeps of a partition that is not held back with Postgres (`storedRevision`, read before
+   * the last flush) and takes everything that Redis does not have; false if nothing is missing.
    */
   heal(of: Partition, storedRevision: number): Promise<boolean>
 }
@@ -40,43 +52,67 @@ export function openPublisher(parts: {
   db: Postgres
   redis: RedisClient
   keys: RedisKeys
-  /** Hears how long a flush took that had something to publish. */
+  /** The topic of organizations: whoever reads it publishes all of them when Redis has lost its data. */
+  organizationsTopic?: string
+  /** Called with how long a flush took that had something to publish. */
   onPublished?: (tookMs: number) => void
 }): Publisher {
-  const { db, redis, keys, onPublished = () => {} } = parts
-  let due = openNotes()
-  const late = new Map<string, { notes: Notes; of: Partition; sinceMs: number }>()
+  const { db, redis, keys, organizationsTopic, onPublished = () => {} } = parts
+  let due = openPending()
+  const late = new Map<string, { pending: Pending; of: Partition; sinceMs: number }>()
+  const backlog = openBacklog()
+  const epochs = openEpochs(parts)
   let running: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | undefined
+  let draining: Promise<void> | undefined
 
-  const hold = (of: Partition): Notes => {
-    const held = late.get(keyOf(of)) ?? { notes: openNotes(), of, sinceMs: performance.now() }
+  const hold = (of: Partition): Pending => {
+    const held = late.get(keyOf(of)) ?? { pending: openPending(), of, sinceMs: performance.now() }
     late.set(keyOf(of), held)
-    return held.notes
+    return held.pending
   }
 
-  const release = (of: Partition): Notes => {
+  const release = (of: Partition): Pending => {
     const held = late.get(keyOf(of))
     late.delete(keyOf(of))
-    if (held !== undefined) due.addAll(held.notes)
+    if (held !== undefined) due.addAll(held.pending)
     return due
+  }
+
+  const publish = async ({ organizations, events, marks }: Pending): Promise<void> => {
+    await publishOrganizations(parts, organizations)
+    const published = await publishEvents({ ...parts, epochs }, events)
+    const epoch = published.epoch ?? (await readEpoch(db))
+    if (epoch !== null) await advance(epoch, [...marks.values()], published.events)
+  }
+
+  /** After the documents are there: first their revisions, then the mark; one call for both where a shard has one. */
+  const advance = async (epoch: number, marks: Mark[], published: Published['events']): Promise<void> => {
+    const fields = new Map<number, (string | number)[]>()
+    for (const { eventId, shard, revision } of published) {
+      const ofShard = fields.get(shard) ?? []
+      ofShard.push(eventRevisionField(eventId), revision)
+      fields.set(shard, ofShard)
+    }
+    const calls = marks.map(({ topic, partition, since, revision }) => {
+      const revisions = fields.get(partition) ?? []
+      fields.delete(partition)
+      return redis.advance(keys.shard(partition), epoch, publishedField(topic), since, revision, ...revisions)
+    })
+    for (const [shard, revisions] of fields)
+      calls.push(redis.advance(keys.shard(shard), epoch, '', 0, 0, ...revisions))
+    await Promise.all(calls)
   }
 
   const flushOnce = async () => {
     const now = performance.now()
     for (const { of, sinceMs } of [...late.values()]) if (now - sinceMs >= lateMs) release(of)
     const taken = due
-    due = openNotes()
+    due = openPending()
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      await publishOrganizations(parts, taken.organizations)
-      await publishEvents(parts, taken.events)
-      await Promise.all(
-        [...taken.marks.values()].map(({ topic, partition, since, revision }) =>
-          redis.advance(keys.shard(partition), publishedField(topic), since, revision),
-        ),
-      )
+      await publish(taken)
       onPublished(performance.now() - began)
     } catch (error) {
       taken.addAll(due)
@@ -85,19 +121,46 @@ export function openPublisher(parts: {
     }
   }
 
-  return {
+  const pieceOnce = async () => {
+    const piece = backlog.take()
+    try {
+      await publish(piece)
+    } catch (error) {
+      backlog.putBack(piece)
+      throw error
+    }
+  }
+
+  /** One after the other: two that publish at once would compose the same twice. */
+  const next = (work: () => Promise<void>): Promise<void> => {
+    running = running.catch(() => undefined).then(work)
+    return running
+  }
+
+  const drainOnce = async () => {
+    while (!backlog.isEmpty()) {
+      await next(pieceOnce)
+      await publisher.flush()
+    }
+  }
+
+  const publisher: Publisher = {
     add(
       { topic, partition },
       { revision, since, events, organizations },
       { isBehind } = { isBehind: false },
     ) {
       if (revision === undefined) return
-      // Not what came in, which may be the whole batch: notes would keep its records, and all that was fetched with them.
+      // Not the batch itself, which would be kept with its records and all that was fetched with them.
       const of = { topic, partition }
-      const notes = isBehind ? hold(of) : release(of)
-      for (const [id, effect] of events) notes.addEvent(id, unpublished(effect, revision))
-      for (const id of organizations) notes.addOrganization(id)
-      notes.addMark({ ...of, since, revision })
+      const pending = isBehind ? hold(of) : release(of)
+      for (const [id, effect] of events) pending.addEvent(id, unpublished(effect, revision))
+      for (const id of organizations) pending.addOrganization(id)
+      pending.addMark({ ...of, since, revision })
+    },
+
+    again({ events = [], organizations = [] }) {
+      backlog.add({ events, organizations })
     },
 
     flush() {
@@ -105,26 +168,43 @@ export function openPublisher(parts: {
         .catch(() => undefined)
         .then(() => {
           waiting = undefined
-          running = flushOnce()
-          return running
+          return next(flushOnce)
         })
       return waiting
     },
 
+    drain() {
+      draining ??= drainOnce().finally(() => {
+        draining = undefined
+      })
+      return draining
+    },
+
     holdsBack(of, revision) {
-      const mark = late.get(keyOf(of))?.notes.marks.get(keyOf(of))
+      if (backlog.holds(of)) return true
+      const mark = late.get(keyOf(of))?.pending.marks.get(keyOf(of))
       return mark !== undefined && mark.since < revision
     },
 
     async heal(of, storedRevision) {
-      const published = Number((await redis.hget(keys.shard(of.partition), publishedField(of.topic))) ?? 0)
+      const mark = await redis.hget(keys.shard(of.partition), publishedField(of.topic))
+      const published = Number(mark ?? 0)
       if (published >= storedRevision) return false
-      for (const id of await readEventsSince(db, of.partition, published)) due.addEvent(id, { whole: true })
-      for (const id of await readOrganizationsSince(db, published)) due.addOrganization(id)
-      due.addMark({ ...of, since: published, revision: storedRevision })
+      const events = await readEventsSince(db, of.partition, published)
+      // Redis lost everything: all organizations are published by the one who reads their topic, not by everybody.
+      const isOthers = mark === null && organizationsTopic !== undefined && of.topic !== organizationsTopic
+      const organizations = isOthers ? [] : await readOrganizationsSince(db, published)
+      const found = { events, organizations, mark: { ...of, since: published, revision: storedRevision } }
+      if (events.length + organizations.length > fewEvents) backlog.add(found)
+      else {
+        for (const id of events) due.addEvent(id, { whole: true })
+        for (const id of organizations) due.addOrganization(id)
+        due.addMark(found.mark)
+      }
       return true
     },
   }
+  return publisher
 }
 
 function unpublished({ before, areas, event }: EventEffect, revision: number): Unpublished {

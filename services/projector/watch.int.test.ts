@@ -21,7 +21,7 @@ const ends = [5, 1_000, 5]
 // Three partitions that end there; nothing more is asked of Kafka.
 vi.mock('@tally/kafka', () => ({
   describeTopics: async () => new Map([[topic, ends.length]]),
-  endOffsets: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
+  logEnds: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
 }))
 
 let database: TestDatabase
@@ -43,13 +43,18 @@ async function apply(partition: number): Promise<void> {
 async function watched(partitions: number[], heldBack: number[] = []): Promise<Map<string, number>> {
   const { db } = database
   const told = new Map<string, number>()
-  const raise = async (key: string, _field: string, atMs: number) => void told.set(key, atMs)
-  const redis = { raise } as unknown as RedisClient
+  const raiseAsOf = async (key: string, epoch: number, _nowMs: number, _field: string, atMs: number) => {
+    if (atMs !== undefined) told.set(key, atMs)
+    return epoch
+  }
+  const redis = { raiseAsOf } as unknown as RedisClient
   const asOf = openAsOf({ db, redis, keys: redisKeys('test'), topics: [topic] })
   for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
   let flushes = 0
   const publisher: Publisher = {
     add() {},
+    again() {},
+    drain: async () => {},
     flush: async () => void flushes++,
     heal: async () => false,
     holdsBack: ({ partition }) => heldBack.includes(partition),
@@ -60,6 +65,11 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     db,
     publisher,
     asOf,
+    seen: { epoch: 0, revision: 0 },
+    walk: { step: async () => {} },
+    isSound: () => true,
+    learn() {},
+    seek() {},
     topics: [topic],
     assigned: () => partitions.map(partition => ({ topic, partition })),
     metrics: { lag: series, freshness: series, failures: series } as unknown as ProjectorMetrics,
@@ -82,7 +92,7 @@ test('once partitions were added Redis says of none more than all have published
   await apply(0)
   await apply(1)
   await database.db
-    .updateTable('shard_offsets')
+    .updateTable('shard_watermarks')
     .set({ as_of: new Date(1_000).toISOString() })
     .execute()
   await apply(2)

@@ -1,9 +1,20 @@
-import { describeTopics, endOffsets, type KafkaConnection } from '@tally/kafka'
-import { type PartitionAsOf, type Postgres, readOffsets, type StoredOffset } from '@tally/read-models'
+import type { KafkaConnection } from '@tally/kafka'
+import {
+  type Postgres,
+  type RaisedAsOf,
+  ensureOffsets,
+  openEpoch,
+  readStored,
+  type Seen,
+  type StoredOffset,
+} from '@tally/read-models'
 import { type Logger, partOf } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
+import { noteEnds } from './ends.ts'
 import type { ProjectorMetrics } from './metrics.ts'
+import { keyOf } from './pending.ts'
 import type { Partition, Publisher } from './publisher.ts'
+import type { Walk } from './walk.ts'
 
 const tickMs = 400
 
@@ -12,23 +23,32 @@ export type WatchParts = {
   db: Postgres
   publisher: Publisher
   asOf: AsOf
+  seen: Seen
+  walk: Walk
   topics: string[]
   assigned: () => Partition[]
+  /** See ends.ts. */
+  isSound: (of: Partition, log: { topicId?: string }) => boolean
+  /** Called with how many partitions each topic has. */
+  learn: (counts: ReadonlyMap<string, number>) => void
+  /** Reads a partition again from an offset that lies before what was applied. */
+  seek: (of: Partition, offset: number) => void
   metrics: ProjectorMetrics
   logger: Logger
 }
 
 /**
- * Beside the batches, two to three times a second: notes the ends of the partitions, raises `asOf` in Postgres,
- * publishes what is left over, heals what Redis lost, and then raises `asOf` in Redis. A part that does not
- * answer ends the tick there; the next one begins anew. Returns what stops it.
+ * Two to three times a second, beside the batches: finds commits that Postgres has lost, notes the ends of the partitions,
+ * raises `asOf` in Postgres, publishes what is left over, heals what Redis lost, raises `asOf` in Redis, and walks on. A part
+ * that does not answer holds up its own steps only; the next tick tries again. Returns what stops it.
  */
 export function watch(parts: WatchParts): () => Promise<void> {
+  const { tick, settle } = openTick(parts)
   let stopped = false
   let wake = () => {}
   const done = (async () => {
     while (!stopped) {
-      await tick(parts)
+      await tick()
       if (stopped) return
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, tickMs)
@@ -39,23 +59,19 @@ export function watch(parts: WatchParts): () => Promise<void> {
       })
     }
   })()
-  return () => {
+  return async () => {
     stopped = true
     wake()
-    return done
+    await done
+    await settle()
   }
 }
 
-async function tick({
-  kafka,
-  db,
-  publisher,
-  asOf,
-  topics,
-  assigned,
-  metrics,
-  logger,
-}: WatchParts): Promise<void> {
+function openTick(parts: WatchParts): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
+  const { db, publisher, asOf, seen, walk, topics, assigned, learn, seek, metrics, logger } = parts
+  let notingEnds: Promise<boolean> | undefined
+  let draining: Promise<boolean> | undefined
+
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
     try {
       await work()
@@ -67,58 +83,104 @@ async function tick({
       return false
     }
   }
-  const partitions = assigned()
-  if (partitions.length === 0) return
 
-  const stored = new Map<string, StoredOffset>()
-  const isPostgresUp = await attempt(async () => {
-    for (const row of await readOffsets(db, topics)) stored.set(`${row.topic}:${row.partition}`, row)
-  })
-  if (!isPostgresUp) return
-  const known = partitions.flatMap(({ topic, partition }) => stored.get(`${topic}:${partition}`) ?? [])
-
-  // With Kafka down there are no new marks, but Redis is still healed.
-  await attempt(async () => {
-    const atMs = Date.now()
-    const counts = await describeTopics(kafka, topics)
-    const ends = await endOffsets(kafka, topics)
-    // A partition that was added and that nobody reads yet may hold records of any event: asOf stands still.
-    const isAllRead = [...counts].every(([topic, count]) =>
-      [...Array(count).keys()].every(partition => stored.has(`${topic}:${partition}`)),
-    )
-    for (const of of partitions) {
-      const end = ends.get(of.topic)?.get(of.partition)?.end
-      if (end === undefined) continue
-      if (isAllRead) asOf.mark({ ...of, end, atMs })
-      metrics.lag.set(
-        { topic: of.topic, partition: String(of.partition) },
-        Math.max(0, end - (asOf.appliedOf(of) ?? 0)),
+  /** Offsets that were applied and are not stored any more: Postgres came back without its last commits. */
+  const findLost = (before: ReadonlyMap<string, number>, known: StoredOffset[]): void => {
+    for (const { topic, partition, nextOffset, revision } of known) {
+      seen.revision = Math.max(seen.revision, revision)
+      const applied = before.get(keyOf({ topic, partition }))
+      if (applied === undefined || nextOffset >= applied) continue
+      logger.warn(
+        { topic, partition, applied, stored: nextOffset },
+        'Postgres has lost commits of this partition; reading it again from the offset that is stored',
       )
+      metrics.lostCommits.inc({ topic })
+      asOf.lost({ topic, partition }, nextOffset)
+      seek({ topic, partition }, nextOffset)
     }
-  })
-
-  const reached = asOf.reached()
-  let raised: PartitionAsOf[] = []
-  await attempt(async () => {
-    raised = await asOf.storeInPostgres(reached)
-  })
-  for (const { topic, partition, atMs } of reached) {
-    metrics.freshness.set({ topic, partition: String(partition) }, (Date.now() - atMs) / 1000)
   }
 
-  await attempt(async () => {
-    await publisher.flush()
-    const settled = known.filter(of => !publisher.holdsBack(of, of.revision))
-    const healed = await Promise.all(settled.map(of => publisher.heal(of, of.revision)))
-    if (healed.includes(true)) {
-      logger.info(
-        { partitions: healed.filter(Boolean).length },
-        'Redis lacks documents; publishing them again',
-      )
-      await publisher.flush()
+  /** Rows that a database which was put back does not have: what was applied of them is found lost by the next tick. */
+  const ensureAll = async (missing: Partition[]): Promise<void> => {
+    for (const [topic, ofTopic] of Map.groupBy(missing, ({ topic }) => topic)) {
+      const numbers = ofTopic.map(({ partition }) => partition)
+      await ensureOffsets(db, topic, numbers)
     }
-    const whole = raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
-    const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
-    await asOf.storeInRedis(await asOf.sayable(known, [...settled, ...whole], hasAdded))
-  })
+  }
+
+  /** Redis is in a later epoch than Postgres, whose clock was ahead: goes on in one above it. */
+  const surpass = async (found: Map<number, number>): Promise<void> => {
+    if (found.size === 0) return
+    seen.epoch = Math.max(seen.epoch, ...found.values())
+    await openEpoch(db, seen)
+  }
+
+  const tick = async (): Promise<void> => {
+    const partitions = assigned()
+    if (partitions.length === 0) return
+    const before = asOf.appliedNow()
+    const stored = new Map<string, StoredOffset>()
+    let read = { nowMs: 0, epoch: null as number | null }
+    const isPostgresUp = await attempt(async () => {
+      const { offsets, ...at } = await readStored(db, topics)
+      for (const row of offsets) stored.set(keyOf(row), row)
+      read = at
+    })
+    if (!isPostgresUp) return
+    // A connection from before the server took writes.
+    if (read.epoch === null) return void (await attempt(async () => void (await openEpoch(db, seen))))
+    seen.epoch = Math.max(seen.epoch, read.epoch)
+    const missing = partitions.filter(of => !stored.has(keyOf(of)))
+    if (missing.length > 0) return void (await attempt(() => ensureAll(missing)))
+    const known = partitions.flatMap(of => stored.get(keyOf(of)) ?? [])
+    findLost(before, known)
+
+    // Not waited for: with Kafka down there are no new marks, but Redis is still healed.
+    notingEnds ??= attempt(async () => {
+      const counts = await noteEnds(parts, {
+        assigned: partitions,
+        isStored: of => stored.has(keyOf(of)),
+        atMs: read.nowMs,
+      })
+      learn(counts)
+    }).finally(() => {
+      notingEnds = undefined
+    })
+
+    const reached = asOf.reached()
+    let raised: RaisedAsOf = { ...read, raised: [] }
+    await attempt(async () => {
+      raised = await asOf.storeInPostgres(reached)
+    })
+    for (const { topic, partition, atMs } of reached) {
+      metrics.freshness.set({ topic, partition: String(partition) }, (raised.nowMs - atMs) / 1000)
+    }
+
+    await attempt(async () => {
+      await publisher.flush()
+      const isHeld = (of: StoredOffset) => publisher.holdsBack(of, of.revision)
+      const healed = await Promise.all(
+        known.filter(of => !isHeld(of)).map(of => publisher.heal(of, of.revision)),
+      )
+      if (healed.includes(true)) {
+        logger.info(
+          { partitions: healed.filter(Boolean).length },
+          'Redis lacks documents; publishing them again',
+        )
+        await publisher.flush()
+      }
+      // Not waited for: what is new does not wait for all that is old.
+      draining = attempt(publisher.drain)
+      const settled = known.filter(of => !isHeld(of))
+      const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
+      const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
+      const said = await asOf.sayable(known, [...settled, ...whole], hasAdded)
+      // What was read before Postgres came back is not true of what it has now.
+      const { nowMs, epoch } = raised
+      if (epoch !== null && epoch === read.epoch)
+        await surpass(await asOf.storeInRedis(said, { nowMs, epoch }))
+      await walk.step(partitions)
+    })
+  }
+  return { tick, settle: () => Promise.all([notingEnds, draining]) }
 }

@@ -1,5 +1,12 @@
 import type { RecordType } from '@tally/contract'
-import { checkTopics, connectKafka, consumeBatches, openProducer, topicNames } from '@tally/kafka'
+import {
+  checkTopics,
+  connectKafka,
+  consumeBatches,
+  describeTopics,
+  openProducer,
+  topicNames,
+} from '@tally/kafka'
 import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-models'
 import {
   openMetrics,
@@ -17,7 +24,9 @@ import { warnOfRetention } from './logs/topicSettings.ts'
 import { watchLogs } from './logs/watchLogs.ts'
 import { projectorMetrics } from './metrics.ts'
 import { onBatch } from './onBatch.ts'
+import { openPartitionCheck } from './partitioner.ts'
 import { openPublisher, type Partition } from './publisher.ts'
+import { openWalk } from './walk.ts'
 import { watch } from './watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
@@ -50,12 +59,14 @@ export async function startProjector(
   )
   logger.info({ ops }, 'projector starting')
 
+  const seen = { epoch: 0, revision: 0 }
   const db = openPostgres(settings.databaseUrl, {
     name: 'projector',
     max: concurrency + 2,
     statementTimeoutMs: 30_000,
     lockTimeoutMs: 2_000,
     prepares: true,
+    seen,
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
@@ -77,9 +88,19 @@ export async function startProjector(
     db,
     redis,
     keys,
+    organizationsTopic: names.organizations,
     onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
   })
   const asOf = openAsOf({ db, redis, keys, topics })
+  const partitioner = openPartitionCheck()
+  const walk = openWalk({
+    db,
+    redis,
+    keys,
+    publisher,
+    eventsTopic: names.events,
+    organizationsTopic: names.organizations,
+  })
 
   const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())
@@ -88,7 +109,21 @@ export async function startProjector(
   const logs = openLogs({ kafka, db, topics, metrics, logger, onMoved: asOf.applied })
 
   let assigned: Partition[] = []
-  const stopWatch = watch({ kafka, db, publisher, asOf, topics, assigned: () => assigned, metrics, logger })
+  const stopWatch = watch({
+    kafka,
+    db,
+    publisher,
+    asOf,
+    seen,
+    walk,
+    topics,
+    assigned: () => assigned,
+    isSound: logs.isSound,
+    learn: partitioner.learn,
+    seek: ({ topic, partition }, offset) => consumer.seek(topic, partition, offset),
+    metrics,
+    logger,
+  })
   lifecycle.onRelease('watch', stopWatch)
 
   const consumer = await consumeBatches(kafka, {
@@ -101,6 +136,7 @@ export async function startProjector(
         deadLetters: openDeadLetters(producer, names.deadLetters),
         onInternal: (at, error) => logInternal(logger, at, error),
         verify: logs.verify,
+        hasForeign: partitioner.hasForeign,
       },
       types,
       publisher,
@@ -110,6 +146,7 @@ export async function startProjector(
       crash,
     }),
     async onAssigned(assignment) {
+      partitioner.learn(await describeTopics(kafka, topics))
       const mine = [...assignment].flatMap(([topic, partitions]) =>
         partitions.map(partition => ({ topic, partition })),
       )

@@ -20,7 +20,7 @@ const redisTimeoutMs = 500
 
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */
 const readConnections = 8
-const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 1_000 }
+const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 /** Those for keys, the rate limit and what is polled. */
 const authConnections = 4
 
@@ -53,6 +53,7 @@ export async function startQuery(
       name: 'query',
       max,
       statementTimeoutMs: 5_000,
+      onlyReads: true,
       onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
     })
     lifecycle.onRelease('postgres', () => pool.destroy())

@@ -2,8 +2,17 @@ import type { Event, EventId, OrganizationId } from '@tally/contract'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
 
-/** An event as the read side knows it, with the shard that its records come through. */
-export type StoredEvent = Event & { shard: number }
+/**
+ * An event as the read side knows it, with the shard that its first record came through. If its records came through
+ * several (partitions were added, or producers use different partitioners) no single shard's hash in Redis tells how new its
+ * documents are.
+ */
+export type StoredEvent = Event & { shard: number; isScattered?: true }
+
+/** Changes whenever the stored event changes: its record's version, and whether it is scattered. */
+export const versionOf = ({ version, isScattered }: StoredEvent): string =>
+  isScattered ? `${version} scattered` : String(version)
+
 export type EventHead = { eventId: EventId; shard: number; revision: number; event: StoredEvent | undefined }
 
 /** The heads of these events, each with its event where that is known. */
@@ -12,14 +21,17 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
   const rows = await db
     .selectFrom('event_heads as head')
     .leftJoin('events as event', 'event.event_id', 'head.event_id')
-    .select(['head.event_id', 'head.shard', 'head.revision', 'event.document'])
+    .select(['head.event_id', 'head.shard', 'head.revision', 'head.is_scattered', 'event.document'])
     .where('head.event_id', 'in', eventIds)
     .execute()
-  return rows.map(({ event_id, shard, revision, document }) => ({
+  return rows.map(({ event_id, shard, revision, is_scattered, document }) => ({
     eventId: event_id as EventId,
     shard,
     revision,
-    event: document === null ? undefined : { ...(JSON.parse(document) as Event), shard },
+    event:
+      document === null
+        ? undefined
+        : { ...(JSON.parse(document) as Event), shard, ...(is_scattered ? { isScattered: true } : {}) },
   }))
 }
 
@@ -48,7 +60,7 @@ from events where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 
-/** Events of a shard that a revision above `revision` changed. */
+/** Events of a shard that a revision above `revision` changed, and those that came through other shards as well. */
 export async function readEventsSince(
   db: Kysely<Database>,
   shard: number,
@@ -57,7 +69,7 @@ export async function readEventsSince(
   const rows = await db
     .selectFrom('event_heads')
     .select('event_id')
-    .where('shard', '=', shard)
+    .where(head => head.or([head('shard', '=', shard), head('is_scattered', '=', true)]))
     .where('revision', '>', revision)
     .execute()
   return rows.map(({ event_id }) => event_id as EventId)

@@ -1,8 +1,17 @@
+import type { ColumnType } from 'kysely'
+
 /**
  * One narrow row for every event that anything is known of: locked by a batch before it reads what is known,
  * and stamped with the batch's revision (design.md, invariant 3).
  */
-export type EventHeadTable = { event_id: string; shard: number; revision: number }
+export type EventHeadTable = {
+  event_id: string
+  /** The partition that its first record came through. */
+  shard: number
+  revision: number
+  /** Whether its records came through other partitions as well. */
+  is_scattered: ColumnType<boolean, boolean | undefined, boolean>
+}
 
 /** The event at its latest version; `document` is the contract's `Event` as JSON. */
 export type EventTable = {

@@ -2,11 +2,17 @@ import type { Event, EventId } from '@tally/contract'
 import { sql } from 'kysely'
 import type { Tx } from '../postgres/database.ts'
 
-export type LockedEvent = { revision: number }
+export type LockedEvent = {
+  revision: number
+  /** The shard that its first record came through; it stays. */
+  shard: number
+  /** Whether records of it have come through other shards as well. */
+  isScattered: boolean
+}
 
 /**
  * Locks the heads of these events (making those that are new) until the transaction ends, in one order for all
- * batches, and returns their revisions. Until then nobody else writes orders or counters of them.
+ * batches, and returns them. Until then nobody else writes orders or counters of them.
  */
 export async function lockEvents(
   tx: Tx,
@@ -23,13 +29,13 @@ order by id
 on conflict do nothing`.execute(tx)
     heads = await lockHeads(tx, eventIds)
   }
-  return new Map(heads.map(({ event_id, revision }) => [event_id, { revision }]))
+  return new Map(heads.map(({ eventId, ...head }) => [eventId, head]))
 }
 
 /** Locks the heads of all of these events, or of none: only some, and two that wait for the rest could wait in a circle. */
-async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<{ event_id: EventId; revision: number }[]> {
-  const { rows } = await sql<{ event_id: EventId; revision: number }>`
-select event_id, revision
+async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<(LockedEvent & { eventId: EventId })[]> {
+  const { rows } = await sql<LockedEvent & { eventId: EventId }>`
+select event_id as "eventId", revision, shard, is_scattered as "isScattered"
 from event_heads
 where event_id = any(${eventIds}::uuid[])
   and (select count(*) from event_heads where event_id = any(${eventIds}::uuid[])) = ${eventIds.length}
@@ -60,7 +66,7 @@ export async function stampEvents(
   revision: number,
 ): Promise<void> {
   await sql`
-update event_heads set revision = ${revision}, shard = ${shard} where event_id = any(${eventIds}::uuid[])`.execute(
+update event_heads set revision = ${revision}, is_scattered = is_scattered or shard <> ${shard} where event_id = any(${eventIds}::uuid[])`.execute(
     tx,
   )
 }

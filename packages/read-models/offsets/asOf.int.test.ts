@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { readAsOf } from './reader.ts'
-import { ensureOffsets, lockOffset, raiseAsOf, raisePublished, storeOffset } from './writer.ts'
+import { raiseAsOf, raisePublished } from './watermarks.ts'
+import { ensureOffsets, lockOffset, storeOffset } from './writer.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -23,7 +24,7 @@ const apply = (partition: number, next: number) =>
 
 test('a mark that is not reached says nothing, one that is reached its moment', async () => {
   await apply(0, 5)
-  const raised = await raise(mark(0, 5, 1_000), mark(1, 1, 1_000))
+  const { raised } = await raise(mark(0, 5, 1_000), mark(1, 1, 1_000))
   expect(raised.map(({ partition, asOfMs }) => [partition, asOfMs]).sort()).toEqual([
     [0, 1_000],
     [1, null],
@@ -53,6 +54,7 @@ test('what all partitions have published is the earliest of them, and nothing wh
   const published = (partition: number, caughtUpToMs: number | null) => ({
     topic: 'orders',
     partition,
+    revision: 0,
     asOfMs: null,
     caughtUpToMs,
   })

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
 import type { RedisClient } from '../redis/client.ts'
 import { asOfField, type RedisKeys } from '../redis/keys.ts'
@@ -15,20 +15,31 @@ export type StoredOffset = {
 
 /** What is stored for all partitions of these topics. */
 export async function readOffsets(db: Kysely<Database>, topics: string[]): Promise<StoredOffset[]> {
-  const rows = await db
-    .selectFrom('shard_offsets')
-    .select(['topic', 'partition', 'next_offset', 'revision', 'as_of', 'caught_up_to', 'is_added'])
-    .where('topic', 'in', topics)
-    .execute()
-  return rows.map(row => ({
-    topic: row.topic,
-    partition: row.partition,
-    nextOffset: row.next_offset,
-    revision: row.revision,
-    asOfMs: row.as_of,
-    caughtUpToMs: row.caught_up_to,
-    isAdded: row.is_added,
-  }))
+  return (await readStored(db, topics)).offsets
+}
+
+/** The same with the database's clock (epoch milliseconds) and epoch (null: not open) at that moment. */
+export async function readStored(
+  db: Kysely<Database>,
+  topics: string[],
+): Promise<{ offsets: StoredOffset[]; nowMs: number; epoch: number | null }> {
+  const { rows } = await sql<StoredOffset & { nowMs: number; epoch: number | null }>`
+select stored.topic, stored.partition, stored.next_offset as "nextOffset", stored.revision,
+  stored.is_added as "isAdded", watermark.as_of as "asOfMs", watermark.caught_up_to as "caughtUpToMs",
+  database.now as "nowMs", database.epoch
+from (select clock_timestamp() as now, current_epoch() as epoch offset 0) as database
+cross join shard_offsets as stored
+left join shard_watermarks as watermark
+  on watermark.topic = stored.topic and watermark.partition = stored.partition
+where stored.topic = any(${topics}::text[])`.execute(db)
+  const offsets = rows.map(({ nowMs: _, epoch: __, ...offset }) => offset)
+  return { offsets, nowMs: rows[0]?.nowMs ?? 0, epoch: rows[0]?.epoch ?? null }
+}
+
+/** The epoch of the running server, null where no connection that may write has opened it (migrations/0007-epochs.ts). */
+export async function readEpoch(db: Kysely<Database>): Promise<number | null> {
+  const { rows } = await sql<{ epoch: number | null }>`select current_epoch() as epoch`.execute(db)
+  return rows[0]?.epoch ?? null
 }
 
 /**
@@ -40,13 +51,23 @@ export async function readAsOf(
   topics: string[],
   shard: number,
 ): Promise<number | null> {
+  return earliest((await readWatermarks(db, topics, shard)).map(({ asOfMs }) => asOfMs))
+}
+
+/** The watermark of a shard's partition of each topic. */
+export async function readWatermarks(
+  db: Kysely<Database>,
+  topics: string[],
+  shard: number,
+): Promise<{ topic: string; asOfMs: number | null }[]> {
   const rows = await db
-    .selectFrom('shard_offsets')
-    .select('as_of')
+    .selectFrom('shard_watermarks')
+    .select(['topic', 'as_of'])
     .where('topic', 'in', topics)
     .where('partition', '=', shard)
     .execute()
-  return earliest(topics.map((_, index) => rows[index]?.as_of ?? null))
+  const stored = new Map(rows.map(({ topic, as_of }) => [topic, as_of]))
+  return topics.map(topic => ({ topic, asOfMs: stored.get(topic) ?? null }))
 }
 
 /** The same as Redis says it. */
@@ -70,7 +91,7 @@ export function earliest(moments: (number | null)[]): number | null {
 /** As readAsOf, of every shard that has a watermark for each topic. */
 export async function readAsOfByShard(db: Kysely<Database>, topics: string[]): Promise<Map<number, number>> {
   const rows = await db
-    .selectFrom('shard_offsets')
+    .selectFrom('shard_watermarks')
     .select(['partition', eb => eb.fn.min('as_of').as('as_of')])
     .where('topic', 'in', topics)
     .groupBy('partition')

@@ -11,12 +11,24 @@ export type OffsetTable = {
   /** SHA-256 of the last record that was applied, and its offset; null: none since this is kept, or it was moved. */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
-  /** What answers say: everything that Kafka had of this partition's events up to this moment is applied. */
-  as_of: ColumnType<number | null, string | null, string | null>
-  /** Everything that Kafka had in this partition up to this moment is applied. */
-  caught_up_to: ColumnType<number | null, string | null, string | null>
-  /** Everything that is applied up to this moment is published; kept once partitions were added. */
-  published_up_to: ColumnType<number | null, string | null, string | null>
-  /** Whether the partition was added to a topic that was counted before. */
+  /**
+   * Whether the partition holds, or may hold, records of events whose keys belong elsewhere: it was added to a topic that
+   * was counted before, or a producer uses another partitioner than murmur2.
+   */
   is_added: ColumnType<boolean, boolean | undefined, boolean>
 }
+
+/** Up to when one topic partition is counted and published, apart from the offsets that batches lock; null: not known yet. */
+export type WatermarkTable = {
+  topic: string
+  partition: number
+  /** What answers say: everything that Kafka had of this partition's events up to this moment is applied. */
+  as_of: Watermark
+  /** Everything that Kafka had in this partition up to this moment is applied. */
+  caught_up_to: Watermark
+  /** Everything that is applied up to this moment is published; kept once a partition has `is_added`. */
+  published_up_to: Watermark
+}
+
+/** Epoch milliseconds when read, an RFC 3339 text when written. */
+type Watermark = ColumnType<number | null, string | null, string | null>

@@ -4,7 +4,7 @@ import type { EventHeadTable, EventTable } from '../events/table.ts'
 import type { HourlyTable } from '../hourly/table.ts'
 import type { ItemTable } from '../items/table.ts'
 import type { PartitionLogTable } from '../logs/table.ts'
-import type { OffsetTable } from '../offsets/table.ts'
+import type { OffsetTable, WatermarkTable } from '../offsets/table.ts'
 import type { OrderSlotTable } from '../orderSlots/table.ts'
 import type { OrderTable } from '../orders/table.ts'
 import type { OrganizationTable } from '../organizations/table.ts'
@@ -22,6 +22,7 @@ import type { RebuildTable, ReplayedLetterTable, ReplayedUpToTable } from './ope
 export type Database = {
   shard_offsets: OffsetTable
   partition_logs: PartitionLogTable
+  shard_watermarks: WatermarkTable
   organizations: OrganizationTable
   event_heads: EventHeadTable
   events: EventTable

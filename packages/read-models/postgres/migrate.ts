@@ -7,6 +7,7 @@ import * as addedPartitions from './migrations/0003-added-partitions.ts'
 import * as orderSlots from './migrations/0004-order-slots.ts'
 import * as administration from './migrations/0005-administration.ts'
 import * as itemBlocks from './migrations/0006-item-blocks.ts'
+import * as epochs from './migrations/0007-epochs.ts'
 import * as timeBuckets from './migrations/0008-time-buckets.ts'
 import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   '0004-order-slots': orderSlots,
   '0005-administration': administration,
   '0006-item-blocks': itemBlocks,
+  '0007-epochs': epochs,
   '0008-time-buckets': timeBuckets,
   '0009-key-changes': keyChanges,
   '0010-partition-logs': partitionLogs,
@@ -34,6 +36,8 @@ export async function migrate(db: Postgres): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
+  // This connection was there before the function that a new one calls.
+  await sql`select open_epoch(0, 0)`.execute(db)
   return (results ?? []).map(({ migrationName }) => migrationName)
 }
 

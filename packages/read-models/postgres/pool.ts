@@ -26,9 +26,19 @@ export type PoolOptions = {
   prepares?: boolean
   /** Further settings of Postgres for each connection, such as `search_path`. */
   session?: Record<string, string>
+  /**
+   * The highest epoch and revision that this process has seen, kept up to date by its owner: a database that came back without
+   * its last commits goes on above them.
+   */
+  seen?: Seen
+  /** A connection that cannot open the epoch (a server that takes no writes) still serves: for processes that take no revisions. */
+  onlyReads?: boolean
   onError: (error: Error) => void
 }
 export type Postgres = Kysely<Database>
+
+/** The highest epoch and revision that a process has seen; see migrations/0007-epochs.ts. */
+export type Seen = { epoch: number; revision: number }
 
 /**
  * A pool of connections to the database at `url`; opens none until it is used. Of several hosts the first that is
@@ -41,11 +51,16 @@ export function openPostgres(url: string, options: PoolOptions): Postgres {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: firstWritable(pools) }) })
 }
 
-function openPool(
-  address: string,
-  { name, max, statementTimeoutMs, lockTimeoutMs = 0, prepares = false, session = {}, onError }: PoolOptions,
-  mustWrite: boolean,
-): pg.Pool {
+function openPool(address: string, options: PoolOptions, mustWrite: boolean): pg.Pool {
+  const {
+    name,
+    max,
+    statementTimeoutMs,
+    lockTimeoutMs = 0,
+    prepares = false,
+    session = {},
+    onError,
+  } = options
   const settings = {
     ...always,
     statement_timeout: String(statementTimeoutMs),
@@ -64,7 +79,10 @@ function openPool(
     keepAlive: true,
     // The one place for what a new connection needs. pg-pool waits for it, and closes the connection if it fails;
     // kysely's onCreateConnection would leave the connection in the pool for ever.
-    onConnect: client => beginSession(client, settings, mustWrite),
+    onConnect: async client => {
+      await beginSession(client, settings, mustWrite)
+      await openEpoch(client, options)
+    },
   })
   pool.on('error', onError)
   // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
@@ -91,4 +109,27 @@ from unnest($1::text[], $2::text[]) as session (name, value)`,
   } as pg.QueryConfig)
   if (mustWrite && rows[0]?.isReadOnly === true)
     throw Object.assign(new Error('this Postgres is read-only, a standby perhaps'), { code: '25006' })
+}
+
+/** The function is missing: the schema is older than epochs, or empty. */
+const undefinedFunction = '42883'
+
+/**
+ * Opens the epoch of the running server before a new connection is used: every loss of commits breaks all connections, so
+ * that whatever is read or written after it belongs to a new epoch (migrations/0007-epochs.ts).
+ */
+async function openEpoch(
+  client: pg.ClientBase,
+  { seen = { epoch: 0, revision: 0 }, onlyReads = false }: PoolOptions,
+): Promise<void> {
+  try {
+    await client.query({
+      text: `
+select open_epoch($1, $2) where current_setting('transaction_read_only') = 'off' or not $3::boolean`,
+      values: [seen.epoch, seen.revision, onlyReads],
+    })
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== undefinedFunction && !(onlyReads && code !== undefined)) throw error
+  }
 }

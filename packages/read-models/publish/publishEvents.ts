@@ -1,11 +1,14 @@
 import type { EventId } from '@tally/contract'
 import type { AreaKey } from '../counterRows.ts'
 import { composeDocuments, type Documents } from '../documents/documents.ts'
-import { type EventHead, readEventHeads } from '../events/reader.ts'
+import { type EventHead, readEventHeads, versionOf } from '../events/reader.ts'
+import { readEpoch } from '../offsets/reader.ts'
+import { inSnapshot } from './snapshot.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { RedisClient } from '../redis/client.ts'
 import type { RedisKeys } from '../redis/keys.ts'
-import { inSnapshot } from './snapshot.ts'
+import { type Epochs, openEpochs } from './epochs.ts'
+import { takePieces } from './pieces.ts'
 
 /**
  * What of an event Redis does not have yet: everything (`whole`), or the documents of some (day, area) and
@@ -15,42 +18,69 @@ export type Unpublished =
   | { whole: true }
   | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
 
-/** Events of one snapshot: enough to share its round trips, few enough to keep it short and its documents few megabytes. */
-const eventsASnapshot = 20
+/** `epoch`: undefined if there was no event to publish. */
+export type Published = {
+  epoch: number | undefined
+  events: { eventId: EventId; shard: number; revision: number }[]
+}
+
+export type PublishParts = { db: Postgres; redis: RedisClient; keys: RedisKeys; epochs?: Epochs }
 
 /**
- * Composes the documents of events from Postgres and puts them into Redis under the revision guard. What turns
- * out not to fit on what Redis has (or on what Postgres says by now) is published whole.
+ * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns the revision that
+ * Redis has of each at least. What turns out not to fit on what Redis has (or on what Postgres says by now) is published
+ * whole. Throws if the epoch is not open (the database takes no writes), or changes meanwhile.
  */
 export async function publishEvents(
-  { db, redis, keys }: { db: Postgres; redis: RedisClient; keys: RedisKeys },
+  { db, redis, keys, epochs = openEpochs({ redis, keys }) }: PublishParts,
   unpublished: Map<EventId, Unpublished>,
-): Promise<void> {
-  const todo = [...unpublished]
+): Promise<Published> {
+  const published: Published = { epoch: undefined, events: [] }
+  let todo = [...unpublished]
   while (todo.length > 0) {
-    const part = new Map(todo.splice(0, eventsASnapshot))
-    const composed = await compose(db, part)
+    const { piece, rest } = await takePieces(db, todo)
+    todo = rest
+    const part = new Map(piece)
+    const { epoch, composed } = await compose(db, part, epochs)
+    if (epoch !== (published.epoch ?? epoch)) throw new EpochError('Postgres has come back in a new epoch')
+    published.epoch = epoch
     const replies = await Promise.all(
-      composed.map(async ({ head, base, documents }) =>
+      composed.map(({ head, base, documents }) =>
         redis.publish(
           keys.event(head.eventId),
           head.revision,
           base,
-          fieldsOf(head, base, documents, part.get(head.eventId)),
+          fieldsOf(head, epoch, base, documents, part.get(head.eventId)),
         ),
       ),
     )
-    composed.forEach(({ head }, index) => {
-      if (replies[index] === 'gap') todo.push([head.eventId, { whole: true }])
+    composed.forEach(({ head: { eventId, shard, revision } }, index) => {
+      if (replies[index] === 'gap') todo.push([eventId, { whole: true }])
+      else published.events.push({ eventId, shard, revision })
     })
   }
+  return published
+}
+
+/** Documents cannot be published now; a part that is down, to the one who tries again. */
+export class EpochError extends Error {
+  override readonly name = 'EpochError'
+  /** SQLSTATE of a database that takes no writes. */
+  readonly code = '25006'
 }
 
 type Composed = { head: EventHead; base: number | 'whole'; documents: Documents }
 
-function compose(db: Postgres, part: Map<EventId, Unpublished>): Promise<Composed[]> {
+function compose(
+  db: Postgres,
+  part: Map<EventId, Unpublished>,
+  epochs: Epochs,
+): Promise<{ epoch: number; composed: Composed[] }> {
   return inSnapshot(db, async snapshot => {
+    const epoch = await readEpoch(snapshot)
     const heads = await readEventHeads(snapshot, [...part.keys()])
+    if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')
+    await epochs.enter(epoch, new Set(heads.map(({ shard }) => shard)))
     const bases = new Map(heads.map(head => [head.eventId, baseOf(head, part.get(head.eventId))]))
     const whole = heads.filter(({ eventId }) => bases.get(eventId) === 'whole').map(({ eventId }) => eventId)
     const areas = [...part].flatMap(([id, entry]) =>
@@ -60,11 +90,12 @@ function compose(db: Postgres, part: Map<EventId, Unpublished>): Promise<Compose
       ...(whole.length === 0 ? [] : await composeDocuments(snapshot, { events: whole })),
       ...(areas.length === 0 ? [] : await composeDocuments(snapshot, { areas })),
     ])
-    return heads.map(head => ({
+    const composed = heads.map(head => ({
       head,
       base: bases.get(head.eventId) ?? 'whole',
       documents: documents.get(head.eventId) ?? new Map(),
     }))
+    return { epoch, composed }
   })
 }
 
@@ -75,14 +106,15 @@ function baseOf(head: EventHead, entry: Unpublished | undefined): number | 'whol
 
 function fieldsOf(
   head: EventHead,
+  epoch: number,
   base: number | 'whole',
   documents: Documents,
   entry: Unpublished | undefined,
 ): string[] {
-  const fields = [...documents].flat() as string[]
+  const fields = ['epoch', String(epoch), ...([...documents].flat() as string[])]
   if (base === 'whole') fields.push('complete', '1')
   if (head.event !== undefined && (base === 'whole' || (entry?.whole === false && entry.event))) {
-    fields.push('version', String(head.event.version), 'event', JSON.stringify(head.event))
+    fields.push('version', versionOf(head.event), 'event', JSON.stringify(head.event))
   }
   return fields
 }

@@ -8,8 +8,10 @@ type Script<Arguments extends unknown[], Reply> = (key: string, ...args: Argumen
 export type Scripts = {
   /** See scripts/publish.1.lua. */
   publish: Script<(string | number | string[])[], 'stored' | 'older' | 'gap'>
-  /** See scripts/raise.1.lua. */
-  raise: Script<(string | number)[], number>
+  /** See scripts/raiseAsOf.1.lua. */
+  raiseAsOf: Script<(string | number)[], number>
+  /** See scripts/enterEpoch.1.lua. */
+  enterEpoch: Script<[epoch: number], number>
   /** See scripts/advance.1.lua. */
   advance: Script<(string | number)[], number>
   /** See scripts/takeRequests.2.lua. */
@@ -31,7 +33,18 @@ export type Scripts = {
 }
 export type RedisClient = (Redis | Cluster) & Scripts
 
-const scripts = { publish: 1, raise: 1, advance: 1, takeRequests: 2, putApiKey: 1, markCopied: 2 }
+const scripts = {
+  publish: 1,
+  raiseAsOf: 1,
+  enterEpoch: 1,
+  advance: 1,
+  takeRequests: 2,
+  putApiKey: 1,
+  markCopied: 2,
+}
+
+/** Those that write a shard's hash, each in an epoch: scripts/epoch.lua comes before them. */
+const ofShards = new Set(['raiseAsOf', 'enterEpoch', 'advance'])
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 
@@ -63,11 +76,12 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
+  const read = (file: string) => readFileSync(new URL(`scripts/${file}`, import.meta.url), 'utf8')
   // All of them now: a pipeline knows only the scripts that were defined before it was opened. One that is called on an older
   // pipeline hands the replies to the wrong callers, and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, numberOfKeys] of Object.entries(scripts)) {
-    const lua = readFileSync(new URL(`scripts/${script}.${numberOfKeys}.lua`, import.meta.url), 'utf8')
-    client.defineCommand(script, { numberOfKeys, lua })
+    const own = read(`${script}.${numberOfKeys}.lua`)
+    client.defineCommand(script, { numberOfKeys, lua: ofShards.has(script) ? read('epoch.lua') + own : own })
   }
   return client as RedisClient
 }

@@ -6,13 +6,16 @@ import type { EventId, OrganizationId } from '@tally/contract'
  */
 export function redisKeys(prefix: string) {
   return {
-    /** Hash: `revision`, `complete`, `version`, `event`, and the event's documents by name. */
+    /** Hash: `revision`, `epoch` (in which it was composed), `complete`, `version`, `event`, and the event's documents by name. */
     event: (id: EventId) => `${prefix}:event:{${id}}`,
     /** Hash: `revision`, `status`, `events` (the JSON of the list of events). */
     organization: (id: OrganizationId) => `${prefix}:organization:{${id}}`,
     /** Requests used in the organization's current window; expires with the window. */
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
-    /** Hash by shard: `as-of:<topic>` in epoch milliseconds, `published:<topic>` a revision. */
+    /**
+     * Hash by shard: `as-of:<topic>` in epoch milliseconds, `epoch` (in which these were told), `published:<topic>` a
+     * revision, `revision:<eventId>` the highest that was published of an event.
+     */
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
     /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,

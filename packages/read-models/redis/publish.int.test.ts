@@ -78,11 +78,3 @@ test('3,000 fields go in at once: a reader sees all of one revision or all of an
   expect(new Set(seen)).toEqual(new Set([1]))
   expect(await redis.hlen(key)).toBe(3_001)
 })
-
-test('numbers of a hash are raised and never lowered', async () => {
-  const key = keys.shard(3)
-  expect(await redis.raise(key, 'as-of:orders', 10, 'as-of:refunds', 20)).toBe(2)
-  expect(await redis.raise(key, 'as-of:orders', 9, 'as-of:refunds', 21)).toBe(1)
-  expect(await redis.raise(key, 'as-of:orders', 10)).toBe(0)
-  expect(await redis.hgetall(key)).toEqual({ 'as-of:orders': '10', 'as-of:refunds': '21' })
-})

@@ -50,26 +50,15 @@ test('each shard’s lag and age are shown', async () => {
   const { db } = stage
   const { events, orders, refunds } = names()
   const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
-  const row = { revision: 0, caught_up_to: null }
-  await db
-    .insertInto('shard_offsets')
-    .values([
-      ...[events, orders, refunds].map(topic => ({
-        ...row,
-        topic,
-        partition: 0,
-        next_offset: 0,
-        as_of: at(1_000),
-      })),
-      ...[events, orders, refunds].map(topic => ({
-        ...row,
-        topic,
-        partition: 1,
-        next_offset: 0,
-        as_of: at(60_000),
-      })),
-    ])
-    .execute()
+  for (const [partition, ageMs] of [1_000, 60_000].entries()) {
+    for (const topic of [events, orders, refunds]) {
+      await db.insertInto('shard_offsets').values({ topic, partition, next_offset: 0, revision: 0 }).execute()
+      await db
+        .insertInto('shard_watermarks')
+        .values({ topic, partition, as_of: at(ageMs), caught_up_to: null, published_up_to: null })
+        .execute()
+    }
+  }
   const before = await page()
   expect(before).toMatch(/"Shard">0<\/th> <td[^>]*>0<\/td> <td[^>]*>[1-4] s<\/td>.*?up to date/)
   expect(before).toMatch(/"Shard">1<\/th> <td[^>]*>0<\/td> <td[^>]*>6\d s<\/td>.*?behind/)

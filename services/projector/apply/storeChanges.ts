@@ -27,7 +27,10 @@ export async function storeChanges(
     const areas = [...days].flatMap(([dayId, ofDay]) =>
       [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
     )
-    effects.events.set(eventId, { before: locked.get(eventId)?.revision ?? 0, areas, event: false })
+    const head = locked.get(eventId)
+    // From now on the event's document says that it is scattered.
+    const isNewlyScattered = head !== undefined && head.shard !== shard && !head.isScattered
+    effects.events.set(eventId, { before: head?.revision ?? 0, areas, event: isNewlyScattered })
   }
   return { ...effects, revision }
 }

@@ -60,7 +60,7 @@ export type EventViewsParts = {
 
 /**
  * The one place that decides where an answer comes from: Redis first, and Postgres if Redis is down, does not have the event,
- * holds documents and watermarks that do not fit together, is not updated any more, or is behind what this process has
+ * holds documents and watermarks that do not fit together (or whose fit nobody can tell: a scattered event), is not updated any more, or is behind what this process has
  * answered before. An answer of Postgres says what Postgres says, also if that is less. What Redis lacked is put there
  * afterwards. If Postgres is down too, an answer of Redis that fits together goes out, however old.
  */
@@ -96,6 +96,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
   const isCurrent = (hot: Read): boolean =>
     !breaker.refusesWrites() &&
     hot.asOfMs !== null &&
+    !hot.head.event.isScattered &&
     !memory.isAhead(hot) &&
     !watermarks.isBehind(hot.head.event.shard, hot.asOfMs)
 

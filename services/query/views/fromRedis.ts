@@ -1,5 +1,11 @@
 import type { EventId } from '@tally/contract'
-import type { DocumentName, RedisClient, RedisKeys, StoredEvent } from '@tally/read-models'
+import {
+  type DocumentName,
+  type RedisClient,
+  type RedisKeys,
+  type StoredEvent,
+  versionOf,
+} from '@tally/read-models'
 import type { Permit } from '../permit.ts'
 import type { EventMark, RedisTurns, ShardHash } from '../redisTurns.ts'
 import type { DocumentTexts } from './question.ts'
@@ -63,7 +69,7 @@ export function openRedisSource({
     )
     if (typeof revision !== 'string') return 'missing'
     if (!holds(shard, eventId, { revision: Number(revision), epoch: Number(epoch ?? 0) })) return 'old'
-    if (version !== String(event.version)) return undefined
+    if (version !== versionOf(event)) return undefined
     const documents = collect(names, texts, complete === '1')
     return documents === undefined
       ? 'missing'

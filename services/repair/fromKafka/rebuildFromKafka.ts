@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { setTimeout as rest } from 'node:timers/promises'
 import type { RepairParts } from '../parts.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
-import { raiseRevisions } from '../rebuild/revisions.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { groupShards, readSharedShards } from './components.ts'
 import { at, type Follower, follow } from './follow.ts'
@@ -42,7 +41,6 @@ export function rebuildFromKafka(
   return asOnlyRebuild(parts.db, async locked => {
     await checkTopics(parts.kafka, topicPrefix)
     const run = await openShadow(locked, topicPrefix)
-    await raiseRevisions(locked)
     const names = topicNames(topicPrefix)
     const topics = [names.events, names.orders, names.refunds]
     const switched = await readSwitched(locked)

@@ -8,6 +8,7 @@ export const shadowSchema = 'tally_rebuild'
 /** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
 const shadowTables = [
   'shard_offsets',
+  'shard_watermarks',
   'organizations',
   'event_heads',
   'events',

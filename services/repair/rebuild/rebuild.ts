@@ -3,7 +3,6 @@ import { countEvents, eventIds } from '../verify/known.ts'
 import { rebuildEvent, type RebuildParts } from './rebuildEvent.ts'
 import { rebuildOrganizations } from './rebuildOrganizations.ts'
 import { removeSurplus } from './removeSurplus.ts'
-import { raiseRevisions } from './revisions.ts'
 import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
 
 export type RebuildOptions = {
@@ -30,7 +29,6 @@ export function rebuild(parts: RepairParts, options: RebuildOptions): Promise<Re
     const run = await beginRun(locked, notThisRun)
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)
-    await raiseRevisions(locked)
 
     let done = all - left
     const result: Rebuilt = { events: 0, repaired: 0 }

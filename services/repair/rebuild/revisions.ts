@@ -1,15 +1,5 @@
-import type { Postgres, Tx } from '@tally/read-models'
+import type { Tx } from '@tally/read-models'
 import { sql } from 'kysely'
-
-/**
- * Brings the sequence of revisions to at least the microseconds of now, where a new database begins too: a
- * Postgres that was restored from an older backup would hand out again what Redis has seen already.
- */
-export async function raiseRevisions(db: Postgres): Promise<void> {
-  await sql`
-with now_is as (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros)
-select setval('revisions', micros) from now_is where micros > (select last_value from revisions)`.execute(db)
-}
 
 /**
  * Locks a partition's stored offset and keeps it locked: always before events, as a batch does. A partition that

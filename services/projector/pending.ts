@@ -5,25 +5,25 @@ export type Partition = { topic: string; partition: number }
 export const keyOf = ({ topic, partition }: Partition): string => `${topic}:${partition}`
 
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
-type Mark = Partition & { since: number; revision: number }
+export type Mark = Partition & { since: number; revision: number }
 
-/** What was committed and Redis does not have yet: what is noted of one event, or of one partition, is joined. */
-export type Notes = {
+/** Pending publications: what was committed and Redis does not have yet, joined by event and by partition. */
+export type Pending = {
   events: Map<EventId, Unpublished>
   organizations: Set<OrganizationId>
   marks: Map<string, Mark>
   addEvent(id: EventId, entry: Unpublished): void
   addOrganization(id: OrganizationId): void
   addMark(mark: Mark): void
-  addAll(notes: Notes): void
+  addAll(pending: Pending): void
   isEmpty(): boolean
 }
 
-export function openNotes(): Notes {
+export function openPending(): Pending {
   const events = new Map<EventId, Unpublished>()
   const organizations = new Set<OrganizationId>()
   const marks = new Map<string, Mark>()
-  const notes: Notes = {
+  const pending: Pending = {
     events,
     organizations,
     marks,
@@ -31,16 +31,16 @@ export function openNotes(): Notes {
     addOrganization: id => void organizations.add(id),
     addMark: mark => void marks.set(keyOf(mark), joinMarks(marks.get(keyOf(mark)), mark)),
     addAll(others) {
-      for (const [id, entry] of others.events) notes.addEvent(id, entry)
-      for (const id of others.organizations) notes.addOrganization(id)
-      for (const mark of others.marks.values()) notes.addMark(mark)
+      for (const [id, entry] of others.events) pending.addEvent(id, entry)
+      for (const id of others.organizations) pending.addOrganization(id)
+      for (const mark of others.marks.values()) pending.addMark(mark)
     },
     isEmpty: () => events.size === 0 && organizations.size === 0 && marks.size === 0,
   }
-  return notes
+  return pending
 }
 
-/** Two differences make one where the later begins at the revision at which the earlier ends. */
+/** Two differences make one if the later begins at the revision at which the earlier ends. */
 function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
   if (one === undefined) return other
   if (one.whole || other.whole) return { whole: true }
@@ -55,7 +55,7 @@ function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
   }
 }
 
-/** Two spans make one where they touch; else the later stays, and heal finds what lies before it. */
+/** Two spans make one if they touch; else the later stays, and heal finds what lies before it. */
 function joinMarks(one: Mark | undefined, other: Mark): Mark {
   if (one === undefined) return other
   const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]

@@ -1,0 +1,10 @@
+import { createRequire } from 'node:module'
+
+const murmur2: (key: Buffer) => number = createRequire(import.meta.url)(
+  'kafkajs/src/producer/partitioners/default/murmur2.js',
+)
+
+/** The partition that Kafka's standard partitioner chooses for a key (messages.md, section 1): murmur2, as the Java client's. */
+export function partitionOf(key: Buffer, partitions: number): number {
+  return (murmur2(key) & 0x7fffffff) % partitions
+}

@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import type { Postgres } from '../postgres/pool.ts'
+
+/** At `atMs` of the database's clock, or later, `end` was the end of the partition. */
+export type EndMark = { topic: string; partition: number; end: number; atMs: number }
+
+/**
+ * Everything that Kafka had of a partition up to `caughtUpToMs` is counted, and up to `asOfMs` everything of its events, in
+ * whichever partition; null: nothing can be said yet.
+ */
+export type PartitionAsOf = {
+  topic: string
+  partition: number
+  /** The revision of its last batch then. */
+  revision: number
+  asOfMs: number | null
+  caughtUpToMs: number | null
+}
+
+/** What was raised, by the clock and in the epoch (null: not opened) of the database that raised it. */
+export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
+
+/**
+ * Raises `as_of` to the mark's moment wherever everything up to the mark's end is applied, and returns what may be
+ * said of those partitions. Once a partition has `is_added`, an event's records may lie in any two of them, and nobody
+ * may say more than the partition that is furthest behind. A watermark goes back only if it is later than the database's
+ * clock, which then has gone back itself: what came in since is not counted.
+ */
+export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]): Promise<RaisedAsOf> {
+  const sorted = marks.toSorted((one, other) =>
+    one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
+  )
+  const mark = sql`unnest(
+  ${sorted.map(({ topic }) => topic)}::text[],
+  ${sorted.map(({ partition }) => partition)}::int[],
+  ${sorted.map(({ end }) => end)}::bigint[],
+  ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
+) as mark (topic, partition, end_offset, at)`
+  return db.transaction().execute(async tx => {
+    await sql`
+update shard_watermarks as stored
+set caught_up_to = case
+  when stored.caught_up_to > clock_timestamp() then mark.at
+  else greatest(stored.caught_up_to, mark.at)
+end
+from ${mark}
+join shard_offsets as applied on applied.topic = mark.topic and applied.partition = mark.partition
+where stored.topic = mark.topic and stored.partition = mark.partition
+  and applied.next_offset >= mark.end_offset and mark.at <= clock_timestamp()`.execute(tx)
+    const { rows: raised } = await sql<PartitionAsOf>`
+with every as (
+  select
+    bool_or(is_added) as has_added,
+    case when bool_and(caught_up_to is not null) then min(caught_up_to) end as caught_up_to
+  from shard_offsets left join shard_watermarks using (topic, partition)
+  where topic = any(${topics}::text[])
+), sayable as (
+  select topic, partition, revision,
+    case when every.has_added then every.caught_up_to else stored.caught_up_to end as at
+  from every, shard_watermarks as stored join shard_offsets using (topic, partition)
+  where topic = any(${topics}::text[])
+)
+update shard_watermarks as stored
+set as_of = case
+  when stored.as_of > clock_timestamp() then least(stored.as_of, sayable.at)
+  else greatest(stored.as_of, sayable.at)
+end
+from sayable, ${mark}
+where stored.topic = mark.topic and stored.partition = mark.partition
+  and stored.topic = sayable.topic and stored.partition = sayable.partition
+returning
+  stored.topic,
+  stored.partition,
+  sayable.revision,
+  case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs",
+  case when stored.caught_up_to is not null then least(stored.caught_up_to, mark.at) end as "caughtUpToMs"`.execute(
+      tx,
+    )
+    const { rows: now } = await sql<{ nowMs: number; epoch: number | null }>`
+select clock_timestamp() as "nowMs", current_epoch() as epoch`.execute(tx)
+    return { raised, ...(now[0] as { nowMs: number; epoch: number | null }) }
+  })
+}
+
+/**
+ * Notes that these partitions are published up to where they had caught up, and returns up to when all of these topics'
+ * partitions are; null while one has not said so. What Redis may say once a partition has `is_added`: a document has what all
+ * of its event's partitions have published, whoever reads them.
+ */
+export async function raisePublished(
+  db: Postgres,
+  topics: string[],
+  published: PartitionAsOf[],
+): Promise<number | null> {
+  const known = published.flatMap(({ caughtUpToMs, ...of }) =>
+    caughtUpToMs === null ? [] : [{ ...of, at: new Date(caughtUpToMs).toISOString() }],
+  )
+  await sql`
+with moments as (
+  select topic, partition, max(at) as at
+  from unnest(
+    ${known.map(({ topic }) => topic)}::text[],
+    ${known.map(({ partition }) => partition)}::int[],
+    ${known.map(({ at }) => at)}::timestamptz[]
+  ) as moment (topic, partition, at)
+  group by topic, partition
+)
+update shard_watermarks as stored
+set published_up_to = case
+  when stored.published_up_to > clock_timestamp() then moments.at
+  else greatest(stored.published_up_to, moments.at)
+end
+from moments
+where stored.topic = moments.topic and stored.partition = moments.partition`.execute(db)
+  const { rows } = await sql<{ at: number | null }>`
+select case when bool_and(published_up_to is not null) then min(published_up_to) end as at
+from shard_offsets left join shard_watermarks using (topic, partition)
+where topic = any(${topics}::text[])`.execute(db)
+  return rows[0]?.at ?? null
+}

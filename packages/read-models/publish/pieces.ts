@@ -1,0 +1,36 @@
+import type { EventId } from '@tally/contract'
+import { sql } from 'kysely'
+import type { Postgres } from '../postgres/pool.ts'
+import type { Unpublished } from './publishEvents.ts'
+
+type Entry = [EventId, Unpublished]
+
+/** Events of one snapshot: enough to share its round trips, few enough to keep it short. */
+const mostEvents = 20
+/**
+ * Counter rows of one snapshot, a row of item counters being sixteen menu items: some 10 MB of documents. An event that is
+ * larger makes a piece by itself.
+ */
+const mostRows = 5_000
+
+/** Takes the first entries that may be composed together; at least one. */
+export async function takePieces(db: Postgres, todo: Entry[]): Promise<{ piece: Entry[]; rest: Entry[] }> {
+  const first = todo.slice(0, mostEvents)
+  const whole = first.filter(([, entry]) => entry.whole).map(([id]) => id)
+  const sizes = whole.length < 2 ? new Map<EventId, number>() : await countRows(db, whole)
+  let rows = 0
+  const end = first.findIndex(([id, entry]) => {
+    rows += entry.whole ? (sizes.get(id) ?? 0) : entry.areas.size
+    return rows > mostRows
+  })
+  const count = end < 0 ? first.length : Math.max(1, end)
+  return { piece: todo.slice(0, count), rest: todo.slice(count) }
+}
+
+async function countRows(db: Postgres, eventIds: EventId[]): Promise<Map<EventId, number>> {
+  const { rows } = await sql<{ event_id: EventId; rows: number }>`
+select event_id, count(*) as rows from item_counters where event_id = any(${eventIds}::uuid[]) group by event_id`.execute(
+    db,
+  )
+  return new Map(rows.map(row => [row.event_id, row.rows]))
+}

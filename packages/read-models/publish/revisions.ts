@@ -1,0 +1,69 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../postgres/database.ts'
+import type { Postgres } from '../postgres/pool.ts'
+
+export type HeadRevision<Id> = { id: Id; revision: number }
+
+/** The revisions of a shard's events behind `after`, in the order of their ids. */
+export async function readEventRevisions(
+  db: Kysely<Database>,
+  { shard, after, limit }: { shard: number; after: EventId | undefined; limit: number },
+): Promise<HeadRevision<EventId>[]> {
+  const { rows } = await sql<HeadRevision<EventId>>`
+select event_id as id, revision
+from event_heads
+where shard = ${shard} and event_id > ${after ?? firstId}
+order by event_id
+limit ${limit}`.execute(db)
+  return rows
+}
+
+/** The revisions of organizations behind `after`, in the order of their ids. */
+export async function readOrganizationRevisions(
+  db: Kysely<Database>,
+  { after, limit }: { after: OrganizationId | undefined; limit: number },
+): Promise<HeadRevision<OrganizationId>[]> {
+  const { rows } = await sql<HeadRevision<OrganizationId>>`
+select organization_id as id, revision
+from organizations
+where organization_id > ${after ?? firstId}
+order by organization_id
+limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Below every id that a record can have: RFC 9562 reserves it. */
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+const idOf = { event_heads: 'event_id', organizations: 'organization_id' } as const
+
+/**
+ * Stamps a new revision, above `published`, on heads that are still at `revision`: Redis has a revision of them that Postgres
+ * has lost. The sequence goes on above it first.
+ */
+export async function stampAbove(
+  db: Postgres,
+  table: keyof typeof idOf,
+  heads: { id: string; revision: number; published: number }[],
+): Promise<void> {
+  const highest = Math.max(...heads.map(({ published }) => published))
+  await db.transaction().execute(async tx => {
+    await sql`select open_epoch(0, ${highest})`.execute(tx)
+    await sql`
+with lost as (
+  select head.${sql.id(idOf[table])} as id
+  from ${sql.id(table)} as head
+  join unnest(
+    ${heads.map(({ id }) => id)}::uuid[],
+    ${heads.map(({ revision }) => revision)}::bigint[]
+  ) as known (id, revision) on known.id = head.${sql.id(idOf[table])} and known.revision = head.revision
+  order by 1
+  for update of head
+)
+update ${sql.id(table)} as head
+set revision = nextval('revisions')
+from lost
+where head.${sql.id(idOf[table])} = lost.id`.execute(tx)
+  })
+}

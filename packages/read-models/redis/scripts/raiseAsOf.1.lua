@@ -1,0 +1,18 @@
+-- Raises watermarks of a shard, each only if everything that it claims was published and noted in the same hash.
+-- KEYS[1]  the hash of one shard
+-- ARGV[1]  the epoch in which Postgres told the watermarks
+-- ARGV[2]  the database's clock, epoch milliseconds: a watermark that is later is replaced (the clock has gone back)
+-- ARGV[3+] field, epoch milliseconds, field of its mark, the revision that Postgres told with it, ...
+-- returns  the epoch that the hash is in
+local epoch = enter(KEYS[1], ARGV[1])
+if epoch ~= tonumber(ARGV[1]) then
+  return epoch
+end
+for i = 3, #ARGV, 4 do
+  local current = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '-1')
+  local published = tonumber(redis.call('HGET', KEYS[1], ARGV[i + 2]) or '0')
+  if published >= tonumber(ARGV[i + 3]) and (current < tonumber(ARGV[i + 1]) or current > tonumber(ARGV[2])) then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+  end
+end
+return epoch

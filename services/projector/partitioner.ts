@@ -1,0 +1,24 @@
+import { partitionOf } from '@tally/kafka'
+
+/** Tells records that lie in another partition than the standard partitioner would have chosen (messages.md, section 1). */
+export type PartitionCheck = {
+  /** How many partitions each topic has, as known by now. */
+  learn(counts: ReadonlyMap<string, number>): void
+  /** Whether one of these keys belongs to another partition of the topic. */
+  hasForeign(of: { topic: string; partition: number }, keys: Iterable<string>): boolean
+}
+
+export function openPartitionCheck(): PartitionCheck {
+  let counts: ReadonlyMap<string, number> = new Map()
+  return {
+    learn(learnt) {
+      counts = learnt
+    },
+    hasForeign({ topic, partition }, keys) {
+      const count = counts.get(topic)
+      if (count === undefined) return false
+      for (const key of keys) if (partitionOf(Buffer.from(key), count) !== partition) return true
+      return false
+    },
+  }
+}
