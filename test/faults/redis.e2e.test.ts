@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { useStage } from '../chaos/stage.ts'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { until } from '../support/until.ts'
+
+/** Rows of faults.md, Redis, as far as a query process answers for them. */
+const stage = useStage({ projectors: 1, queries: 1 })
+const sagra = newFestival()
+const kpis = `${sagra.path}/analytics/kpis`
+let redis: Redis
+let token: string
+let known = 0
+
+beforeAll(async () => {
+  redis = new Redis(stage.system.servers.redisUrl)
+  await stage.count(sagra.organization(), sagra.event(), sagra.order(), sagra.order())
+  token = await stage.token(sagra.organizationId)
+  known = 2
+}, 120_000)
+afterEach(async () => {
+  await redis.config('SET', 'maxmemory', '0')
+  await stage.system.links.redis.mend()
+})
+afterAll(() => redis.disconnect())
+
+const totalOrders = async (address = stage.system.queries[0]?.address ?? '') => {
+  const { status, body } = await ask(address, kpis, { token })
+  expect(status).toBe(200)
+  return body.data.totalOrders as number
+}
+/** How often the query process has written a sentence into its log. */
+const said = (sentence: string) =>
+  readFileSync(stage.system.queries[0]?.logFile ?? '', 'utf8').split(sentence).length - 1
+const sell = async () => {
+  await stage.send(sagra.order())
+  known += 1
+}
+
+test('Redis full: within 5 s Postgres answers, and what is counted then is in every answer', async () => {
+  expect(await totalOrders()).toBe(known)
+  await redis.config('SET', 'maxmemory', '1')
+  await sell()
+  await until('the sale is counted', async () => (await totalOrders()) === known, 5_000)
+  await stage.count(sagra.order(), sagra.event({ version: 2, name: 'Sagra piena' }))
+  known += 1
+  await stage.expectAnswers()
+  expect(said('Redis refuses writes')).toBe(1)
+
+  await redis.config('SET', 'maxmemory', '0')
+  await stage.count(sagra.order())
+  known += 1
+  await stage.expectAnswers()
+  expect(said('Redis takes writes again')).toBe(1)
+  expect(said('Redis refuses writes')).toBe(1)
+})
+
+test.each([
+  ['hangs', () => stage.system.links.redis.stall()],
+  ['takes 200 ms', () => stage.system.links.redis.slow(200)],
+])('a Redis that %s costs no request more than 100 ms', async (_, harm) => {
+  await totalOrders()
+  harm()
+  const tookMs: number[] = []
+  const endsAt = performance.now() + 4_000
+  await until('four seconds are over', async () => {
+    const began = performance.now()
+    expect(await totalOrders()).toBe(known)
+    tookMs.push(performance.now() - began)
+    return performance.now() > endsAt
+  })
+  tookMs.sort((a, b) => b - a)
+  console.info(`slowest of ${tookMs.length}: ${tookMs.slice(0, 5).map(Math.round).join(' ')} ms`)
+  // 80 ms for Redis, once, and what Postgres takes on a busy machine.
+  expect(tookMs[0]).toBeLessThan(300)
+  expect(tookMs.filter(ms => ms > 100).length).toBeLessThan(tookMs.length / 20)
+})

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { openRelay, type Relay } from '../support/relay.ts'
+import { startTally, type Tally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** A Redis that answers, but with what is old: no query process may believe it. */
+const sagra = newFestival()
+let relay: Relay
+let tally: Tally
+let token: string
+let address: string
+let known = 0
+
+beforeAll(async () => {
+  const { redisUrl } = inject('servers')
+  const { hostname, port } = new URL(redisUrl.split(',')[0] as string)
+  relay = await openRelay({ host: hostname, port: Number(port) })
+  // The projector reaches Redis through the relay, query processes directly.
+  tally = await startTally({ queries: 0, settings: { REDIS_URL: `redis://127.0.0.1:${relay.port}` } })
+  await sell()
+  await tally.produce([sagra.organization(), sagra.event()])
+  await tally.settle()
+  token = await tally.key(sagra.organizationId)
+  address = await startQuery()
+})
+afterAll(async () => {
+  await tally?.stop()
+  await relay?.close()
+})
+
+const startQuery = async () => (await tally.startQuery({ REDIS_URL: inject('servers').redisUrl })).address
+const kpisOf = async (at: string) => {
+  const { status, body } = await ask(at, `${sagra.path}/analytics/kpis`, { token })
+  expect(status).toBe(200)
+  return { total: body.data.totalOrders as number, asOfMs: Date.parse(body.meta.asOf) }
+}
+const sell = async () => {
+  await tally.produce([sagra.order()])
+  known += 1
+}
+
+test('if the projector cannot write to Redis, what it counts is answered within 5 s', async () => {
+  expect((await kpisOf(address)).total).toBe(known)
+  await relay.cut()
+  await sell()
+  await until('the sale is counted', async () => (await kpisOf(address)).total === known, 5_000)
+  const { asOfMs } = await kpisOf(address)
+  await until('asOf goes on', async () => (await kpisOf(address)).asOfMs > asOfMs + 1_000)
+  await relay.mend()
+  await tally.settle()
+  expect((await kpisOf(address)).total).toBe(known)
+})
+
+test('documents that were put back to an older state are not answered with a newer watermark', async () => {
+  const { redis, settings } = tally
+  const key = `${settings.REDIS_PREFIX}:event:{${sagra.eventId}}`
+  const old = await redis.dumpBuffer(key)
+  await sell()
+  await tally.settle()
+  const revision = await redis.hget(key, 'revision')
+  const shards = [0, 1].map(shard => `${settings.REDIS_PREFIX}:shard:{${shard}}`)
+  for (const shard of shards) await redis.hset(shard, `revision:${sagra.eventId}`, revision ?? '')
+  await redis.restore(key, 0, old as Buffer, 'REPLACE')
+  // One that remembers what it said, and one that does not.
+  for (const at of [address, await startQuery()]) expect((await kpisOf(at)).total).toBe(known)
+})
