@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
+import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { RedisTurns } from '../redisTurns.ts'
 import type { Composed } from './composed.ts'
@@ -157,7 +158,9 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(cold)
       } catch (error) {
         onFailure(error)
-        if (isRead(hot)) return answer(hot)
+        // Postgres that is only busy is no reason to take back what was said.
+        const isTooOld = error instanceof Overloaded && isRead(hot) && memory.isAhead(hot)
+        if (isRead(hot) && !isTooOld) return answer(hot)
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = hot === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined
