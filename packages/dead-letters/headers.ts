@@ -9,6 +9,9 @@ export const added = {
   message: '__connect.errors.exception.message',
 } as const
 
+/** Added where the value is left out: for its size, the record's or what the dead-letter topic takes. */
+export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
+
 /** The text of an added header: the last value of its name, since the record may have come with one of that name. */
 export function headerText(headers: RecordHeaders, name: string): string | undefined {
   const last = Object.hasOwn(headers, name) ? valuesOf(headers[name]).at(-1) : undefined

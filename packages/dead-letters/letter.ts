@@ -1,5 +1,5 @@
 import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
-import { added, headerText } from './headers.ts'
+import { added, addedForValue, headerText } from './headers.ts'
 
 /** A rejected record as it lies in the dead-letter topic (messages.md, section 3). */
 export type Letter = {
@@ -14,6 +14,8 @@ export type Letter = {
   atMs: number
   key: Buffer | null
   value: Buffer | null
+  /** Of a letter whose value was left out, the value that the record has; it is still in its topic. */
+  leftOut: { bytes: number; sha256: string } | undefined
   /** All of them: the record's own, then those that were added. */
   headers: RecordHeaders
 }
@@ -47,8 +49,16 @@ export function letterOf(
     atMs: timestampMs,
     key,
     value,
+    leftOut: value === null ? leftOutOf(headers) : undefined,
     headers,
   }
+}
+
+function leftOutOf(headers: RecordHeaders): Letter['leftOut'] {
+  const bytes = wholeOf(headerText(headers, addedForValue.bytes))
+  const sha256 = headerText(headers, addedForValue.sha256)
+  if (bytes === undefined || sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) return undefined
+  return { bytes, sha256 }
 }
 
 /** Whether a text has the shape of a letter's id; no promise that there is such a letter. */

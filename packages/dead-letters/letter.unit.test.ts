@@ -2,7 +2,7 @@ import { topicNames } from '@tally/kafka'
 import { expect, test } from 'vitest'
 import { ownHeaders } from './headers.ts'
 import { isLetterId, letterOf, sourceTopics } from './letter.ts'
-import { originalOf } from './replay.ts'
+import { originalOf } from './original.ts'
 import { letterRecord } from './testing.ts'
 
 const sources = sourceTopics(topicNames('tally'))
@@ -77,4 +77,13 @@ test('an id is a topic, a partition and an offset', () => {
     'x-0--1',
   ])
     expect(isLetterId(text)).toBe(false)
+})
+
+test('of a letter without its value the size and the hash are known', () => {
+  const sha256 = 'a'.repeat(64)
+  const headers = { 'tally.value-bytes': '17', 'tally.value-sha256': sha256 }
+  expect(letter({ value: null, headers })?.leftOut).toEqual({ bytes: 17, sha256 })
+  expect(letter({ headers })?.leftOut).toBeUndefined()
+  expect(letter({ value: null })?.leftOut).toBeUndefined()
+  expect(letter({ value: null, headers: { ...headers, 'tally.value-sha256': 'x' } })?.leftOut).toBeUndefined()
 })

@@ -16,7 +16,13 @@ export function printWhole(letter: Letter) {
   const headers = Object.entries(letter.headers).flatMap(([name, values]) =>
     valuesOf(values).map(value => ({ name, ...printBytes('value', value) })),
   )
-  return { ...printLetter(letter), source: letter.source, headers, ...printBytes('value', letter.value) }
+  return {
+    ...printLetter(letter),
+    source: letter.source,
+    headers,
+    ...printBytes('value', letter.value),
+    ...(letter.leftOut && { valueLeftOut: letter.leftOut }),
+  }
 }
 
 function printBytes<Name extends string>(name: Name, bytes: Buffer | string | null): Printed<Name> {

@@ -20,7 +20,7 @@ const page = async () => (await visitor.get('/operations')).body.replace(/\s+/g,
 const names = () => topicNames(stage.parts.topicPrefix)
 
 async function send(
-  records: { topic: string; key: string; value: string; headers?: object }[],
+  records: { topic: string; key: string; value: string | null; headers?: object }[],
 ): Promise<void> {
   const producer = await openProducer(stage.parts.kafka)
   await producer
@@ -89,6 +89,21 @@ test('dead letters are counted by reason, never shown with a value, and replayed
   )
   expect(await page()).toContain('None wait.')
   expect((await visitor.get('/audit')).body).toContain('Replayed dead letters')
+})
+
+test('a replay says how many dead letters could not be replayed', async () => {
+  const sha256 = 'a'.repeat(64)
+  const { deadLetters, orders } = names()
+  const { key, headers } = letterRecord(orders, {
+    offset: 70,
+    headers: { 'tally.value-bytes': '9000000', 'tally.value-sha256': sha256 },
+  })
+  await send([{ topic: deadLetters, key: String(key), value: null, headers }])
+  const from = { from: '/operations' }
+  await until('it is read', async () => (await page()).includes('1 record</strong> was rejected'))
+  const location = '/operations?replayed=0&refused=1'
+  expect((await visitor.post('/operations/replay', { all: 'yes' }, from)).headers.location).toBe(location)
+  expect((await visitor.get(location)).body).toContain('1 dead letter cannot be replayed')
 })
 
 test('a replay of nothing, or of what is no letter, is refused', async () => {

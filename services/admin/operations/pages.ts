@@ -21,25 +21,25 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
   const { db, kafka, topicPrefix, logger } = parts
   const letters = openLetters(parts)
 
-  area.get<{ Querystring: { replayed?: string } }>('/operations', async (request, reply) => {
-    platformSessionOf(request)
-    const [shards, found, rebuild, versions] = await Promise.all([
-      readShards(parts),
-      within(patienceMs, letters.read()).catch(() => undefined),
-      readLastRebuild(db),
-      readVersions(parts),
-    ])
-    const { replayed } = request.query
-    const notice = /^\d{1,9}$/.test(replayed ?? '')
-      ? `${counted(Number(replayed), 'dead letter')} replayed. One that fails again comes back under a new id.`
-      : undefined
-    return sendPage(request, reply, csrf => ({
-      title: 'Operations',
-      section: 'operations',
-      notice,
-      body: operationsView({ shards, letters: found, rebuild, versions }, csrf),
-    }))
-  })
+  area.get<{ Querystring: { replayed?: string; refused?: string } }>(
+    '/operations',
+    async (request, reply) => {
+      platformSessionOf(request)
+      const [shards, found, rebuild, versions] = await Promise.all([
+        readShards(parts),
+        within(patienceMs, letters.read()).catch(() => undefined),
+        readLastRebuild(db),
+        readVersions(parts),
+      ])
+      const notice = noticeOf(request.query)
+      return sendPage(request, reply, csrf => ({
+        title: 'Operations',
+        section: 'operations',
+        notice,
+        body: operationsView({ shards, letters: found, rebuild, versions }, csrf),
+      }))
+    },
+  )
 
   area.post('/operations/replay', async (request, reply) => {
     const session = platformSessionOf(request)
@@ -49,9 +49,14 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
     if (!ids.every(isLetterId)) throw badForm()
     if (!wantsAll && ids.length === 0)
       throw new PageProblem(400, 'Nothing was ticked', 'Go back and tick the dead letters to replay.')
-    const sent = await withProducer(async replay =>
-      wantsAll ? (await replayAll(replay)).sent : (await replayLetters(replay, ids)).sent.length,
-    )
+    const { sent, refused } = await withProducer(async replay => {
+      if (!wantsAll) {
+        const replayed = await replayLetters(replay, ids)
+        return { sent: replayed.sent.length, refused: replayed.refused.length }
+      }
+      const { sent, refusedCount } = await replayAll(replay)
+      return { sent, refused: refusedCount }
+    })
     letters.forget()
     await note(
       db,
@@ -61,11 +66,11 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
         detail: wantsAll ? `all: ${sent}` : `${sent}: ${ids.join(', ')}`.slice(0, 500),
       },
     )
-    return reply.redirect(`/operations?replayed=${sent}`, 303)
+    return reply.redirect(`/operations?replayed=${sent}${refused > 0 ? `&refused=${refused}` : ''}`, 303)
   })
 
   /** A producer for this one replay: they are rare, and Kafka need not be there for all else. */
-  async function withProducer(work: (replay: ReplayParts) => Promise<number>): Promise<number> {
+  async function withProducer<Result>(work: (replay: ReplayParts) => Promise<Result>): Promise<Result> {
     try {
       const producer = await openProducer(kafka)
       return await work({ kafka, producer, db, topicPrefix }).finally(() => producer.close())
@@ -79,4 +84,19 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
       )
     }
   }
+}
+
+/** What a replay did, as its redirect says it. */
+function noticeOf({
+  replayed = '',
+  refused = '',
+}: {
+  replayed?: string
+  refused?: string
+}): string | undefined {
+  const isCount = (text: string): boolean => /^\d{1,9}$/.test(text)
+  if (!isCount(replayed)) return undefined
+  const sent = `${counted(Number(replayed), 'dead letter')} replayed. One that fails again comes back under a new id.`
+  if (!isCount(refused)) return sent
+  return `${sent} ${counted(Number(refused), 'dead letter')} cannot be replayed: the value is too large, or not in its topic any more. The command tally dead-letters replay says which.`
 }

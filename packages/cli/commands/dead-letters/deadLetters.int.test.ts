@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { letterRecord } from '@tally/dead-letters/testing.ts'
 import { createTopics, type KafkaConnection, openProducer, readTopic, topicNames } from '@tally/kafka'
 import { connectKafka, type KafkaRecord, type RecordHeaders } from '@tally/kafka'
@@ -174,6 +174,49 @@ test('a replayed record has its own key, value and headers, and none that was ad
   })
   expect(sent.find(({ key }) => key?.equals(bytes))).toMatchObject({ value: bytes, headers: {} })
   expect(sent.find(({ key }) => key === null)).toMatchObject({ partition: 3, value: null, headers: {} })
+})
+
+/** The dead letter of a record of 1.5 MB that is at an offset of partition 0 of the orders, without its value. */
+function withoutValue(offset: number, value: Buffer, bytes = value.length): Over {
+  const sha256 = createHash('sha256').update(value).digest('hex')
+  const headers = { 'tally.value-bytes': String(bytes), 'tally.value-sha256': sha256 }
+  return { offset, value: null, headers }
+}
+
+test('a letter without its value is replayed with the value that its topic still holds, once', async () => {
+  const value = Buffer.alloc(600_000, 'abc')
+  const producer = await openProducer(kafka)
+  const { orders: topic } = topicNames(prefix)
+  await producer.send([{ topic, key: 'key', value, headers: { till: '3' }, partition: 0 }])
+  await producer.close()
+  await given(withoutValue(0, value))
+  const shown = JSON.parse((await run('show', id(0))).stdout)
+  expect(shown).toMatchObject({ value: null, valueLeftOut: { bytes: 600_000 } })
+  expect(await run('replay', id(0))).toEqual({ code: 0, stdout: `replayed ${id(0)}\n`, stderr: '' })
+  expect(await run('replay', '--all')).toMatchObject({ stdout: 'there are no dead letters to replay\n' })
+  const sent = (await sentAgain()).filter(({ offset, partition }) => partition !== 0 || offset > 0)
+  expect(sent).toHaveLength(1)
+  expect(sent[0]?.value?.equals(value)).toBe(true)
+  expect({ ...sent[0]?.headers }).toEqual({ till: Buffer.from('3') })
+})
+
+test('a letter whose value is gone or too large cannot be replayed, and no null value is sent', async () => {
+  const value = Buffer.from('v')
+  await given(withoutValue(7, value), withoutValue(8, value, 540_000_000), { offset: 9 })
+  const gone = `${id(7)} cannot be replayed: the letter came without its value, and offset 7 of ${prefix}.orders-0 does not hold the record any more`
+  const large = `${id(8)} cannot be replayed: its value of 540000000 bytes is at offset 8 of ${prefix}.orders-0, but Tally reads at most 8388608`
+  expect(await run('replay', id(7), id(8))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `tally: ${gone}\ntally: ${large}\ntally: 2 dead letters cannot be replayed\n`,
+  })
+  expect(await run('replay', '--all')).toEqual({
+    code: 1,
+    stdout: 'replayed 1 dead letter\n',
+    stderr: `tally: ${gone}\ntally: ${large}\ntally: 2 dead letters cannot be replayed\n`,
+  })
+  expect((await sentAgain()).map(({ value }) => value?.toString())).toEqual(['{"items":null}'])
+  expect((await listed()).map(letter => letter.id)).toEqual([id(7), id(8)])
 })
 
 test('a letter is replayed once, also by two at the same time, and then listed no more', async () => {

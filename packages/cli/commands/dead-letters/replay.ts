@@ -1,4 +1,4 @@
-import type { ReplayParts } from '@tally/dead-letters'
+import type { Refused, ReplayParts } from '@tally/dead-letters'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
@@ -41,18 +41,29 @@ async function replayEvery(parts: ReplayParts): Promise<void> {
     import('./values.ts'),
   ])
   const progress = openProgress(process.stderr)
-  const { sent, foreign } = await replayAll(parts, progress.show).finally(progress.close)
+  const { sent, refused, refusedCount, foreign } = await replayAll(parts, progress.show).finally(
+    progress.close,
+  )
   warnOfForeign(foreign)
-  console.log(sent === 0 ? 'there are no dead letters to replay' : `replayed ${lettersOf(sent)}`)
+  warnOfRefused(refused)
+  if (sent > 0) console.log(`replayed ${lettersOf(sent)}`)
+  else if (refusedCount === 0) console.log('there are no dead letters to replay')
+  if (refusedCount > 0) throw new Error(`${lettersOf(refusedCount)} cannot be replayed`)
 }
 
 async function replayThese(parts: ReplayParts, ids: string[]): Promise<void> {
   const { replayLetters } = await import('@tally/dead-letters')
-  const { sent, before, unknown } = await replayLetters(parts, ids)
+  const { sent, before, refused, unknown } = await replayLetters(parts, ids)
   for (const id of sent) console.log(`replayed ${id}`)
   for (const id of before) console.error(`tally: ${id} was replayed before: nothing is sent`)
-  if (unknown.length === 0) return
+  warnOfRefused(refused)
+  if (unknown.length === 0 && refused.length === 0) return
+  if (unknown.length === 0) throw new Error(`${lettersOf(refused.length)} cannot be replayed`)
   throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
+}
+
+function warnOfRefused(refused: Refused[]): void {
+  for (const { id, why } of refused) console.error(`tally: ${id} cannot be replayed: ${why}`)
 }
 
 function lettersOf(count: number): string {
