@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 import { listenForInterruption } from '../../infra/local/interruption.ts'
 import { faults, pendingFaults } from './faults/index.ts'
 import { type Outcome, together } from './outcome.ts'
-import { type RunWanted, runFaults } from './rounds.ts'
+import { runFaults } from './rounds.ts'
+import type { RunWanted } from './run.ts'
 import { tableOf } from './table.ts'
 
 const help = `npm run test:chaos [-- options]

@@ -53,7 +53,11 @@ for update`,
         system,
         random,
         tools,
-        shard => sql`select from event_heads where shard = ${shard} for update`,
+        shard => sql`
+select from event_heads
+where shard = ${shard}
+order by event_id
+for update`,
       ),
   },
 ]

@@ -1,0 +1,110 @@
+import { type Checking, untilFresh } from './checking.ts'
+import { type Claims, openClaims } from './claims.ts'
+import type { Piece } from './deck.ts'
+import { type Etags, openEtags } from './etags.ts'
+import type { Fault, FaultTools } from './fault.ts'
+import { type Feeding, openFeeding } from './feeding.ts'
+import { type Generations, openGenerations } from './generations.ts'
+import { type Load, openLoad } from './load.ts'
+import { type Polling, revisionIn, startPolling } from './polling.ts'
+import { randomFrom } from './random.ts'
+import { startSystem, type System } from './system.ts'
+import { collectWrongs } from './wrong.ts'
+
+export type RunWanted = {
+  seed: number
+  /** How many faults; each kind as often as the others, in an order that the seed decides. */
+  count: number
+  kinds: Fault[]
+  /** Of several runs beside each other that share the faults, each with servers of its own. */
+  piece?: Piece
+  /** Records a second. */
+  rate?: number
+  folder: string
+  log: (line: string) => void
+  signal?: AbortSignal
+}
+
+/** A system under load that is asked and checked all the time. */
+export type Run = FaultTools & {
+  wanted: RunWanted
+  rate: number
+  generations: Generations
+  etags: Etags
+  claims: Claims
+  polling: Polling
+  /** Waits until these events are fresh after a time; how long that took, or undefined. */
+  freshAfter: (sinceMs: number, eventIds?: () => string[]) => Promise<number | undefined>
+  /** From now on the events of the current set are asked for: a new event is unknown until its record is counted. */
+  pollCurrent: () => void
+}
+
+/** The longest that it may take until all is right again. */
+export const recoverWithinMs = 120_000
+
+/** Starts it all; `releases` gets what stops it, in order. */
+export async function openRun(wanted: RunWanted, releases: (() => Promise<unknown>)[]): Promise<Run> {
+  const { seed, rate = 400, folder, log, signal } = wanted
+  const wrongs = collectWrongs(log)
+  const system = await startSystem({ folder, log, ...(signal && { signal }) })
+  releases.push(system.stop)
+  const load = openLoad(seed)
+  const feeding = await openFeeding(system, load, rate)
+  releases.push(feeding.close)
+  const tokenOf = await makeKeys(system, load, feeding)
+  const { book, journal } = feeding
+  const generations = openGenerations(load, book)
+  const etags = openEtags(wrongs)
+  const claims = openClaims({ book, journal, wrongs })
+  const questions = randomFrom(seed, 'questions')
+  const checking: Checking = { system, feeding, wrongs, random: questions, tokenOf, etags }
+  const freshAfter = (sinceMs: number, eventIds = generations.current, withinMs = recoverWithinMs) =>
+    untilFresh(checking, { eventIds, sinceMs, withinMs })
+
+  feeding.resume()
+  if ((await freshAfter(Date.now())) === undefined)
+    throw new Error('the answers did not become fresh before the first fault')
+  let polled = generations.current()
+  const random = randomFrom(seed, 'polling')
+  const polling = startPolling({
+    queries: () => system.queries,
+    targets: () =>
+      polled.map(eventId => ({ eventId, token: tokenOf(eventId), grows: generations.grows(eventId) })),
+    revisionOf: eventId => revisionIn(system.db, eventId),
+    orderOf(eventId, asOfMs) {
+      const orders = journal.ordersBefore(eventId, asOfMs, 50)
+      return orders.length === 0 ? undefined : random.of(orders)
+    },
+    random,
+    wrongs,
+    etags,
+    claims,
+  })
+  releases.push(polling.stop)
+  return {
+    ...checking,
+    wanted,
+    rate,
+    generations,
+    etags,
+    claims,
+    polling,
+    freshAfter,
+    pollCurrent() {
+      polled = generations.current()
+    },
+    eventIds: generations.current,
+    isFresh: async ({ sinceMs, withinMs, eventIds = generations.current() }) =>
+      (await freshAfter(sinceMs, () => eventIds, withinMs)) !== undefined,
+  }
+}
+
+/** Tells the organizations, and makes a key of each; returns what tells the token for an event. */
+async function makeKeys(system: System, load: Load, feeding: Feeding): Promise<(eventId: string) => string> {
+  const tokens = new Map<string, string>()
+  const organizations = load.organizations()
+  await feeding.send(organizations.map(record => ({ record, isBad: false })))
+  for (const { value } of organizations)
+    tokens.set(value.organizationId, await system.key(value.organizationId))
+  return eventId => tokens.get(feeding.book.organizationOf(eventId)) ?? ''
+}
