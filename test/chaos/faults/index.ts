@@ -38,7 +38,6 @@ const all: Fault[] = [
 
 /** Kinds that Tally does not withstand yet: only `--pending` injects them. Take one out when it does. */
 const pending = new Set([
-  "Postgres's name does not resolve",
   'projector with a wrong clock',
   'projector frozen in a transaction until Postgres ends it',
   'an offset row locked by another session',
