@@ -24,7 +24,7 @@ const breaker = openBreaker({
     failures += 1
   },
 })
-const granting = Promise.resolve({ granted: true })
+const granting = Promise.resolve({ granted: true, limit: 60, remaining: 59, resetMs: 60_000 })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
 const turns = openRedisTurns({ redis: counted, keys, topics, breaker }, limits)
 afterAll(() => redis.disconnect())
@@ -174,4 +174,22 @@ test('without Redis nothing is taken, and that is told as one failure', async ()
   const taking = [turns.takeRequest(organizationId), turns.takeRequest(organizationId)]
   expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
   expect(failures - before).toBe(1)
+})
+
+test('a batch that is too slow fails, and after two in a row Redis is not asked', async () => {
+  let asked = 0
+  const slow: RedisClient = Object.assign(Object.create(redis), {
+    hmget: () => {
+      asked += 1
+      return new Promise(() => {})
+    },
+  })
+  const breaker = openBreaker({ redis: slow, onFailure: () => {} })
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  for (const isOpen of [false, true]) {
+    await expect(turns.event(eventId, 0)).rejects.toThrow('too slow')
+    expect(breaker.isOpen()).toBe(isOpen)
+  }
+  await expect(turns.event(eventId, 0)).rejects.toThrow('not asked')
+  expect(asked).toBe(2)
 })

@@ -4,7 +4,8 @@ import { asOfField, earliest, eventRevisionField, type RedisClient, type RedisKe
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import type { Breaker } from './breaker.ts'
-import { type OpenPermit, openPermit, type Permit } from './permit.ts'
+import { type Permit, permitOf } from './permit.ts'
+import type { Grant } from './rateLimit.ts'
 
 /**
  * What scripts/takeRequests.2.lua answers for requests that were taken together; null if Redis does not know the
@@ -40,12 +41,13 @@ export type RedisTurns = {
    * Reads once for all that ask the same question with the same key in one batch (both told by identity). The read begins
    * when the batch goes out, never before one of them has asked: nobody is told less than another process told it before.
    * The batch is still open then: every `shard` and `event` that `read` asks for before its first `await` is part of it.
-   * `read` gets the grants of all that share it; they join until it begins.
+   * `read` gets the permit of the first that asks: the rate limit grants in the order of asking, so that if it refuses the
+   * first it refuses all.
    */
   readOnce<Reply>(
     question: object,
     by: object,
-    granting: Promise<{ granted: boolean }>,
+    granting: Promise<Grant>,
     read: (permit: Permit) => Promise<Reply>,
   ): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
@@ -60,13 +62,16 @@ export const windowMs = 60_000
 /** How long a batch waits for the one before in a cluster: many times what its nodes take. */
 const clusterPatienceMs = 5
 
+/** Batches in a row that are too slow before Redis is left alone: a single one may be the machine's hiccup. */
+const mostLate = 2
+
 type Turn = {
   sinceMs: number
   takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
   shards: Map<number, Waiter<ShardHash> & { events: Set<EventId> }>
   events: Map<EventId, Waiter<EventMark | undefined> & { shard: number }>
   /** By question, by who asks it. */
-  replies: Map<object, Map<object, { reply: Promise<unknown>; permit: OpenPermit }>>
+  replies: Map<object, Map<object, Promise<unknown>>>
   reads: (() => void)[]
 }
 type Waiter<Reply> = PromiseWithResolvers<Reply>
@@ -101,6 +106,7 @@ export function openRedisTurns(
   let turn: Turn | undefined
   /** The batch that was sent last, until it is answered or the patience ends; while it is set nothing is sent. */
   let unanswered: Turn | undefined
+  let lateInARow = 0
 
   const takeRequests = ({ takers }: Turn) =>
     [...takers].map(async ([id, group]) => {
@@ -174,12 +180,13 @@ export function openRedisTurns(
     }
     const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
     const cancel = breaker.deadline(sent.sinceMs, () => {
-      breaker.trip()
+      lateInARow += 1
+      if (lateInARow >= mostLate) breaker.trip()
       fail(sent, new Error('Redis is too slow'))
       sendNext()
     })
     void ask(sent).then(() => {
-      cancel()
+      if (cancel()) lateInARow = 0
       sendNext()
     })
   }
@@ -203,18 +210,17 @@ export function openRedisTurns(
     readOnce<Reply>(
       question: object,
       by: object,
-      granting: Promise<{ granted: boolean }>,
+      granting: Promise<Grant>,
       read: (permit: Permit) => Promise<Reply>,
     ) {
       const { replies, reads } = current()
-      const shared = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
+      const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
         const waiter = newWaiter<Reply>()
-        const permit = openPermit()
-        reads.push(() => settle(waiter, async () => read(permit.granted)))
-        return { reply: waiter.promise, permit }
+        const permit = permitOf(granting)
+        reads.push(() => settle(waiter, async () => read(permit)))
+        return waiter.promise
       })
-      shared.permit.join(granting)
-      return shared.reply as Promise<Reply>
+      return reply as Promise<Reply>
     },
     shard(shard, id) {
       const waiter = getOrInsertComputed(current().shards, shard, () => ({
@@ -231,7 +237,7 @@ export function openRedisTurns(
 }
 
 const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
-const newReplies = () => new Map<object, { reply: Promise<unknown>; permit: OpenPermit }>()
+const newReplies = () => new Map<object, Promise<unknown>>()
 
 /** Hands a reply, or why there is none, to who waits for it; also if the call itself throws. */
 function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {

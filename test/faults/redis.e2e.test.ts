@@ -75,5 +75,5 @@ test.each([
   console.info(`slowest of ${tookMs.length}: ${tookMs.slice(0, 5).map(Math.round).join(' ')} ms`)
   // 80 ms for Redis, once, and what Postgres takes on a busy machine.
   expect(tookMs[0]).toBeLessThan(300)
-  expect(tookMs.filter(ms => ms > 100).length).toBeLessThan(tookMs.length / 20)
+  expect(tookMs.filter(ms => ms > 100).length).toBeLessThan(tookMs.length / 10)
 })

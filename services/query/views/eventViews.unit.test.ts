@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { openPermit } from '../permit.ts'
+import { permitOf } from '../permit.ts'
 import { openGate } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsParts, openEventViews } from './eventViews.ts'
@@ -151,12 +151,11 @@ test('a watermark that the order list has told is not taken back by Redis', asyn
 
 test('a refused request asks Postgres for nothing, and nothing of it is remembered', async () => {
   const { ask } = open()
-  const refused = openPermit()
-  refused.join(Promise.resolve({ granted: false }))
+  const refused = permitOf(Promise.resolve({ granted: false, limit: 2, remaining: 0, resetMs: 1 }))
   redisHas('missing')
-  await expect(ask(refused.granted)).rejects.toThrow()
+  await expect(ask(refused)).rejects.toThrow()
   redisHas(read(10, 1_000))
-  await expect(ask(refused.granted)).rejects.toThrow()
+  await expect(ask(refused)).rejects.toThrow()
   expect(sources.askedPostgres).toBe(0)
   // What was remembered would not let Redis say less.
   redisHas(read(9, 900))
