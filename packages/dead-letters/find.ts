@@ -2,7 +2,7 @@ import type { KafkaConnection } from '@tally/kafka'
 import type { Postgres } from '@tally/read-models'
 import type { Letter } from './letter.ts'
 import { type LetterRead, readLetters } from './readLetters.ts'
-import { replayedOf } from './replayed.ts'
+import { identityOf, replayedOf } from './replayed.ts'
 
 /** As readLetters, without the letters that were replayed (commands.md). */
 export async function* readWaiting(
@@ -10,23 +10,19 @@ export async function* readWaiting(
   topicPrefix: string,
 ): AsyncGenerator<LetterRead, void> {
   for await (const read of readLetters(parts.kafka, topicPrefix)) {
-    const replayed = await replayedOf(
-      parts.db,
-      read.letters.map(({ id }) => id),
-    )
-    yield { ...read, letters: read.letters.filter(({ id }) => !replayed.has(id)) }
+    const replayed = await replayedOf(parts.db, read.letters)
+    yield { ...read, letters: read.letters.filter(letter => !replayed.has(identityOf(letter))) }
   }
 }
 
-/** The letter with this id, whether it was replayed or not, or undefined. */
+/** The letter with this id, whether it was replayed or not, or undefined; of several, the latest. */
 export async function findLetter(
   kafka: KafkaConnection,
   topicPrefix: string,
   id: string,
 ): Promise<Letter | undefined> {
-  for await (const { letters } of readLetters(kafka, topicPrefix)) {
-    const found = letters.find(letter => letter.id === id)
-    if (found !== undefined) return found
-  }
-  return undefined
+  let found: Letter | undefined
+  for await (const { letters } of readLetters(kafka, topicPrefix))
+    found = letters.findLast(letter => letter.id === id) ?? found
+  return found
 }

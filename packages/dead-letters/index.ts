@@ -1,4 +1,5 @@
 export { findLetter, readWaiting } from './find.ts'
+export { givenUpLetter } from './givenUp.ts'
 export { isLetterId, type Letter } from './letter.ts'
 export { printLetter, printWhole } from './print.ts'
 export { readLetters } from './readLetters.ts'

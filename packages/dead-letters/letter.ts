@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto'
 import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
-import { added, addedForValue, headerText } from './headers.ts'
+import { added, addedForValue, headerText, valuesOf } from './headers.ts'
 
 /** A rejected record as it lies in the dead-letter topic (messages.md, section 3). */
 export type Letter = {
-  /** `<topic>-<partition>-<offset>` of the rejected record: one that a crash made write twice has one id. */
+  /**
+   * `<topic>-<partition>-<offset>` of the rejected record: one that a crash made write twice has one id. So do two different
+   * ones if the topic was created again in between; their fingerprints differ.
+   */
   id: string
+  /** SHA-256 over its key, value and headers. */
+  fingerprint: Buffer
   /** Where the rejected record stood. */
   source: { topic: string; partition: number; offset: number }
   reason: string
@@ -43,6 +49,7 @@ export function letterOf(
   const id = `${topic}-${partition}-${offset}`
   return {
     id,
+    fingerprint: fingerprintOf({ key, value, headers }),
     source: { topic, partition, offset },
     reason,
     message,
@@ -59,6 +66,24 @@ function leftOutOf(headers: RecordHeaders): Letter['leftOut'] {
   const sha256 = headerText(headers, addedForValue.sha256)
   if (bytes === undefined || sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) return undefined
   return { bytes, sha256 }
+}
+
+/** What tells two letters with one id apart. */
+function fingerprintOf({ key, value, headers }: Pick<KafkaRecord, 'key' | 'value' | 'headers'>): Buffer {
+  const hash = createHash('sha256')
+  const add = (bytes: Buffer | string | null): void => {
+    hash.update(`${bytes === null ? -1 : Buffer.byteLength(bytes)}\n`)
+    if (bytes !== null) hash.update(bytes)
+  }
+  add(key)
+  add(value)
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of valuesOf(values)) {
+      add(name)
+      add(value)
+    }
+  }
+  return hash.digest()
 }
 
 /** Whether a text has the shape of a letter's id; no promise that there is such a letter. */

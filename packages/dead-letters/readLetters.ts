@@ -1,7 +1,8 @@
 import { type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
 import { type Letter, letterOf, sourceTopics } from './letter.ts'
+import { identityOf } from './replayed.ts'
 
-/** Some letters, in the order of the topic, each id once; `foreign` counts the records in between that are not ours. */
+/** Some letters, in the order of the topic, each one once; `foreign` counts the records in between that are not ours. */
 export type LetterRead = {
   letters: Letter[]
   foreign: number
@@ -30,8 +31,9 @@ export async function* readLetters(
   }
 }
 
-function isNew({ id }: Letter, seen: Set<string>): boolean {
-  if (seen.has(id)) return false
-  seen.add(id)
+function isNew(letter: Letter, seen: Set<string>): boolean {
+  const identity = identityOf(letter)
+  if (seen.has(identity)) return false
+  seen.add(identity)
   return true
 }

@@ -1,9 +1,10 @@
 import type { KafkaConnection, Producer } from '@tally/kafka'
 import type { Postgres } from '@tally/read-models'
+import { whyNeverReplayed } from './givenUp.ts'
 import type { Letter } from './letter.ts'
 import { findOriginal, originalOf, type Refused } from './original.ts'
 import { readLetters } from './readLetters.ts'
-import { replayedOf, sendUnsent } from './replayed.ts'
+import { identityOf, replayedOf, sendUnsent } from './replayed.ts'
 
 export type { Refused } from './original.ts'
 
@@ -51,41 +52,52 @@ export type Replayed = {
   unknown: string[]
 }
 
-/** Sends the letters with these ids to their topics again, once (commands.md); reads no further than to the last of them. */
+/**
+ * Sends the letters with these ids to their topics again, once (commands.md). Reads the whole topic: if a topic was created
+ * again, there may be another letter with the same id.
+ */
 export async function replayLetters(parts: ReplayParts, ids: string[]): Promise<Replayed> {
   const wanted = new Set(ids)
-  const all: Omit<Replayed, 'unknown'> = { sent: [], before: [], refused: [] }
+  const known = new Set<string>()
+  const sent = new Set<string>()
+  const refused = new Map<string, Refused>()
   for await (const read of readLetters(parts.kafka, parts.topicPrefix)) {
-    const letters = read.letters.filter(({ id }) => wanted.delete(id))
-    const { sent, refused } = await replay(parts, letters)
-    const isRefused = new Set(refused.map(({ id }) => id))
-    for (const { id } of letters) if (!isRefused.has(id)) (sent.has(id) ? all.sent : all.before).push(id)
-    all.refused.push(...refused)
-    if (wanted.size === 0) break
+    const letters = read.letters.filter(({ id }) => wanted.has(id))
+    for (const { id } of letters) known.add(id)
+    const now = await replay(parts, letters)
+    for (const letter of letters) if (now.sent.has(identityOf(letter))) sent.add(letter.id)
+    for (const one of now.refused) refused.set(one.id, one)
   }
-  return { ...all, unknown: [...wanted] }
+  const all = [...wanted]
+  return {
+    sent: all.filter(id => sent.has(id)),
+    before: all.filter(id => known.has(id) && !sent.has(id) && !refused.has(id)),
+    refused: all.flatMap(id => refused.get(id) ?? []),
+    unknown: all.filter(id => !known.has(id)),
+  }
 }
 
+/** `sent` has the letters' identities. */
 type Outcome = { sent: Set<string>; refused: Refused[] }
 
-async function replay(parts: ReplayParts, letters: Letter[]): Promise<Outcome> {
+async function replay({ db, kafka, producer }: ReplayParts, letters: Letter[]): Promise<Outcome> {
   const sent: string[] = []
-  for (const piece of piecesOf(letters.filter(({ leftOut }) => leftOut === undefined))) {
-    const originals = (unsent: Set<string>) => piece.filter(({ id }) => unsent.has(id)).map(originalOf)
-    const ids = piece.map(({ id }) => id)
-    sent.push(...(await sendUnsent(parts.db, ids, unsent => parts.producer.send(originals(unsent)))))
+  const refused = letters.flatMap(letter => whyNeverReplayed(letter) ?? [])
+  const whole = letters.filter(
+    letter => letter.leftOut === undefined && whyNeverReplayed(letter) === undefined,
+  )
+  for (const piece of piecesOf(whole)) {
+    const originals = (unsent: Set<string>) =>
+      piece.filter(letter => unsent.has(identityOf(letter))).map(originalOf)
+    sent.push(...(await sendUnsent(db, piece, unsent => producer.send(originals(unsent)))))
   }
   const withoutValue = letters.filter(hasLeftOut)
-  const before = await replayedOf(
-    parts.db,
-    withoutValue.map(({ id }) => id),
-  )
-  const refused: Refused[] = []
+  const before = await replayedOf(db, withoutValue)
   // One by one, because each value may have 8 MiB.
-  for (const letter of withoutValue.filter(({ id }) => !before.has(id))) {
-    const original = await findOriginal(parts.kafka, letter)
+  for (const letter of withoutValue.filter(letter => !before.has(identityOf(letter)))) {
+    const original = await findOriginal(kafka, letter)
     if ('why' in original) refused.push(original)
-    else sent.push(...(await sendUnsent(parts.db, [letter.id], () => parts.producer.send([original]))))
+    else sent.push(...(await sendUnsent(db, [letter], () => producer.send([original]))))
   }
   return { sent: new Set(sent), refused }
 }

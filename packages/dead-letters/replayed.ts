@@ -1,17 +1,32 @@
 import type { Postgres } from '@tally/read-models'
 import { sql } from 'kysely'
+import type { Letter } from './letter.ts'
 
-/** Which of these letters were sent again; one whose replay was ended in between is not among them. */
-export async function replayedOf(db: Postgres, ids: string[]): Promise<Set<string>> {
-  const { rows } = await sql<{ letter_id: string }>`
-select letter_id
-from replayed_letters
-where letter_id = any(${ids}::text[]) and sent_at is not null`.execute(db)
-  return new Set(rows.map(row => row.letter_id))
-}
+type Identity = Pick<Letter, 'id' | 'fingerprint'>
+
+/** What one replay of a letter is remembered under; also a name for the letter among others with its id. */
+export const identityOf = ({ id, fingerprint }: Identity): string => `${id} ${fingerprint.toString('hex')}`
 
 /**
- * Lets `send` send those of these letters that were not sent again yet, and remembers them as sent; returns their ids.
+ * Which of these letters were sent again, by identity; one whose replay was ended in between is not among them. A replay from
+ * before fingerprints were kept stands for every letter with its id.
+ */
+export async function replayedOf(db: Postgres, letters: Identity[]): Promise<Set<string>> {
+  const { rows } = await sql<{ letter_id: string; fingerprint: Buffer }>`
+select letter_id, fingerprint
+from replayed_letters
+where letter_id = any(${letters.map(({ id }) => id)}::text[]) and sent_at is not null`.execute(db)
+  const replayed = new Set(
+    rows.map(({ letter_id, fingerprint }) => identityOf({ id: letter_id, fingerprint })),
+  )
+  const isReplayed = (letter: Identity): boolean =>
+    replayed.has(identityOf(letter)) || replayed.has(identityOf({ id: letter.id, fingerprint: unknown }))
+  return new Set(letters.filter(isReplayed).map(identityOf))
+}
+const unknown = Buffer.alloc(0)
+
+/**
+ * Lets `send` send those of these letters that were not sent again yet, and remembers them as sent; returns their identities.
  * Another replay at the same time waits for this one and then leaves them out: the locks are taken in one order. After a
  * crash at each step:
  *
@@ -22,26 +37,41 @@ where letter_id = any(${ids}::text[]) and sent_at is not null`.execute(db)
  */
 export async function sendUnsent(
   db: Postgres,
-  ids: string[],
+  letters: Identity[],
   send: (unsent: Set<string>) => Promise<void>,
 ): Promise<Set<string>> {
+  const replayed = await replayedOf(db, letters)
+  const wanted = letters.filter(letter => !replayed.has(identityOf(letter)))
+  if (wanted.length === 0) return new Set()
+  const these = sql`(
+  select letter_id, decode(hex, 'hex') as fingerprint
+  from unnest(
+    ${wanted.map(({ id }) => id)}::text[],
+    ${wanted.map(({ fingerprint }) => fingerprint.toString('hex'))}::text[]
+  ) as one (letter_id, hex)
+) as letter`
   await sql`
-insert into replayed_letters (letter_id)
-select letter_id from unnest(${ids}::text[]) as letter_id
-order by letter_id
+insert into replayed_letters (letter_id, fingerprint)
+select letter_id, fingerprint from ${these}
+order by letter_id, fingerprint
 on conflict do nothing`.execute(db)
   return db.transaction().execute(async tx => {
-    const { rows } = await sql<{ letter_id: string }>`
-select letter_id
-from replayed_letters
-where letter_id = any(${ids}::text[]) and sent_at is null
-order by letter_id
-for update`.execute(tx)
-    const unsent = new Set(rows.map(row => row.letter_id))
+    const { rows } = await sql<{ letter_id: string; fingerprint: Buffer }>`
+select stored.letter_id, stored.fingerprint
+from replayed_letters as stored join ${these} using (letter_id, fingerprint)
+where stored.sent_at is null
+order by stored.letter_id, stored.fingerprint
+for update of stored`.execute(tx)
+    const unsent = new Set(
+      rows.map(({ letter_id, fingerprint }) => identityOf({ id: letter_id, fingerprint })),
+    )
     if (unsent.size === 0) return unsent
     await send(unsent)
     await sql`
-update replayed_letters set sent_at = now() where letter_id = any(${[...unsent]}::text[])`.execute(tx)
+update replayed_letters as stored set sent_at = now() from ${these}
+where stored.letter_id = letter.letter_id and stored.fingerprint = letter.fingerprint and stored.sent_at is null`.execute(
+      tx,
+    )
     return unsent
   })
 }

@@ -1,0 +1,29 @@
+import type { OutgoingRecord, TopicNames } from '@tally/kafka'
+import { added } from './headers.ts'
+import type { Letter } from './letter.ts'
+import type { Refused } from './original.ts'
+
+/** Why an operator went past offsets whose records nobody could read: there is nothing to send again. */
+const givenUp = new Set(['gap', 'recreated', 'skipped'])
+
+/** The dead letter for offsets that `tally offsets` went past, from `offset` on; the message names all of them. */
+export function givenUpLetter(
+  names: TopicNames,
+  of: { topic: string; partition: number; offset: number },
+  { reason, message }: { reason: 'gap' | 'recreated' | 'skipped'; message: string },
+): OutgoingRecord {
+  const headers = {
+    [added.reason]: reason,
+    [added.topic]: of.topic,
+    [added.partition]: String(of.partition),
+    [added.offset]: String(of.offset),
+    [added.message]: message,
+  }
+  return { topic: names.deadLetters, key: null, value: null, headers }
+}
+
+/** Why a dead letter cannot be sent again whatever its topic holds, or undefined. */
+export function whyNeverReplayed({ id, reason, leftOut, value }: Letter): Refused | undefined {
+  if (!givenUp.has(reason) || value !== null || leftOut !== undefined) return undefined
+  return { id, why: 'it stands for offsets that `tally offsets` went past, and holds no record' }
+}
