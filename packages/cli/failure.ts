@@ -7,7 +7,7 @@ export class UsageError extends Error {
 }
 
 /** By name, so that the errors' packages are not loaded to print help. */
-const usageErrors = new Set(['UsageError', 'SettingsError', 'FeedOptionError'])
+const usageErrors = new Set(['UsageError', 'SettingsError', 'FeedOptionError', 'OffsetsUsageError'])
 
 export function wasWrongUsage(error: unknown): boolean {
   return error instanceof Error && usageErrors.has(error.name)

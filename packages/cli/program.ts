@@ -6,6 +6,7 @@ import { addDeadLetters } from './commands/dead-letters/index.ts'
 import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
 import { addMigrate } from './commands/migrate.ts'
+import { addOffsets } from './commands/offsets/index.ts'
 import { addProjector } from './commands/projector.ts'
 import { addQuery } from './commands/query.ts'
 import { addRebuild } from './commands/rebuild.ts'
@@ -29,7 +30,7 @@ export function openProgram(): Command {
   // In the order in which a new installation needs them.
   const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
   const access = [addKeys, addAdministrators]
-  const repairs = [addDeadLetters, addVerify, addRebuild]
+  const repairs = [addDeadLetters, addOffsets, addVerify, addRebuild]
   for (const add of [...services, ...access, ...repairs]) add(program)
   return program
 }

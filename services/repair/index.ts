@@ -9,3 +9,5 @@ export {
   rebuildFromKafka,
 } from './fromKafka/rebuildFromKafka.ts'
 export { findShadow } from './fromKafka/shadow.ts'
+export { type ListedOffset, listOffsets, type OffsetsParts } from './offsets/list.ts'
+export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'

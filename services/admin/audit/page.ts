@@ -6,7 +6,7 @@ import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { actions, type AuditEntry, readAudit } from './store.ts'
+import { type AuditEntry, nameOfAction, readAudit } from './store.ts'
 
 const pageSize = 50
 const query = z.object({
@@ -46,11 +46,9 @@ ${entries.map(
   ({ at, email, action, subject, detail, address }) => html`<tr>
 <td data-label="When">${moment(at)}</td>
 <td data-label="Who">${email}</td>
-<td data-label="What">${nameOf(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block">${detail}</span>`}</td>
+<td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block">${detail}</span>`}</td>
 <td data-label="From"><code>${address}</code></td>
 </tr>`,
 )}
 </tbody></table></div>`
 }
-
-const nameOf = (action: string): string => actions[action as keyof typeof actions] ?? action

@@ -10,8 +10,11 @@ export const actions = {
   'key-revoked': 'Revoked an API key',
   'key-rotated': 'Rotated an API key',
   'letters-replayed': 'Replayed dead letters',
+  'offsets-accepted': 'Went on past records that were gone',
+  'offsets-skipped': 'Skipped records',
 } as const
 export type Action = keyof typeof actions
+export const nameOfAction = (action: string): string => actions[action as Action] ?? action
 
 /** Who, and from where. */
 export type Actor = { organizationId: OrganizationId; email: string; address: string }
@@ -58,5 +61,23 @@ export async function readAudit(
     .orderBy('audit_id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map(({ audit_id, organization_id: _, ...entry }) => ({ auditId: audit_id, ...entry }))
+  return rows.map(entryOf)
 }
+
+/** The latest entries of the platform team's commands, which are about no organization, the newest first. */
+export async function readPlatformAudit(db: Postgres, limit: number): Promise<AuditEntry[]> {
+  const rows = await db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('organization_id', 'is', null)
+    .orderBy('audit_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(entryOf)
+}
+
+type Row = Omit<AuditEntry, 'auditId'> & { audit_id: number; organization_id: string | null }
+const entryOf = ({ audit_id, organization_id: _, ...entry }: Row): AuditEntry => ({
+  auditId: audit_id,
+  ...entry,
+})

@@ -1,4 +1,5 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
+import { clearStall, noteStall } from '@tally/read-models'
 import { letterRecord } from '@tally/dead-letters/testing.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../../test/support/until.ts'
@@ -109,6 +110,29 @@ test('a replay says how many dead letters could not be replayed', async () => {
 test('a replay of nothing, or of what is no letter, is refused', async () => {
   for (const fields of [{}, { id: 'no letter' }] as Record<string, string>[])
     expect((await visitor.post('/operations/replay', fields, { from: '/operations' })).statusCode).toBe(400)
+})
+
+test('a partition that stands still is shown with the command that helps, and what commands did', async () => {
+  const { db } = stage
+  expect(await page()).not.toContain('stand still')
+  const message = `${names().orders}-0 stands still: run \`tally offsets accept ${names().orders} 0\``
+  await noteStall(db, { topic: names().orders, partition: 0 }, { state: 'gap', message })
+  expect(await page()).toMatch(/Partitions that stand still.*gap<\/span>.*tally offsets accept/)
+  await clearStall(db, { topic: names().orders, partition: 0 })
+  expect(await page()).not.toContain('stand still')
+  const entry = {
+    email: 'root',
+    address: 'host',
+    action: 'offsets-skipped',
+    subject: 't 0',
+    detail: '3 offsets',
+  }
+  await db
+    .insertInto('audit_entries')
+    .values({ organization_id: null, ...entry })
+    .execute()
+  expect(await page()).toMatch(/Skipped records.*3 offsets \(root, host\)/)
+  expect((await visitor.get('/audit')).body).not.toContain('3 offsets')
 })
 
 test('the last rebuild and the versions are shown', async () => {

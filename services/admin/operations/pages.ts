@@ -1,7 +1,7 @@
 import { isLetterId, replayAll, replayLetters, type ReplayParts } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import type { FastifyInstance } from 'fastify'
-import { note } from '../audit/store.ts'
+import { note, readPlatformAudit } from '../audit/store.ts'
 import { fieldsOf, listOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
@@ -10,11 +10,12 @@ import { platformSessionOf } from '../signIn/guard.ts'
 import { counted } from '../views/format.ts'
 import { within } from '../within.ts'
 import { openLetters } from './letters.ts'
-import { readLastRebuild, readShards, readVersions } from './read.ts'
+import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
 /** A topic full of bad records is not waited for; the page says so and counts on in the background. */
 const patienceMs = 5_000
+const shownCommands = 10
 
 /** What the platform team looks at. It is about all organizations: to other administrators it is not there. */
 export function operationsPages(area: FastifyInstance, parts: AdminParts): void {
@@ -25,18 +26,20 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
     '/operations',
     async (request, reply) => {
       platformSessionOf(request)
-      const [shards, found, rebuild, versions] = await Promise.all([
+      const [shards, found, rebuild, versions, stalled, commands] = await Promise.all([
         readShards(parts),
         within(patienceMs, letters.read()).catch(() => undefined),
         readLastRebuild(db),
         readVersions(parts),
+        readStalled(parts),
+        readPlatformAudit(db, shownCommands),
       ])
       const notice = noticeOf(request.query)
       return sendPage(request, reply, csrf => ({
         title: 'Operations',
         section: 'operations',
         notice,
-        body: operationsView({ shards, letters: found, rebuild, versions }, csrf),
+        body: operationsView({ shards, letters: found, rebuild, versions, stalled, commands }, csrf),
       }))
     },
   )

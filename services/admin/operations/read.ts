@@ -1,5 +1,12 @@
 import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
-import { earliest, type Postgres, type RedisClient, readOffsets } from '@tally/read-models'
+import {
+  earliest,
+  type Postgres,
+  type RedisClient,
+  readLogs,
+  readOffsets,
+  type Stall,
+} from '@tally/read-models'
 import { sql } from 'kysely'
 import { readFileSync } from 'node:fs'
 import { within } from '../within.ts'
@@ -37,6 +44,20 @@ export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Sha
         asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
       }
     })
+}
+
+export type StalledPartition = Stall & { topic: string; partition: number }
+
+/** The partitions that stand still until somebody acts, as the projectors noted them. */
+export async function readStalled({
+  db,
+  topicPrefix,
+}: Pick<Parts, 'db' | 'topicPrefix'>): Promise<StalledPartition[]> {
+  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
+  const stored = await readLogs(db, [organizations, events, orders, refunds])
+  return stored.flatMap(({ topic, partition, stall }) =>
+    stall === null ? [] : [{ topic, partition, ...stall }],
+  )
 }
 
 /** The last run of `tally rebuild`, or undefined where there was none. */

@@ -2,7 +2,8 @@ import { counted, moment, span, whole } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import type { Letters } from './letters.ts'
-import type { Rebuild, Shard, Versions } from './read.ts'
+import { type AuditEntry, nameOfAction } from '../audit/store.ts'
+import type { Rebuild, Shard, StalledPartition, Versions } from './read.ts'
 
 export type OperationsShown = {
   shards: Shard[]
@@ -10,20 +11,51 @@ export type OperationsShown = {
   letters: Letters | undefined
   rebuild: Rebuild | undefined
   versions: Versions
+  stalled: StalledPartition[]
+  /** The latest of the platform team's commands that leave an audit entry. */
+  commands: AuditEntry[]
 }
 
 /** From this age on the figures of a shard are behind (decisions.md, Answers: at most 2 s while it keeps up). */
 const behindMs = 5_000
 
-export function operationsView({ shards, letters, rebuild, versions }: OperationsShown, csrf: string): Html {
+export function operationsView(
+  { shards, letters, rebuild, versions, stalled, commands }: OperationsShown,
+  csrf: string,
+): Html {
   return html`<h1>Operations</h1>
 <p class="faint">For the platform team; about all organizations.</p>
+${stalled.length === 0 ? '' : stalledView(stalled)}
 <section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards)}</section>
 <section class="card"><h2>Dead letters</h2>${letters === undefined ? lettersUnknown : lettersView(letters, csrf)}</section>
 <div class="panels">
 <section class="card"><h2>Last rebuild</h2>${rebuildLine(rebuild)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
-</div>`
+</div>
+${commands.length === 0 ? '' : commandsView(commands)}`
+}
+
+function stalledView(stalled: StalledPartition[]): Html {
+  return html`<section class="card"><h2>Partitions that stand still</h2>
+${stalled.map(
+  ({ topic, partition, state, sinceMs, message }) => html`<p><span class="badge revoked">${state}</span>
+<code>${topic}-${partition}</code> since ${moment(sinceMs)}<span class="block">${message}</span></p>`,
+)}</section>`
+}
+
+function commandsView(commands: AuditEntry[]): Html {
+  return html`<section class="card"><h2>Latest commands</h2>
+${commands.map(
+  ({
+    at,
+    email,
+    action,
+    subject,
+    detail,
+    address,
+  }) => html`<p>${moment(at)} ${nameOfAction(action)} <code>${subject}</code>
+<span class="faint block">${detail} (${email}, ${address})</span></p>`,
+)}</section>`
 }
 
 function shardTable(shards: Shard[]): Html {

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { openCommand, withKafka, withSchema } from '../../open.ts'
+
+export function addList(offsets: Command): void {
+  offsets
+    .command('list', { isDefault: true })
+    .description('list the partitions: what is applied, where the log starts and ends, and the state')
+    .option('--json', 'print one JSON object a line')
+    .action(async ({ json }: { json?: true }) => {
+      const { settings, logger } = await openCommand()
+      const { topicPrefix } = settings
+      const listed = await withSchema(settings.databaseUrl, db =>
+        withKafka(settings, logger, async kafka => {
+          const { listOffsets } = await import('@tally/repair')
+          return listOffsets({ kafka, db, topicPrefix })
+        }),
+      )
+      if (json !== true && listed.length > 0) console.log(columns(...heading))
+      for (const one of listed) console.log(json === true ? JSON.stringify(one) : lineOf(one))
+    })
+}
+
+type Listed = Awaited<ReturnType<typeof import('@tally/repair').listOffsets>>[number]
+
+const heading = ['TOPIC', 'PARTITION', 'APPLIED', 'LOG START', 'LOG END', 'STATE'] as const
+
+function columns(
+  topic: string,
+  partition: string,
+  applied: string,
+  start: string,
+  end: string,
+  state: string,
+): string {
+  return `${topic.padEnd(24)}  ${partition.padStart(9)}  ${applied.padStart(12)}  ${start.padStart(12)}  ${end.padStart(12)}  ${state}`
+}
+
+function lineOf({ topic, partition, applied, logStart, logEnd, state }: Listed): string {
+  const [at, start, end] = [applied, logStart, logEnd].map(offset => (offset === null ? '-' : String(offset)))
+  return columns(topic, String(partition), at ?? '', start ?? '', end ?? '', state)
+}

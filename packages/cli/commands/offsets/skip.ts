@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import { moveOnYes } from './moveOnYes.ts'
+import { offsetOf, partitionOf } from './values.ts'
+
+export function addSkip(offsets: Command): void {
+  offsets
+    .command('skip')
+    .description('go on at an offset, past records that cannot be decoded')
+    .argument('<TOPIC>', 'the topic, as the error names it')
+    .argument('<PARTITION>', 'the number of the partition')
+    .requiredOption('--to <OFFSET>', 'the offset to go on at')
+    .option('--yes', 'do it; without this, only print what is given up')
+    .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
+      const of = { topic, partition: partitionOf(text) }
+      const offset = offsetOf(to)
+      await moveOnYes(yes === true, async parts => {
+        const { planSkip } = await import('@tally/repair')
+        return planSkip(parts, of, offset)
+      })
+    })
+}
