@@ -1,6 +1,6 @@
-// What `npm start`, `npm test`, `npm run test:chaos` and `npm run bench` run. It runs on the machine's own Node (20 or
-// later) and needs nothing installed: it brings the dependencies, among them Node 24, and hands over to start.ts, test.ts,
-// chaos.ts or bench.ts.
+// What `npm start`, `npm test`, `npm run test:chaos`, `npm run test:model` and `npm run bench` run. It runs on the machine's
+// own Node (20 or later) and needs nothing installed: it brings the dependencies, among them Node 24, and hands over to
+// start.ts, test.ts, chaos.ts, model.ts or bench.ts.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,8 +11,8 @@ const root = join(here, '../..')
 const node = join(root, 'node_modules/node/bin/node')
 const [task, ...args] = process.argv.slice(2)
 
-if (!['start', 'test', 'chaos', 'bench'].includes(task)) {
-  console.error('usage: node infra/local/run.mjs start|test|chaos|bench [arguments]')
+if (!['start', 'test', 'chaos', 'model', 'bench'].includes(task)) {
+  console.error('usage: node infra/local/run.mjs start|test|chaos|model|bench [arguments]')
   process.exit(2)
 }
 if (!isInstalled()) await install()

@@ -1,0 +1,3 @@
+import { main } from '../../test/model/main.ts'
+
+process.exit(await main(process.argv.slice(2)))
