@@ -15,8 +15,8 @@ const mostChanges = 1_000
 export type KeyChanges = { beganMs: number; isContinued: boolean; changed: StoredKey[] }
 
 /**
- * Where the polls have come to: every transaction with a lower id than `xmin` is over; `server` changes with each start of
- * Postgres.
+ * Where the polls have come to: every transaction with a lower id than `xmin` is over; `server` changes with each start and
+ * each promotion of Postgres.
  */
 export type Position = { xmin: number; deletions: number; server: string }
 
@@ -72,7 +72,7 @@ async function readChanges(
 select
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint as xmin,
   deletions,
-  pg_postmaster_start_time()::text as server,
+  running_server() as server,
   changed.*
 from api_key_deletions
 left join (

@@ -138,7 +138,7 @@ test('reads that hang starve neither authentication nor other organizations, and
     expect(await statusOf('/api/v1/events', tokens.verbena)).toBe(200)
     expect(performance.now() - began).toBeLessThan(1_000)
     expect(await Promise.race(hanging)).toBe(503)
-    expect(performance.now() - began).toBeLessThan(3_000)
+    expect(performance.now() - began).toBeLessThan(4_500)
   })
 })
 

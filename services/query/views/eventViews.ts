@@ -18,7 +18,7 @@ import { openPostgresSource } from './fromPostgres.ts'
 import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
 import { openMemory } from './memory.ts'
 import type { Plan, Question } from './question.ts'
-import { openRepairs } from './repairs.ts'
+import { openRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
 
 /** How many characters of answers a process remembers. */
@@ -76,7 +76,11 @@ export function openEventViews(parts: EventViewsParts): EventViews {
   })
   /** Events that an organization does not have, with the time until which that is believed. */
   const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
-  const repair = openRepairs(id => publishEvents(parts, new Map([[id, { whole: true }]])), onFailure)
+  const epochs = requireEpoch(parts)
+  const repair = openRepairs(
+    id => publishEvents({ ...parts, epochs }, new Map([[id, { whole: true }]])),
+    onFailure,
+  )
 
   const answerKey = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`
 

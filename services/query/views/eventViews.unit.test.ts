@@ -23,7 +23,7 @@ vi.mock('./fromPostgres.ts', () => ({
     return sources.postgres()
   },
 }))
-vi.mock('./repairs.ts', () => ({ openRepairs: () => () => {} }))
+vi.mock('./repairs.ts', () => ({ openRepairs: () => () => {}, requireEpoch: () => undefined }))
 
 const of = { eventId: 'e' as EventId, organizationId: 'o' as OrganizationId }
 const read = (revision: number, asOfMs: number, shard = 1) =>

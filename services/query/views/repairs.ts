@@ -1,4 +1,5 @@
 import type { EventId } from '@tally/contract'
+import type { Epochs, RedisClient, RedisKeys } from '@tally/read-models'
 
 /** Whole events may be large: few are composed at once, and what finds no place is repaired when it is asked for again. */
 const atOnce = 2
@@ -29,5 +30,18 @@ export function openRepairs(
     if (running.has(id) || wanted.size >= mostWaiting) return
     wanted.add(id)
     next()
+  }
+}
+
+/** Only projectors take Redis over into a new epoch: until then a query process publishes nothing that was composed in it. */
+export function requireEpoch({ redis, keys }: { redis: RedisClient; keys: RedisKeys }): Epochs {
+  return {
+    async enter(epoch, shards) {
+      for (const shard of shards) {
+        const current = Number((await redis.hget(keys.shard(shard), 'epoch')) ?? 0)
+        if (current !== epoch)
+          throw new Error(`shard ${shard} of Redis is in epoch ${current}, Postgres in ${epoch}`)
+      }
+    },
   }
 }

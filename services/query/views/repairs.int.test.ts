@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import type { EventId } from '@tally/contract'
+import { publishEvents } from '@tally/read-models'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { testRedis } from '../../../test/support/redis.ts'
+import { requireEpoch } from './repairs.ts'
+
+const { redis, keys } = await testRedis()
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+test('a query process publishes an event only into the epoch that Redis is in', async () => {
+  const { db } = database
+  const id = randomUUID() as EventId
+  await sql`insert into event_heads (event_id, shard, revision) values (${id}, 3, 7)`.execute(db)
+  const { rows } = await sql<{ epoch: number }>`select current_epoch() as epoch`.execute(db)
+  const epoch = rows[0]?.epoch ?? 0
+  const repair = () =>
+    publishEvents(
+      { db, redis, keys, epochs: requireEpoch({ redis, keys }) },
+      new Map([[id, { whole: true }]]),
+    )
+
+  for (const other of [undefined, epoch - 1, epoch + 1]) {
+    if (other !== undefined) await redis.hset(keys.shard(3), 'epoch', other)
+    await expect(repair()).rejects.toThrow('epoch')
+    expect(await redis.exists(keys.event(id))).toBe(0)
+  }
+  await redis.hset(keys.shard(3), 'epoch', epoch)
+  await repair()
+  expect(await redis.hget(keys.event(id), 'epoch')).toBe(String(epoch))
+})
