@@ -10,7 +10,11 @@ export type PostgresCopy = {
 }
 
 /** Copies the data of the running server as a base backup does (PostgreSQL's manual, low-level base backups). */
-export async function copyPostgres({ db, dataFolder, servers }: System): Promise<PostgresCopy> {
+export async function copyPostgres({
+  db,
+  dataFolder,
+  servers,
+}: Pick<System, 'db' | 'dataFolder'> & { servers: Pick<System['servers'], 'part'> }): Promise<PostgresCopy> {
   const copy = join(dataFolder, 'postgres-copy')
   rmSync(copy, { recursive: true, force: true })
   const data = await db.connection().execute(async session => {

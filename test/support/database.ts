@@ -6,27 +6,30 @@ import type {} from '../../infra/local/test-servers.ts'
 
 export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
 
-/** Makes a database of its own on the run's server, with the schema; `drop` closes and deletes it. */
-export async function freshDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+/** Makes a database of its own on the run's server, or another one, with the schema; `drop` closes and deletes it. */
+export async function freshDatabase({
+  migrated = true,
+  server = inject('servers').databaseUrl,
+} = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await onServer(`create database ${name}`)
-  const url = new URL(inject('servers').databaseUrl)
+  await onServer(server, `create database ${name}`)
+  const url = new URL(server)
   url.pathname = `/${name}`
   const db = open(url.href)
   if (migrated) await migrate(db)
   const drop = async () => {
     await db.destroy()
-    await onServer(`drop database ${name} with (force)`)
+    await onServer(server, `drop database ${name} with (force)`)
   }
   return { url: url.href, db, drop }
 }
 
-async function onServer(statement: string): Promise<void> {
-  const server = open(inject('servers').databaseUrl)
+async function onServer(url: string, statement: string): Promise<void> {
+  const db = open(url)
   await sql
     .raw(statement)
-    .execute(server)
-    .finally(() => server.destroy())
+    .execute(db)
+    .finally(() => db.destroy())
 }
 
 function open(url: string): Postgres {

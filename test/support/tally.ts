@@ -20,7 +20,14 @@ export type TestRecord = {
   headers?: RecordHeaders
 }
 
-export type Options = { projectors?: number; queries?: number; partitions?: number; settings?: Environment }
+export type Options = {
+  projectors?: number
+  queries?: number
+  partitions?: number
+  settings?: Environment
+  /** Another Postgres than the run's, for a test that breaks it. */
+  server?: string
+}
 
 export type Tally = {
   settings: Environment
@@ -62,7 +69,7 @@ const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 
 /** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
 export async function startTally(options: Options) {
-  const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {} } = options
+  const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {}, server } = options
   const servers = inject('servers')
   const name = `test-${randomBytes(6).toString('hex')}`
   const releases: (() => Promise<unknown> | unknown)[] = []
@@ -70,7 +77,7 @@ export async function startTally(options: Options) {
     for (const release of releases.splice(0).reverse()) await release()
   }
   try {
-    const database = await freshDatabase()
+    const database = await freshDatabase(server === undefined ? {} : { server })
     releases.push(database.drop)
     const own = {
       KAFKA_BROKERS: servers.kafkaBrokers,

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { redisKeys } from '@tally/read-models'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type LocalServers, startServers } from '../../infra/local/servers.ts'
+import { copyPostgres } from '../chaos/postgresCopy.ts'
+import { newFestival } from '../support/festival.ts'
+import { startTally, type Tally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** faults.md: Postgres comes back without its last commits. */
+const sagra = newFestival()
+const folder = mkdtempSync(join(tmpdir(), 'tally-lost-'))
+let servers: LocalServers
+let tally: Tally
+let token: string
+
+beforeAll(async () => {
+  servers = await startServers({ dataFolder: folder, kafka: false, redis: false })
+  tally = await startTally({ queries: 2, server: servers.databaseUrl })
+  await tally.count([sagra.organization(), sagra.event()])
+  token = await tally.key(sagra.organizationId)
+}, 120_000)
+afterAll(async () => {
+  await tally?.stop()
+  await servers?.forget()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+type Kpis = { orders: number; asOfMs: number; etag: string }
+
+async function kpis(query: number): Promise<Kpis | undefined> {
+  const { status, body, headers } = await tally.get(`${sagra.path}/analytics/kpis`, { token, query })
+  if (status !== 200) return undefined
+  return {
+    orders: body.data.totalOrders,
+    asOfMs: Date.parse(body.meta.asOf),
+    etag: String(headers.etag),
+  }
+}
+
+const orders = (count: number) => Array.from({ length: count }, () => sagra.order())
+
+async function listed(): Promise<number> {
+  const { status, body } = await tally.get(`${sagra.path}/orders`, { token })
+  return status === 200 ? body.meta.pagination.totalCount : -1
+}
+
+/** Until every process says so, in every place that it reads from. */
+const untilAll = (count: number) =>
+  until(`both query processes answer ${count}`, async () => {
+    const answers = [await kpis(0), await kpis(1)]
+    return answers.every(answer => answer?.orders === count) && (await listed()) === count
+  })
+
+test.each([
+  ['a copy that was put back', false],
+  ['a standby that was promoted', true],
+])('what Postgres lost is read again, although no record comes: %s', async (_, promoted) => {
+  const before = (await kpis(0))?.orders ?? 0
+  await tally.count(orders(20))
+  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+  await tally.count(orders(100))
+  const last = await kpis(0)
+  const lastMs = last?.asOfMs ?? Number.NaN
+  expect(last?.orders).toBe(before + 120)
+
+  await copy.putBack({ promoted })
+  // Redis still has all of it. Without it only Postgres can answer, and may not claim more than it has.
+  const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
+  await tally.redis.del(key)
+  const etags = new Map<string, number>()
+  const seen = async (query: number) => {
+    const answer = await kpis(query)
+    if (answer === undefined) return
+    expect(etags.get(answer.etag) ?? answer.orders).toBe(answer.orders)
+    etags.set(answer.etag, answer.orders)
+    if (answer.asOfMs >= lastMs) expect(answer.orders).toBe(before + 120)
+  }
+  await until('all is counted again', async () => {
+    await seen(0)
+    await seen(1)
+    return (await kpis(0))?.orders === before + 120
+  })
+  await untilAll(before + 120)
+
+  await tally.count([sagra.order()])
+  await untilAll(before + 121)
+  const found = await tally.redis.hget(key, 'revision')
+  expect(Number(found)).toBeGreaterThan(0)
+}, 120_000)
+
+test('records that come while Postgres is put back are counted once', async () => {
+  const before = (await kpis(0))?.orders ?? 0
+  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+  await tally.count(orders(50))
+  await Promise.all([copy.putBack({ promoted: false }), tally.produce(orders(50))])
+  await tally.settle()
+  await untilAll(before + 100)
+}, 120_000)
