@@ -14,7 +14,7 @@ import {
   readOrganizationsSince,
   type Unpublished,
 } from '@tally/read-models'
-import { openBacklog } from './backlog.ts'
+import { openBacklog, type Piece } from './backlog.ts'
 import type { Effects, EventEffect } from './effects.ts'
 import { keyOf, type Mark, openPending, type Partition, type Pending } from './pending.ts'
 
@@ -79,29 +79,37 @@ export function openPublisher(parts: {
     return due
   }
 
-  const publish = async ({ organizations, events, marks }: Pending): Promise<void> => {
+  /** Returns the events that were published; `noted`: those of before that the marks vouch for as well. */
+  const publish = async (
+    { organizations, events, marks }: Pending,
+    noted: Published['events'] = [],
+  ): Promise<Published['events']> => {
     await publishOrganizations(parts, organizations)
     const published = await publishEvents({ ...parts, epochs }, events)
     const epoch = published.epoch ?? (await readEpoch(db))
-    if (epoch !== null) await advance(epoch, [...marks.values()], published.events)
+    if (epoch !== null) await advance(epoch, [...marks.values()], [...noted, ...published.events])
+    return published.events
   }
 
-  /** After the documents are there: first their revisions, then the mark; one call for both where a shard has one. */
+  /** After the documents are there: their revisions and the marks of each shard, in one step. */
   const advance = async (epoch: number, marks: Mark[], published: Published['events']): Promise<void> => {
-    const fields = new Map<number, (string | number)[]>()
-    for (const { eventId, shard, revision } of published) {
-      const ofShard = fields.get(shard) ?? []
-      ofShard.push(eventRevisionField(eventId), revision)
-      fields.set(shard, ofShard)
-    }
-    const calls = marks.map(({ topic, partition, since, revision }) => {
-      const revisions = fields.get(partition) ?? []
-      fields.delete(partition)
-      return redis.advance(keys.shard(partition), epoch, publishedField(topic), since, revision, ...revisions)
-    })
-    for (const [shard, revisions] of fields)
-      calls.push(redis.advance(keys.shard(shard), epoch, '', 0, 0, ...revisions))
-    await Promise.all(calls)
+    const shards = new Set([
+      ...marks.map(({ partition }) => partition),
+      ...published.map(({ shard }) => shard),
+    ])
+    await Promise.all(
+      [...shards].map(shard => {
+        const ofShard = marks.filter(({ partition }) => partition === shard)
+        const events = published.filter(event => event.shard === shard)
+        return redis.advance(
+          keys.shard(shard),
+          epoch,
+          ofShard.length,
+          ...ofShard.flatMap(({ topic, since, revision }) => [publishedField(topic), since, revision]),
+          ...events.flatMap(({ eventId, revision }) => [eventRevisionField(eventId), revision]),
+        )
+      }),
+    )
   }
 
   const flushOnce = async () => {
@@ -121,15 +129,7 @@ export function openPublisher(parts: {
     }
   }
 
-  const pieceOnce = async () => {
-    const piece = backlog.take()
-    try {
-      await publish(piece)
-    } catch (error) {
-      backlog.putBack(piece)
-      throw error
-    }
-  }
+  const pieceOnce = async ({ pending, noted, done }: Piece) => done(await publish(pending, noted))
 
   /** One after the other: two that publish at once would compose the same twice. */
   const next = (work: () => Promise<void>): Promise<void> => {
@@ -138,8 +138,9 @@ export function openPublisher(parts: {
   }
 
   const drainOnce = async () => {
-    while (!backlog.isEmpty()) {
-      await next(pieceOnce)
+    for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {
+      const now = piece
+      await next(() => pieceOnce(now))
       await publisher.flush()
     }
   }

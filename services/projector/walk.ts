@@ -1,5 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import {
+  eventRevisionField,
   type HeadRevision,
   type Postgres,
   type RedisClient,
@@ -18,6 +19,7 @@ export type Walk = {
   step(assigned: Partition[]): Promise<void>
 }
 
+/** `published`: the revision that Redis has, -1 for none; or the one that it says was published, if that is above `revision`. */
 type Found<Id> = { id: Id; revision: number; published: number }
 
 /**
@@ -43,21 +45,27 @@ export function openWalk({
 }): Walk {
   const events = openRound<EventId>(
     (shard, after) => readEventRevisions(db, { shard, after, limit: pageSize }),
-    keys.event,
+    async (id, shard) => ({
+      published: await redis.hget(keys.event(id), 'revision'),
+      noted: await redis.hget(keys.shard(shard), eventRevisionField(id)),
+    }),
   )
   const organizations = openRound<OrganizationId>(
     (_shard, after) => readOrganizationRevisions(db, { after, limit: pageSize }),
-    keys.organization,
+    async id => ({ published: await redis.hget(keys.organization(id), 'revision'), noted: null }),
   )
 
   function openRound<Id extends string>(
     readPage: (shard: number, after: Id | undefined) => Promise<HeadRevision<Id>[]>,
-    keyOf: (id: Id) => string,
+    readRedis: (id: Id, shard: number) => Promise<{ published: string | null; noted: string | null }>,
   ) {
     let at: { shard: number; after: Id | undefined } | undefined
     let suspects = new Map<Id, number>()
 
-    const published = async (id: Id) => Number((await redis.hget(keyOf(id), 'revision')) ?? -1)
+    const compare = async ({ id, revision }: HeadRevision<Id>, shard: number): Promise<Found<Id>> => {
+      const { published, noted } = await readRedis(id, shard)
+      return { id, revision, published: Math.max(Number(published ?? -1), aboveOr(revision, noted)) }
+    }
 
     /** The differences of a page that were there a moment ago as well. */
     return async (shards: number[]): Promise<Found<Id>[]> => {
@@ -65,9 +73,8 @@ export function openWalk({
       if (first === undefined) return []
       if (at === undefined || !shards.includes(at.shard)) at = { shard: first, after: undefined }
       const page = await readPage(at.shard, at.after)
-      const found = await Promise.all(
-        page.map(async head => ({ ...head, published: await published(head.id) })),
-      )
+      const { shard } = at
+      const found = await Promise.all(page.map(head => compare(head, shard)))
       const differing = found.filter(({ revision, published }) => published !== revision)
       const confirmed = differing.filter(({ id, published }) => suspects.get(id) === published)
       const fresh = differing.filter(found => !confirmed.includes(found))
@@ -102,3 +109,7 @@ export function openWalk({
     },
   }
 }
+
+/** What was noted, if it is above `revision`: Postgres has lost it. Less says nothing, the hash of a shard goes back too. */
+const aboveOr = (revision: number, noted: string | null): number =>
+  Number(noted ?? -1) > revision ? Number(noted) : -1

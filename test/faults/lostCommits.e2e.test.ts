@@ -57,39 +57,43 @@ const untilAll = (count: number) =>
 test.each([
   ['a copy that was put back', false],
   ['a standby that was promoted', true],
-])('what Postgres lost is read again, although no record comes: %s', async (_, promoted) => {
-  const before = (await kpis(0))?.orders ?? 0
-  await tally.count(orders(20))
-  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
-  await tally.count(orders(100))
-  const last = await kpis(0)
-  const lastMs = last?.asOfMs ?? Number.NaN
-  expect(last?.orders).toBe(before + 120)
+])(
+  'what Postgres lost is read again, although no record comes: %s',
+  async (_, promoted) => {
+    const before = (await kpis(0))?.orders ?? 0
+    await tally.count(orders(20))
+    const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+    await tally.count(orders(100))
+    const last = await kpis(0)
+    const lastMs = last?.asOfMs ?? Number.NaN
+    expect(last?.orders).toBe(before + 120)
 
-  await copy.putBack({ promoted })
-  // Redis still has all of it. Without it only Postgres can answer, and may not claim more than it has.
-  const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
-  await tally.redis.del(key)
-  const etags = new Map<string, number>()
-  const seen = async (query: number) => {
-    const answer = await kpis(query)
-    if (answer === undefined) return
-    expect(etags.get(answer.etag) ?? answer.orders).toBe(answer.orders)
-    etags.set(answer.etag, answer.orders)
-    if (answer.asOfMs >= lastMs) expect(answer.orders).toBe(before + 120)
-  }
-  await until('all is counted again', async () => {
-    await seen(0)
-    await seen(1)
-    return (await kpis(0))?.orders === before + 120
-  })
-  await untilAll(before + 120)
+    await copy.putBack({ promoted })
+    // Redis still has all of it. Without it only Postgres can answer, and may not claim more than it has.
+    const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
+    await tally.redis.del(key)
+    const etags = new Map<string, number>()
+    const seen = async (query: number) => {
+      const answer = await kpis(query)
+      if (answer === undefined) return
+      expect(etags.get(answer.etag) ?? answer.orders).toBe(answer.orders)
+      etags.set(answer.etag, answer.orders)
+      if (answer.asOfMs >= lastMs) expect(answer.orders).toBe(before + 120)
+    }
+    await until('all is counted again', async () => {
+      await seen(0)
+      await seen(1)
+      return (await kpis(0))?.orders === before + 120
+    })
+    await untilAll(before + 120)
 
-  await tally.count([sagra.order()])
-  await untilAll(before + 121)
-  const found = await tally.redis.hget(key, 'revision')
-  expect(Number(found)).toBeGreaterThan(0)
-}, 120_000)
+    await tally.count([sagra.order()])
+    await untilAll(before + 121)
+    const found = await tally.redis.hget(key, 'revision')
+    expect(Number(found)).toBeGreaterThan(0)
+  },
+  120_000,
+)
 
 test('records that come while Postgres is put back are counted once', async () => {
   const before = (await kpis(0))?.orders ?? 0

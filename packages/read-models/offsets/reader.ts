@@ -7,11 +7,20 @@ export type StoredOffset = {
   topic: string
   partition: number
   nextOffset: number
+  /** See requiredRevision. */
   revision: number
   asOfMs: number | null
   caughtUpToMs: number | null
   isAdded: boolean
 }
+
+/**
+ * The revision that Redis has to have of a partition in `stored`: of its last batch, or of an event of its shard that a batch of
+ * another partition changed later.
+ */
+export const requiredRevision = sql<number>`greatest(stored.revision, (
+  select max(head.revision) from event_heads as head where head.is_scattered and head.shard = stored.partition
+))`
 
 /** What is stored for all partitions of these topics. */
 export async function readOffsets(db: Kysely<Database>, topics: string[]): Promise<StoredOffset[]> {
@@ -24,7 +33,7 @@ export async function readStored(
   topics: string[],
 ): Promise<{ offsets: StoredOffset[]; nowMs: number; epoch: number | null }> {
   const { rows } = await sql<StoredOffset & { nowMs: number; epoch: number | null }>`
-select stored.topic, stored.partition, stored.next_offset as "nextOffset", stored.revision,
+select stored.topic, stored.partition, stored.next_offset as "nextOffset", ${requiredRevision} as revision,
   stored.is_added as "isAdded", watermark.as_of as "asOfMs", watermark.caught_up_to as "caughtUpToMs",
   database.now as "nowMs", database.epoch
 from (select clock_timestamp() as now, current_epoch() as epoch offset 0) as database

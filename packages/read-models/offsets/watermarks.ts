@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Postgres } from '../postgres/pool.ts'
+import { requiredRevision } from './reader.ts'
 
 /** At `atMs` of the database's clock, or later, `end` was the end of the partition. */
 export type EndMark = { topic: string; partition: number; end: number; atMs: number }
@@ -11,7 +12,7 @@ export type EndMark = { topic: string; partition: number; end: number; atMs: num
 export type PartitionAsOf = {
   topic: string
   partition: number
-  /** The revision of its last batch then. */
+  /** The revision that Redis had to have then (requiredRevision). */
   revision: number
   asOfMs: number | null
   caughtUpToMs: number | null
@@ -55,10 +56,10 @@ with every as (
   from shard_offsets left join shard_watermarks using (topic, partition)
   where topic = any(${topics}::text[])
 ), sayable as (
-  select topic, partition, revision,
-    case when every.has_added then every.caught_up_to else stored.caught_up_to end as at
-  from every, shard_watermarks as stored join shard_offsets using (topic, partition)
-  where topic = any(${topics}::text[])
+  select stored.topic, stored.partition, ${requiredRevision} as revision,
+    case when every.has_added then every.caught_up_to else watermark.caught_up_to end as at
+  from every, shard_offsets as stored join shard_watermarks as watermark using (topic, partition)
+  where stored.topic = any(${topics}::text[])
 )
 update shard_watermarks as stored
 set as_of = case

@@ -39,13 +39,13 @@ test('a watermark later than the clock of the database, which has gone back, is 
 test('a watermark is raised only if what it claims is noted as published in the same hash', async () => {
   await raise(before, 10, 5)
   expect(await asOf()).toBeNull()
-  await redis.advance(key, before, 'published:orders', 0, 5)
+  await redis.advance(key, before, 1, 'published:orders', 0, 5)
   await raise(before, 10, 5)
   expect(await asOf()).toBe('10')
 })
 
 test('a new epoch drops the watermarks of the old one and keeps what was published', async () => {
-  await redis.advance(key, before, 'published:orders', 0, 5, 'revision:a', 5)
+  await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)
   await raise(before, 10, 5)
   expect(await redis.enterEpoch(key, after)).toBe(after)
   expect(await redis.hgetall(key)).toEqual({
@@ -60,13 +60,32 @@ test('a new epoch drops the watermarks of the old one and keeps what was publish
 test('whoever is still in an old epoch writes nothing', async () => {
   await redis.enterEpoch(key, after)
   expect(await raise(before, 10)).toBe(after)
-  expect(await redis.advance(key, before, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
+  expect(await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
   expect(await redis.enterEpoch(key, before)).toBe(after)
   expect(await redis.hgetall(key)).toEqual({ epoch: String(after) })
 })
 
 test('the revision of an event is raised and never lowered, also where the mark stays behind a gap', async () => {
-  await redis.advance(key, before, '', 0, 0, 'revision:a', 7)
-  await redis.advance(key, before, 'published:orders', 6, 8, 'revision:a', 5, 'revision:b', 8)
-  expect(await redis.hgetall(key)).toEqual({ epoch: String(before), 'revision:a': '7', 'revision:b': '8' })
+  await redis.advance(key, before, 0, 'revision:a', 7)
+  await redis.advance(
+    key,
+    before,
+    2,
+    'published:orders',
+    6,
+    8,
+    'published:refunds',
+    0,
+    8,
+    'revision:a',
+    5,
+    'revision:b',
+    8,
+  )
+  expect(await redis.hgetall(key)).toEqual({
+    epoch: String(before),
+    'published:refunds': '8',
+    'revision:a': '7',
+    'revision:b': '8',
+  })
 })

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectKafka, type KafkaConnection, openProducer, partitionOf, topicNames } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inside } from '../../packages/kafka/connection.ts'
+import { hasWrongClocks, wrongClock } from '../chaos/clock.ts'
+import { newFestival } from '../support/festival.ts'
+import { startProcess } from '../support/process.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** faults.md: asOf never claims what is not counted, whatever a producer or a clock does. */
+const tally = useTally({ partitions: 2 })
+const sagra = newFestival()
+const folder = mkdtempSync(join(tmpdir(), 'tally-clock-'))
+let kafka: KafkaConnection
+let token: string
+const names = () => topicNames(tally.settings.TOPIC_PREFIX ?? '')
+
+beforeAll(async () => {
+  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
+  kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+  token = await tally.key(sagra.organizationId)
+})
+afterAll(async () => {
+  await kafka?.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function kpis() {
+  const { body } = await tally.get(`${sagra.path}/analytics/kpis`, { token })
+  return { orders: body.data.totalOrders as number, asOfMs: Date.parse(body.meta.asOf) }
+}
+
+const untilAsOf = (afterMs: number) => until('asOf goes on', async () => (await kpis()).asOfMs > afterMs)
+
+test('a record behind an open transaction of another producer is not claimed before it is counted', async () => {
+  const producer = inside(kafka).kafka.producer({ transactionalId: sagra.eventId, maxInFlightRequests: 1 })
+  await producer.connect()
+  const transaction = await producer.transaction()
+  const { orders } = names()
+  const send = (value: unknown) => ({
+    topic: orders,
+    messages: [{ key: sagra.eventId, value: JSON.stringify(value) }],
+  })
+  await transaction.send(send(sagra.order().value))
+  const before = await kpis()
+  await tally.produce([sagra.order()])
+  const acknowledgedMs = Date.now()
+  // Another partition's asOf goes on for several ticks meanwhile.
+  const other = { partition: 1 - partitionOf(Buffer.from(sagra.eventId), 2), field: `as-of:${orders}` }
+  const key = `${tally.settings.REDIS_PREFIX}:shard:{${other.partition}}`
+  await until('the other partition is told of later moments', async () => {
+    expect((await kpis()).asOfMs).toBeLessThan(acknowledgedMs)
+    return Number(await tally.redis.hget(key, other.field)) > acknowledgedMs + 2_000
+  })
+  expect((await kpis()).orders).toBe(before.orders)
+  await transaction.commit()
+  await producer.disconnect()
+  await untilAsOf(acknowledgedMs)
+  expect((await kpis()).orders).toBe(before.orders + 2)
+})
+
+test.each([3_600, -3_600])(
+  'a projector whose clock is %i s off tells asOf by the database’s clock',
+  async seconds => {
+    expect(await hasWrongClocks(() => {})).toBe(true)
+    for (const projector of tally.projectors.splice(0)) await projector.end('SIGTERM')
+    const wrong = startProcess(['projector'], { ...tally.settings, ...wrongClock(folder, seconds).env })
+    await wrong.line(({ msg }) => msg === 'projector started')
+    const startedMs = Date.now()
+    const { orders } = await kpis()
+    await tally.produce([sagra.order()])
+    await until('asOf goes on', async () => {
+      const answer = await kpis()
+      expect(answer.asOfMs).toBeLessThanOrEqual(Date.now())
+      return answer.asOfMs > startedMs && answer.orders === orders + 1
+    })
+    await wrong.end('SIGTERM')
+    await tally.startProjector()
+    await tally.settle()
+  },
+)
+
+test('records that another partitioner sent to another partition count, and asOf waits for that partition', async () => {
+  const { orders } = names()
+  const home = partitionOf(Buffer.from(sagra.eventId), 2)
+  const before = await kpis()
+  const producer = await openProducer(kafka)
+  const elsewhere = () => ({
+    topic: orders,
+    key: sagra.eventId,
+    partition: 1 - home,
+    value: JSON.stringify(sagra.order().value),
+  })
+  await producer.send([elsewhere()])
+  await until('it is counted', async () => (await kpis()).orders === before.orders + 1)
+  const [projector] = tally.projectors
+  await projector?.line(({ msg }) => msg?.startsWith('records lie in another partition') ?? false)
+
+  // From now on the other partition holds asOf up: an open transaction there stops it for this event too.
+  const transactional = inside(kafka).kafka.producer({
+    transactionalId: `${sagra.eventId}-2`,
+    maxInFlightRequests: 1,
+  })
+  await transactional.connect()
+  const transaction = await transactional.transaction()
+  const { key, partition } = elsewhere()
+  await transaction.send({
+    topic: orders,
+    messages: [{ key, partition, value: JSON.stringify(sagra.order().value) }],
+  })
+  await producer.send([elsewhere()])
+  const acknowledgedMs = Date.now()
+  const fresh = `${tally.settings.REDIS_PREFIX}:shard:{${home}}`
+  await tally.produce([sagra.order()])
+  await until('what came through its own partition is counted', async () => {
+    const answer = await kpis()
+    expect(answer.asOfMs).toBeLessThan(acknowledgedMs)
+    return answer.orders === before.orders + 2
+  })
+  expect(Number(await tally.redis.hget(fresh, `as-of:${orders}`))).toBeLessThan(acknowledgedMs)
+  await transaction.commit()
+  await Promise.all([transactional.disconnect(), producer.close()])
+  await untilAsOf(acknowledgedMs)
+  expect((await kpis()).orders).toBe(before.orders + 4)
+  const logged = projector?.log().split('records lie in another partition').length ?? 0
+  expect(logged - 1).toBe(1)
+})
