@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { parseSentinels } from './redisUrl.ts'
 
 /** What the values of settings are made of; each is used in the list of `settings.ts`. */
 export const anyPort = z
@@ -35,10 +36,15 @@ export const url =
   (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
 
+/** The commas of sentinels lie inside one address; those of a Redis Cluster separate its nodes. */
 export const redisNodes = z
   .string()
-  .transform(list)
-  .refine(nodes => nodes.length > 0 && nodes.every(url('redis:', 'rediss:')))
+  .transform(text => (parseSentinels(text) === undefined ? list(text) : [text]))
+  .refine(
+    nodes =>
+      nodes.length > 0 &&
+      (parseSentinels(nodes[0] ?? '') !== undefined || nodes.every(url('redis:', 'rediss:'))),
+  )
 
 export const rateLimits = z
   .string()

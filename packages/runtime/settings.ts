@@ -44,9 +44,10 @@ const schema = z.object({
     .refine(isDatabaseUrl)
     .default('postgres://postgres@localhost:5432/tally')
     .meta({ takes: 'postgres://user:password@host:port/database' }),
-  REDIS_URL: redisNodes
-    .prefault('redis://localhost:6379')
-    .meta({ takes: 'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster' }),
+  REDIS_URL: redisNodes.prefault('redis://localhost:6379').meta({
+    takes:
+      'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster, or redis+sentinel://host:port,host:port/name',
+  }),
   REDIS_PREFIX: z
     .string()
     .regex(/^[^{}\s]{1,200}$/)

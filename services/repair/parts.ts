@@ -1,5 +1,5 @@
 import { openRedis, type Postgres, type RedisClient, type RedisKeys, redisKeys } from '@tally/read-models'
-import type { Settings } from '@tally/runtime'
+import { describeRedis, type Settings } from '@tally/runtime'
 
 /** What a verification or a repair works on. */
 export type RepairParts = { db: Postgres; redis: RedisClient; keys: RedisKeys }
@@ -14,7 +14,7 @@ export async function withRedis<T>(
   const redis = openRedis(redisNodes, { name: 'repair', commandTimeoutMs: 30_000, onError: () => {} })
   try {
     await ready(redis).catch(() => {
-      const hosts = redisNodes.map(node => new URL(node).host).join(',')
+      const hosts = describeRedis(redisNodes)
       throw new Error(`Redis does not answer at ${hosts}: start it, or set REDIS_URL`)
     })
     return await work({ redis, keys: redisKeys(redisPrefix) })

@@ -10,6 +10,7 @@ export type LogLine = { msg?: string; address?: string; ops?: string } & Record<
 /** One running `tally` process; `log` is everything that it has written so far. */
 export type TallyProcess = {
   log: () => string
+  pid: number
   /** Resolves with the first JSON line of the log for which `matches` holds; rejects when the process ends before. */
   line: (matches: (line: LogLine) => boolean) => Promise<LogLine>
   /** Sends a signal and waits for the end; resolves with the exit code (null after a signal). */
@@ -48,6 +49,7 @@ export function startProcess(command: string[], settings: Environment): TallyPro
   }
   return {
     log: () => log,
+    pid: child.pid ?? 0,
     ended,
     line: matches =>
       new Promise((resolve, reject) => {

@@ -44,8 +44,14 @@ export class Client extends pg.Client {
     const result = name
       ? super.query({ name, text, values } as pg.QueryConfig, callback)
       : super.query(text, values, callback)
-    if (result instanceof Promise) result.catch(({ code }) => (this.isSpoilt ||= spoiling.has(code)))
+    if (result instanceof Promise) result.catch(error => this.judge(error))
     return result
+  }
+
+  private judge({ code, message }: Error & { code?: string }): void {
+    // Its next query would wait behind the one that hangs, and so for ever: a host that vanished closes no connection.
+    if (message === 'Query read timeout') void this.end()
+    this.isSpoilt ||= spoiling.has(code ?? '')
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type RedisSentinels, parseSentinels } from '@tally/runtime'
 import { Cluster, Redis } from 'ioredis'
 
 type Script<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments) => Promise<Reply>
@@ -49,7 +50,7 @@ const ofShards = new Set(['raiseAsOf', 'enterEpoch', 'advance'])
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 
 /**
- * Connects to one Redis, or with several nodes to a Redis Cluster. Commands fail at once while there is no
+ * Connects to one Redis, to the master that sentinels name, or with several nodes to a Redis Cluster. Commands fail at once while there is no
  * connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by itself. Close it
  * with `disconnect()`.
  */
@@ -58,6 +59,10 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
     connectionName: `tally-${name}`,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2_000,
+    // A connection on which nothing comes any more is made anew: a host that vanished closes none.
+    socketTimeout: Math.max(2_000, 2 * commandTimeoutMs),
+    // What was a master and is a replica after a failover.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
@@ -66,8 +71,10 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
   }
   const [first] = nodes
   if (first === undefined) throw new Error('no Redis node is given')
-  const client =
-    nodes.length === 1
+  const sentinels = parseSentinels(first)
+  const client = sentinels
+    ? new Redis({ ...options, ...sentinelOptions(sentinels) })
+    : nodes.length === 1
       ? new Redis(first, options)
       : new Cluster(nodes, {
           redisOptions: { ...options, ...credentialsOf(first) },
@@ -90,6 +97,24 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
 export async function whenReady(redis: RedisClient, patienceMs: number): Promise<void> {
   if (redis.status === 'ready') return
   await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined)
+}
+
+function sentinelOptions(given: RedisSentinels) {
+  const { isTls, sentinels, name, username, password, sentinelUsername, sentinelPassword } = given
+  return {
+    sentinels,
+    name,
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(sentinelUsername && { sentinelUsername }),
+    ...(sentinelPassword && { sentinelPassword }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: 2_000,
+    sentinelRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+    // Hears of a failover from the sentinels: a master that hangs, or was cut off, closes no connection.
+    failoverDetector: true,
+    sentinelReconnectStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
+  }
 }
 
 /** A cluster tells its other nodes' addresses without credentials: those of the first node hold for all. */

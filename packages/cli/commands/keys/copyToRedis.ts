@@ -1,6 +1,6 @@
 import { copyKey, type StoredKey } from '@tally/api-keys'
 import { openRedis, type RedisClient, redisKeys } from '@tally/read-models'
-import type { Settings } from '@tally/runtime'
+import { describeRedis, type Settings } from '@tally/runtime'
 
 const patienceMs = 1_000
 
@@ -18,7 +18,7 @@ export async function copyToRedis(settings: Settings, stored: StoredKey): Promis
     await ready(redis)
     await copyKey(redis, redisKeys(settings.redisPrefix), stored)
   } catch {
-    const nodes = settings.redisNodes.map(node => new URL(node).host).join(',')
+    const nodes = describeRedis(settings.redisNodes)
     console.error(
       `tally: Redis does not answer at ${nodes}; the key is in Postgres, its copy follows by itself`,
     )

@@ -1,0 +1,50 @@
+const shape = /^redis(s?)\+sentinel:\/\/(?:([^@/]*)@)?([^@/?]+)\/([^/?]+)(\?.*)?$/
+
+export type RedisSentinels = {
+  isTls: boolean
+  sentinels: { host: string; port: number }[]
+  /** The name under which the sentinels know the master. */
+  name: string
+  /** Of the Redis that they watch. */
+  username: string
+  password: string
+  /** Of the sentinels themselves. */
+  sentinelUsername: string
+  sentinelPassword: string
+}
+
+/**
+ * Parses `redis+sentinel://user:password@host:26379,host:26379/name`; `rediss+sentinel` is TLS to both. Sentinels that
+ * ask for a password of their own get `?sentinelUsername=…&sentinelPassword=…`. Undefined for any other form.
+ */
+export function parseSentinels(url: string): RedisSentinels | undefined {
+  const [, tls, credentials = '', hosts = '', name = '', query = ''] = shape.exec(url) ?? []
+  if (tls === undefined) return undefined
+  const addresses = hosts.split(',').map(host => `redis://${credentials}${credentials && '@'}${host}`)
+  const [first] = addresses
+  if (first === undefined || !addresses.every(address => URL.canParse(address))) return undefined
+  const { username, password } = new URL(first)
+  const parameters = new URLSearchParams(query)
+  return {
+    isTls: tls === 's',
+    sentinels: addresses.map(address => {
+      const { hostname, port } = new URL(address)
+      return { host: hostname.replace(/^\[(.+)\]$/, '$1'), port: Number(port || 26_379) }
+    }),
+    name: decodeURIComponent(name),
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    sentinelUsername: parameters.get('sentinelUsername') ?? '',
+    sentinelPassword: parameters.get('sentinelPassword') ?? '',
+  }
+}
+
+/** The hosts of the setting REDIS_URL for people, without user and password. */
+export const describeRedis = (nodes: string[]): string =>
+  nodes
+    .map(node => {
+      const parsed = parseSentinels(node)
+      if (parsed === undefined) return new URL(node).host
+      return `${parsed.name} of ${parsed.sentinels.map(({ host, port }) => `${host}:${port}`).join(',')}`
+    })
+    .join(',')

@@ -1,0 +1,119 @@
+import { createKey, type NewKey } from '@tally/api-keys'
+import { openPostgres } from '@tally/read-models'
+import { sql } from 'kysely'
+import { afterEach, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { type Environment, runTally, startProcess, type TallyProcess } from '../support/process.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+import { startPgbouncer } from './servers/pgbouncer.ts'
+import { startPair } from './servers/postgres.ts'
+
+/** faults.md, Postgres: PgBouncer in between, and an address of several hosts. */
+const tally = useTally({ projectors: 0, queries: 0 })
+const started: TallyProcess[] = []
+const releases: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const process of started.splice(0)) await process.end()
+  for (const release of releases.splice(0).reverse()) await release()
+})
+
+async function start(command: string, settings: Environment): Promise<{ address: string; ops: string }> {
+  const process = startProcess([command], { ...tally.settings, ...settings })
+  started.push(process)
+  const { address = '', ops = '' } = await process.line(({ msg }) => msg === `${command} started`)
+  return { address, ops }
+}
+
+const open = (url: string) => {
+  const db = openPostgres(url, { name: 'test', max: 2, statementTimeoutMs: 10_000, onError: () => {} })
+  releases.push(() => db.destroy())
+  return db
+}
+
+/** A festival whose records are sent; `says` waits until a query process answers with so many orders, live and in the list. */
+async function newSagra(settings: Environment) {
+  const sagra = newFestival()
+  const send = (orders: number) => tally.produce(Array.from({ length: orders }, () => sagra.order()))
+  await tally.produce([sagra.organization(), sagra.event()])
+  await send(3)
+  const db = open(settings.DATABASE_URL ?? '')
+  const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
+  const wanted = {
+    organizationId: sagra.organizationId,
+    name: 'test',
+    scopes,
+    eventId: null,
+    expiresAt: null,
+  }
+  const key = async () => {
+    await until('the organization is known', async () => {
+      const { rows } =
+        await sql`select 1 from organizations where organization_id = ${sagra.organizationId}`.execute(db)
+      return rows.length > 0
+    })
+    return (await createKey(db, wanted as NewKey)).token
+  }
+  const says = (address: string, token: string, orders: number) =>
+    until(`${orders} orders are answered`, async () => {
+      const kpis = await ask(address, `${sagra.path}/analytics/kpis`, { token })
+      const list = await ask(address, `${sagra.path}/orders`, { token })
+      return kpis.body?.data?.totalOrders === orders && list.body?.meta?.pagination?.totalCount === orders
+    })
+  return { send, key, says }
+}
+
+test('with PgBouncer in session mode everything works, also after its restart', {
+  timeout: 180_000,
+}, async () => {
+  const pooler = await startPgbouncer(tally.database.url)
+  releases.push(pooler.stop)
+  const settings = { DATABASE_URL: pooler.url }
+  expect(await runTally(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+  await start('projector', settings)
+  const { address } = await start('query', settings)
+  const admin = await start('admin', settings)
+  const sagra = await newSagra(settings)
+  const token = await sagra.key()
+  await sagra.says(address, token, 3)
+  expect((await ask(admin.ops, '/readyz')).status).toBe(200)
+  expect(await runTally(['verify'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+
+  await pooler.restart()
+  await sagra.send(2)
+  await sagra.says(address, token, 5)
+})
+
+test('of several hosts the writable one is taken, and after a failover its successor', {
+  timeout: 180_000,
+}, async () => {
+  const pair = await startPair()
+  releases.push(pair.stop)
+  const [primary, standby] = [pair.primary, pair.standby].map(({ databaseUrl }) => new URL(databaseUrl).host)
+  // The standby first: it is passed over.
+  const settings = {
+    DATABASE_URL: `postgres://postgres@${standby},${primary}/tally?target_session_attrs=read-write`,
+  }
+  expect(await runTally(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+  const own = { ...settings, KAFKA_GROUP_ID: `${tally.settings.KAFKA_GROUP_ID}-pair` }
+  await start('projector', own)
+  const { address } = await start('query', own)
+  const sagra = await newSagra(settings)
+  const token = await sagra.key()
+  const counted = async (orders: number) => sagra.says(address, token, orders)
+  await counted(3)
+
+  const before = open(pair.primary.databaseUrl)
+  await until('the standby has everything', async () => {
+    const { rows } = await sql<{ behind: number }>`
+select pg_current_wal_lsn() - coalesce(min(replay_lsn), '0/0') as behind from pg_stat_replication`.execute(
+      before,
+    )
+    return Number(rows[0]?.behind) === 0
+  })
+  await pair.primary.part('postgres').kill('SIGKILL')
+  await sql`select pg_promote()`.execute(open(pair.standby.databaseUrl))
+  await sagra.send(2)
+  await counted(5)
+})
