@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Book } from './book.ts'
 import type { Load } from './load.ts'
 
@@ -11,7 +12,12 @@ export type Generations = {
   /** Whether this event only ever gets new paid orders. */
   grows: (eventId: string) => boolean
   next: () => void
+  /** Waits until a few events of the current set have been sent. */
+  begun: () => Promise<void>
 }
+
+/** One that only grows, one of stories, one simulated. */
+const fewest = 3
 
 export function openGenerations(load: Load, book: Book): Generations {
   const over: string[][] = []
@@ -25,6 +31,9 @@ export function openGenerations(load: Load, book: Book): Generations {
     latest: () => [...(over.at(-1) ?? []), ...current()],
     all: book.eventIds,
     grows: eventId => growing.has(eventId),
+    async begun() {
+      while (current().length < fewest) await pause(20)
+    },
     next() {
       over.push(current())
       load.nextGeneration()

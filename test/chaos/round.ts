@@ -16,6 +16,7 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
   const random = randomFrom(wanted.seed, `fault ${index} ${wanted.piece?.number ?? 1}`)
   await fault.prepare?.(system)
   feeding.resume()
+  await generations.begun()
   await untilSent(feeding, feeding.sent() + random.whole(rate / 10, rate))
 
   const sentBefore = feeding.sent()

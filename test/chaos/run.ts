@@ -62,6 +62,7 @@ export async function openRun(wanted: RunWanted, releases: (() => Promise<unknow
     untilFresh(checking, { eventIds, sinceMs, withinMs })
 
   feeding.resume()
+  await generations.begun()
   if ((await freshAfter(Date.now())) === undefined)
     throw new Error('the answers did not become fresh before the first fault')
   let polled = generations.current()
