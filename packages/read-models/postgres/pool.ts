@@ -17,6 +17,8 @@ export type PoolOptions = {
   name: string
   max: number
   statementTimeoutMs: number
+  /** How long a query waits for a connection, new or free; 2 s unless told otherwise. */
+  connectTimeoutMs?: number
   /** How long a statement waits for a lock before it fails with 55P03; without it as long as the statement may take. */
   lockTimeoutMs?: number
   /**
@@ -56,6 +58,7 @@ function openPool(address: string, options: PoolOptions, mustWrite: boolean): pg
     name,
     max,
     statementTimeoutMs,
+    connectTimeoutMs = 2_000,
     lockTimeoutMs = 0,
     prepares = false,
     session = {},
@@ -74,7 +77,7 @@ function openPool(address: string, options: PoolOptions, mustWrite: boolean): pg
     max,
     types,
     Client: (prepares ? preparingClient() : Client) as new () => Client,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
     // The one place for what a new connection needs. pg-pool waits for it, and closes the connection if it fails;
