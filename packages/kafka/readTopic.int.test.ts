@@ -11,6 +11,7 @@ import {
   sendAll,
   textOf,
   texts,
+  untilVisible,
 } from './testing.ts'
 
 const brokers = inject('servers').kafkaBrokers
@@ -76,6 +77,7 @@ test('control records and aborted transactions are no records, an open transacti
   await sendAll(connection, texts(topic, ['plain']))
   await (await begun(connection, topic, messages)).commit()
   await (await begun(connection, topic, messages)).abort()
+  await untilVisible(connection, topic, 5)
   const all = ['plain', 'in a transaction']
   const closed = await readAll(connection, topic)
   expect(valuesOf(closed)).toEqual(all)
@@ -84,6 +86,7 @@ test('control records and aborted transactions are no records, an open transacti
   await sendAll(connection, texts(topic, ['behind it']))
   expect(valuesOf(await readAll(connection, topic))).toEqual(all)
   await open.abort()
+  await untilVisible(connection, topic, 8)
   expect(valuesOf(await readAll(connection, topic))).toEqual([...all, 'behind it'])
 })
 

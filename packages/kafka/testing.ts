@@ -4,7 +4,9 @@ import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { type KafkaConnection, connectKafka, inside } from './connection.ts'
 import { consumeBatches } from './consumer.ts'
+import { endOffsets } from './offsets.ts'
 import { openProducer } from './producer.ts'
+import { CREATE_TIMEOUT_MS } from './topics.ts'
 import type {
   ConsumeOptions,
   Consumer,
@@ -31,7 +33,9 @@ export async function newTopic(
   const topic = `test-${randomUUID()}`
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
   const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }]
-  await inside(connection).admin.use(admin => admin.createTopics({ topics: wanted }))
+  await inside(connection).admin.use(admin =>
+    admin.createTopics({ topics: wanted, timeout: CREATE_TIMEOUT_MS }),
+  )
   return topic
 }
 
@@ -86,12 +90,20 @@ export async function readForTest(
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  withinMs = 20_000,
+  withinMs = 40_000,
 ): Promise<void> {
   for (const end = Date.now() + withinMs; !(await holds()); ) {
     if (Date.now() > end) throw new Error(`not within ${withinMs / 1000} s: ${what}`)
     await new Promise(resolve => setTimeout(resolve, 10))
   }
+}
+
+/** Waits until readers see the log of partition 0 up to `end`: the record that ends a transaction is written after its commit. */
+export function untilVisible(connection: KafkaConnection, topic: string, end: number): Promise<void> {
+  return until(`the log is visible up to ${end}`, async () => {
+    const ends = await endOffsets(connection, [topic])
+    return ends.get(topic)?.get(0)?.end === end
+  })
 }
 
 /** A transaction of a producer of its own. */

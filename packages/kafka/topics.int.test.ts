@@ -4,7 +4,7 @@ import { type KafkaConnection, inside } from './connection.ts'
 import { PartitionCountError, TopicMissingError } from './errors.ts'
 import { endOffsets } from './offsets.ts'
 import { connectForTest, deleteBefore, newTopic, sendAll } from './testing.ts'
-import { checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
+import { CREATE_TIMEOUT_MS, checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
 
 const brokers = inject('servers').kafkaBrokers
 const newPrefix = () => `test-${randomUUID()}`
@@ -51,7 +51,7 @@ test('an existing topic with another partition count is an error that names both
   const prefix = newPrefix()
   const { orders, events } = topicNames(prefix)
   const topics = [{ topic: orders, numPartitions: 2, replicationFactor: 1 }]
-  await inside(connection).admin.use(admin => admin.createTopics({ topics }))
+  await inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: CREATE_TIMEOUT_MS }))
   await expect(create(connection, prefix)).rejects.toThrow(`${orders} has 2, wanted 6`)
   await expect(create(connection, prefix)).rejects.toThrow(PartitionCountError)
   expect(await describeTopics(connection, [orders, events])).toEqual(new Map([[orders, 2]]))

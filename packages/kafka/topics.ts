@@ -1,9 +1,17 @@
+import { backoffMs, rest } from './backoff.ts'
+import { REQUEST_TIMEOUT_MS } from './client.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { PartitionCountError, TopicMissingError } from './errors.ts'
 import type { TopicNames } from './types.ts'
 
 /** The dead letters' limit, so that a record with added headers always fits (messages.md, section 1). */
 const DEAD_LETTER_MAX_BYTES = 2 * 1024 * 1024
+
+/** A busy controller gets as long as a request may take; with kafkajs's 5 s it is asked again for a topic that it makes just then. */
+export const CREATE_TIMEOUT_MS = REQUEST_TIMEOUT_MS - 1_000
+
+/** How often a topic that was created is looked for: 30 s altogether. */
+const LOOKS = 12
 
 /** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; messages.md, section 1). */
 export function topicNames(prefix: string): TopicNames {
@@ -36,6 +44,7 @@ type NewTopics = { topicPrefix: string; partitions: number; replicationFactor: n
 /**
  * Creates the topics that are missing and leaves the others as they are. Throws PartitionCountError where one exists with
  * another count than wanted, before anything is created. Two at once are fine: the second finds what the first made.
+ * Returns once the brokers know all of them.
  */
 export async function createTopics(
   connection: KafkaConnection,
@@ -58,12 +67,13 @@ export async function createTopics(
     const made = await inside(connection).admin.use(admin =>
       admin.createTopics({
         topics: [{ topic, numPartitions, replicationFactor, configEntries }],
-        waitForLeaders: true,
+        timeout: CREATE_TIMEOUT_MS,
+        waitForLeaders: false,
       }),
     )
     if (made) created.push(topic)
   }
-  requireCounts(await describeTopics(connection, names), wanted)
+  await untilKnown(connection, wanted)
   return { created, existing: names.filter(name => !created.includes(name)) }
 }
 
@@ -76,6 +86,18 @@ function wantedPartitions(prefix: string, partitions: number): Map<string, numbe
     [refunds, partitions],
     [deadLetters, 1],
   ])
+}
+
+/** Waits until the brokers know all of the topics: what the controller has made reaches them a moment later. */
+async function untilKnown(connection: KafkaConnection, wanted: Map<string, number>): Promise<void> {
+  for (let looks = 1; ; looks++) {
+    const found = await describeTopics(connection, [...wanted.keys()])
+    requireCounts(found, wanted)
+    const missing = [...wanted.keys()].filter(topic => !found.has(topic))
+    if (missing.length === 0) return
+    if (looks === LOOKS) throw new TopicMissingError(missing)
+    await rest(backoffMs(looks), new AbortController().signal)
+  }
 }
 
 function requireCounts(found: Map<string, number>, wanted: Map<string, number>): void {
