@@ -1,7 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
 const folders = '{packages,services,infra,test}/**'
-const shared = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 30_000 }
+/** A state that is waited for may come late on a busy machine: vitest's 1 s for `expect.poll` is no rule of Tally's. */
+const shared = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  teardownTimeout: 30_000,
+  expect: { poll: { timeout: 30_000 } },
+}
 
 /** Two projects, so that a run of unit tests alone starts no server. */
 export default defineConfig({

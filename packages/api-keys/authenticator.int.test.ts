@@ -70,7 +70,10 @@ test('a key that was long not asked for is never judged by its old record', asyn
   expect(await authenticator.authenticate(token)).toBeDefined()
   await revokeKey(stage.db, stored.key.keyId)
   const askedAt = performance.now() + 950
-  await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(askedAt), { timeout: 5_000, interval: 20 })
+  await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(askedAt), {
+    timeout: 30_000,
+    interval: 20,
+  })
   expect(await authenticator.authenticate(token)).toBeUndefined()
 })
 
@@ -87,7 +90,7 @@ test('a key in use is looked up once, however long it is in use, and nobody wait
       expect(authenticator.authenticate(token)).toMatchObject({ name: 'till' })
       expect(performance.now()).toBeGreaterThan(until)
     },
-    { timeout: 5_000, interval: 10 },
+    { timeout: 30_000, interval: 10 },
   )
   expect(stage.lookUps()).toBe(before)
 })
@@ -125,7 +128,7 @@ test('of two keys that are revoked at once both are refused within 1 second, whi
 async function followed(): Promise<void> {
   const polls: unknown[] = []
   const stop = followKeys({ db: stage.db, logger: stage.logger, onChanges: poll => polls.push(poll) })
-  await vi.waitFor(() => expect(polls.length).toBeGreaterThan(2), { timeout: 5_000 })
+  await vi.waitFor(() => expect(polls.length).toBeGreaterThan(2), 30_000)
   await stop()
 }
 

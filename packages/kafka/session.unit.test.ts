@@ -116,5 +116,5 @@ test('the next batch is not fetched before it is known where this one begins', a
   ready.resolve(undefined)
   await handed
   expect(session.resolved).toEqual([9])
-  await vi.waitFor(() => expect(worked).toEqual([0]))
+  await vi.waitFor(() => expect(worked).toEqual([0]), 30_000)
 })

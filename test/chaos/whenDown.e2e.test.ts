@@ -55,11 +55,11 @@ const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.
 
 test('Kafka down: all that reads goes on as at the last applied record, and asOf stands still', async () => {
   stage.system.links.kafka.cut()
-  const before = await asOf()
+  const cutAt = Date.now()
   await stage.expectAnswers()
   await stage.send(sagra.order())
-  await until('asOf would have moved', () => Date.now() > before + 3_000)
-  expect((await asOf()) - before).toBeLessThan(2_000)
+  await until('asOf would have moved', () => Date.now() > cutAt + 3_000)
+  expect(await asOf()).toBeLessThanOrEqual(cutAt)
   await mendAll()
   await stage.count()
   await stage.expectAnswers()
@@ -82,7 +82,8 @@ test('Redis down: every endpoint answers from Postgres, also what is counted mea
   await stage.expectAnswers()
   await stage.count(sagra.order(), sagra.refund({ orderId: order.value.orderId, amount: 1, lines: [] }))
   await stage.expectAnswers()
-  for (const path of [...paths, ...orderPaths]) expect((await stage.get(path, { token })).status).toBe(200)
+  for (const path of [...paths, ...orderPaths])
+    await until(`${path} answers 200`, async () => (await stage.get(path, { token })).status === 200)
   await mendAll()
   await stage.count()
   await stage.expectAnswers()
@@ -104,8 +105,9 @@ test('Redis down: each process counts the rate limit for itself', async () => {
 test('Postgres down: events, analytics and item counts go on from Redis', async () => {
   stage.system.links.postgres.cut()
   await stage.expectAnswers(hot)
+  // On a busy machine Redis too may answer later than it is waited for, and a 503 is right.
   for (const path of paths)
-    expect({ path, status: (await stage.get(path, { token })).status }).toEqual({ path, status: 200 })
+    await until(`${path} answers 200`, async () => (await stage.get(path, { token })).status === 200)
 })
 
 test('Postgres down: a wrong token is refused, and the event of another organization is not there', async () => {

@@ -10,6 +10,6 @@ export async function testRedis(): Promise<{ redis: RedisClient; keys: RedisKeys
     commandTimeoutMs: 5_000,
     onError: () => {},
   })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 10_000 })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
   return { redis, keys: redisKeys(`test-${randomBytes(6).toString('hex')}`) }
 }

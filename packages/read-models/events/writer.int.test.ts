@@ -41,7 +41,7 @@ test('a batch that waited for another one sees the event that the other one brou
     await lockEvents(tx, [eventId], 0)
     return readKnownEvents(tx, [eventId])
   })
-  await expect.poll(() => waiting(), { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => waiting()).toBe(1)
   commit()
   await first
 

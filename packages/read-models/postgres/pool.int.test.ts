@@ -67,7 +67,7 @@ test('a prepared text is prepared anew on the connection that comes after a brok
   expect(await double(db, 2)).toBe(4)
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
   await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(database.db)
-  await vi.waitFor(async () => expect(await double(db, 3)).toBe(6))
+  await vi.waitFor(async () => expect(await double(db, 3)).toBe(6), 30_000)
   expect(await prepared(db)).toEqual([1])
 })
 

@@ -63,7 +63,10 @@ test('after a window has ended the next request starts a new one', async () => {
   const id = await organizationOf('Trial')
   await take(id, 50)
   await take(id, 50)
-  await vi.waitFor(async () => expect(await redis.exists(keys.window(id))).toBe(0), { interval: 5 })
+  await vi.waitFor(async () => expect(await redis.exists(keys.window(id))).toBe(0), {
+    interval: 5,
+    timeout: 30_000,
+  })
   expect(await take(id)).toEqual([1, 2, 1, 60_000])
 })
 
