@@ -39,9 +39,12 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
   return fields
 }
 
-/** Each field that Redis has otherwise; a document that says "nothing sold" equals none. */
+/**
+ * Each field that Redis has otherwise; a document that says "nothing sold" equals none. The epoch is not compared: it says when
+ * a document was composed, and one of an older epoch is as good.
+ */
 export function fieldFindings(should: Map<string, string>, is: Record<string, string>): Finding[] {
-  const names = [...new Set([...should.keys(), ...Object.keys(is)])].sort()
+  const names = [...new Set([...should.keys(), ...Object.keys(is)])].filter(name => name !== 'epoch').sort()
   return names.flatMap(name => {
     const [found, counted] = [is[name], should.get(name)]
     if (found === counted || (saysNothing(name, found) && saysNothing(name, counted))) return []
