@@ -7,14 +7,19 @@ import { tally } from './testing.ts'
 const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
 const create = ['keys', 'create', '--organization', organization, '--name', 'till', '--scope', 'events:read']
 
-test.each([[[]], [['migrate']], [['topics', 'create']], [['keys']], [['keys', 'create']], [['feed']]])(
-  '%j --help is on stdout and a success',
-  async args => {
-    const ran = await tally([...args, '--help'])
-    expect(ran).toMatchObject({ code: 0, stderr: '' })
-    expect(ran.stdout).toContain(['Usage: tally', ...args].join(' '))
-  },
-)
+test.each([
+  [[]],
+  [['migrate']],
+  [['topics', 'create']],
+  [['keys']],
+  [['keys', 'create']],
+  [['offsets', 'accept']],
+  [['feed']],
+])('%j --help is on stdout and a success', async args => {
+  const ran = await tally([...args, '--help'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.stdout).toContain(['Usage: tally', ...args].join(' '))
+})
 
 test('--version prints the version', async () => {
   expect(await tally(['--version'])).toMatchObject({
@@ -59,6 +64,10 @@ test.each([
     [...create, '--expires-at', '2020-01-01T00:00:00Z'],
     '--expires-at takes a time to come, got "2020-01-01T00:00:00Z"',
   ],
+  [['offsets', 'bogus'], "too many arguments for 'list'. Expected 0 arguments but got 1: bogus."],
+  [['offsets', 'skip', 'tally.orders', '0'], "required option '--to <OFFSET>' not specified"],
+  [['offsets', 'accept', 'tally.orders', '-1'], 'PARTITION takes a whole number from 0, got "-1"'],
+  [['offsets', 'skip', 'tally.orders', '0', '--to', 'x'], '--to takes a whole number from 0, got "x"'],
   [
     ['keys', 'revoke', 'tally_abc'],
     'KEYID is the 12 characters of 0-9, A-Z, a-z between the two "_" of the token',

@@ -16,7 +16,7 @@ import type {
   SignInAttemptTable,
 } from './administrationTables.ts'
 import type { ApiKeyTable } from './apiKeyTable.ts'
-import type { RebuildTable, ReplayedLetterTable, ReplayedUpToTable } from './operationTables.ts'
+import type { RebuildTable, ReplayedLetterTable } from './operationTables.ts'
 
 /** Every table, for kysely; each is described in its model's folder. */
 export type Database = {
@@ -34,7 +34,6 @@ export type Database = {
   order_slots: OrderSlotTable
   api_keys: ApiKeyTable
   replayed_letters: ReplayedLetterTable
-  replayed_up_to: ReplayedUpToTable
   rebuilds: RebuildTable
   administrators: AdministratorTable
   admin_sessions: AdminSessionTable

@@ -12,9 +12,6 @@ export type ReplayedLetterTable = {
   sent_at: Instant<null>
 }
 
-/** Every dead letter before this offset was replayed, in the topic with this id. */
-export type ReplayedUpToTable = { topic: string; partition: number; topic_id: string; next_offset: number }
-
 /** A run of `tally rebuild`: events are rebuilt by id ascending, so that a run that was ended goes on behind the last. */
 export type RebuildTable = {
   rebuild_id: Generated<number>

@@ -234,6 +234,18 @@ test('a letter is replayed once, also by two at the same time, and then listed n
   expect(await sentAgain()).toHaveLength(51)
 })
 
+test('a letter with the id of one that was replayed, because the topic was created again, is listed and goes back', async () => {
+  await given({ offset: 1 })
+  expect(await run('replay', id(1))).toMatchObject({ code: 0 })
+  expect(await listed()).toEqual([])
+  await given({ offset: 1, value: Buffer.from('{"of":"the new topic"}') })
+  expect((await listed()).map(letter => letter.id)).toEqual([id(1)])
+  expect(await run('replay', id(1))).toMatchObject({ code: 0, stdout: `replayed ${id(1)}\n` })
+  expect(await listed()).toEqual([])
+  const values = (await sentAgain()).map(({ value }) => String(value))
+  expect(values.toSorted()).toEqual(['{"items":null}', '{"of":"the new topic"}'])
+})
+
 test('a replay that was ended before it could send is made up for', async () => {
   await given({ offset: 1 })
   await database.db

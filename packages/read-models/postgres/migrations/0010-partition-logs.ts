@@ -30,15 +30,6 @@ alter table replayed_letters
   drop constraint replayed_letters_pkey,
   add primary key (letter_id, fingerprint);
 
--- Up to where all letters of the dead-letter topic were replayed: listings begin there.
-create table replayed_up_to (
-  topic text not null,
-  partition integer not null,
-  topic_id text not null,
-  next_offset bigint not null,
-  primary key (topic, partition)
-);
-
 alter table audit_entries alter column organization_id drop not null;
 create index audit_entries_of_platform on audit_entries (audit_id desc) where organization_id is null;
 `.execute(db)

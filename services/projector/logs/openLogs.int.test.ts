@@ -1,0 +1,98 @@
+import { type Consumer, UndecodableBatchError } from '@tally/kafka'
+import { connectForTest, newTopic, sendAll, texts } from '@tally/kafka/testing.ts'
+import { moveOffset, readLogs } from '@tally/read-models'
+import { openLogger, openMetrics } from '@tally/runtime'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
+import { projectorMetrics } from '../metrics.ts'
+import { openLogs } from './openLogs.ts'
+import { retentionOf } from './topicSettings.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+/** The checks of a projector that has one partition of a topic with ten records, and what they do to its consumer. */
+async function given() {
+  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const topic = await newTopic(kafka)
+  await sendAll(kafka, texts(topic, [...'abcdefghij']))
+  const registry = openMetrics()
+  const done: unknown[][] = []
+  const batchErrors: ReturnType<Consumer['state']>['batchErrors'] = []
+  const consumer = {
+    state: () => ({ batchErrors }),
+    ...Object.fromEntries(
+      ['seek', 'hold', 'resume'].map(name => [name, (...args: unknown[]) => done.push([name, ...args])]),
+    ),
+  } as unknown as Consumer
+  const logs = openLogs({
+    kafka,
+    db: database.db,
+    topics: [topic],
+    metrics: projectorMetrics(registry),
+    logger: openLogger('test', 'silent'),
+    onMoved: () => {},
+  })
+  logs.attach(consumer)
+  const starts = await logs.assigned(new Map([[topic, [0]]]))
+  const of = { topic, partition: 0 }
+  return {
+    logs,
+    of,
+    starts,
+    done,
+    batchErrors,
+    metrics: () => registry.registry.metrics(),
+    stored: async () => (await readLogs(database.db, [topic]))[0],
+    move: (next: number, topicId: string) =>
+      database.db.transaction().execute(tx => moveOffset(tx, of, { next, topicId })),
+  }
+}
+
+test('a batch that cannot be decoded is told of with the command that goes past it, until that was done', async () => {
+  const { logs, of, starts, done, batchErrors, metrics, stored, move } = await given()
+  expect(starts.get(of.topic)?.get(0)).toBe(0)
+  await logs.tick()
+  expect(logs.notReady()).toBeUndefined()
+  const error = new UndecodableBatchError({ ...of, from: 4, to: 7 }, 'its checksum is wrong')
+  batchErrors.push({ ...of, error })
+  await logs.tick()
+  const message = `${error.message}. To go past it, run \`tally offsets skip ${of.topic} 0 --to 7\`.`
+  expect(logs.notReady()).toContain(message)
+  expect(await metrics()).toContain(`partition="0",state="undecodable"} 1`)
+  expect(await stored()).toMatchObject({ stall: { state: 'undecodable', message: logs.notReady() } })
+  expect(logs.isSound(of, { topicId: (await stored())?.topicId ?? '' })).toBe(false)
+
+  await move(7, (await stored())?.topicId ?? '')
+  await logs.tick()
+  expect(done).toEqual([['seek', of.topic, 0, 7]])
+  batchErrors.length = 0
+  await logs.tick()
+  expect(logs.notReady()).toBeUndefined()
+  expect(await stored()).toMatchObject({ nextOffset: 7, stall: null })
+})
+
+test('a batch of another log than the one that was compared is refused, and its partition is held', async () => {
+  const { logs, of, done, stored, move } = await given()
+  await logs.verify(of)
+  await move(3, 'another')
+  await logs.tick()
+  expect(logs.notReady()).toContain('was deleted and created again')
+  expect(done).toEqual([['hold', of.topic, 0]])
+  expect(await stored()).toMatchObject({ nextOffset: 3, stall: { state: 'recreated' } })
+})
+
+test('every setting that lets Kafka remove records is named, and no other', () => {
+  const found = (settings: Record<string, string>) => retentionOf(new Map(Object.entries(settings)))
+  const kept = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
+  expect(found(kept)).toEqual([])
+  expect(found({ ...kept, 'retention.ms': '604800000' })).toEqual(['retention.ms=604800000'])
+  expect(found({ ...kept, 'retention.bytes': '1000' })).toEqual(['retention.bytes=1000'])
+  expect(found({ ...kept, 'cleanup.policy': 'compact', 'retention.ms': '5' })).toEqual([
+    'cleanup.policy=compact',
+  ])
+  expect(found({ ...kept, 'cleanup.policy': 'compact,delete', 'retention.ms': '5' })).toHaveLength(2)
+})
