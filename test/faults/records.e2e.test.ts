@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { topicNames } from '@tally/kafka'
+import { inside } from '@tally/kafka/connection.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './bombs.ts'
+import { readLetters, withKafka } from './letters.ts'
+
+/** faults.md, Records. */
+const GIBIBYTE = 1024 ** 3
+const tally = useTally({ partitions: 1 })
+const festival = newFestival()
+let token: string
+
+beforeAll(async () => {
+  await tally.count([festival.organization(), festival.event()])
+  token = await tally.key(festival.organizationId)
+})
+
+async function orders(): Promise<number> {
+  const { body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
+  return body.data.totalOrders
+}
+const goodOrder = () => ({
+  key: festival.eventId,
+  value: Buffer.from(JSON.stringify(festival.order().value)),
+})
+const peak = () => peakMemoryOf(tally.projectors[0]?.pid ?? 0)
+/** Waits until so many orders are counted: what comes before them in their partition is done by then. */
+const counted = (count: number) =>
+  until(`${count} orders are counted`, async () => (await orders()) === count, 240_000)
+
+test.each(['zstd', 'gzip'] as const)(
+  'a record of 540 MB in a small %s batch is a dead letter without its value, the records around it count',
+  async codec => {
+    const before = await orders()
+    const seen = (await readLetters(tally)).length
+    const spaces = 540_000_000
+    const packed = await pack(codec, [goodOrder(), { key: festival.eventId, value: { spaces } }, goodOrder()])
+    expect(packed.length).toBeLessThan(1_000_000)
+    await sendPacked(tally, 'orders', { codec, packed, count: 3 })
+    await counted(before + 2)
+    const sha256 = sha256OfSpaces(spaces)
+    expect((await readLetters(tally)).slice(seen)).toMatchObject([
+      { reason: 'too-large', bytes: String(spaces), sha256, length: undefined },
+    ])
+
+    expect(peak()).toBeLessThan(GIBIBYTE)
+  },
+  120_000,
+)
+
+test('a small batch of many records that unpack to gigabytes is read in bounded memory', async () => {
+  const before = await orders()
+  const seen = (await readLetters(tally)).length
+  const spaces = 7 * 1024 * 1024
+  const bad = { key: festival.eventId, value: { spaces } }
+  const records = [goodOrder(), ...Array.from({ length: 150 }, () => bad), goodOrder()]
+  const packed = await pack('zstd', records)
+  expect(packed.length).toBeLessThan(1_000_000)
+  await sendPacked(tally, 'orders', { codec: 'zstd', packed, count: records.length })
+  await counted(before + 2)
+  const came = (await readLetters(tally)).slice(seen)
+  expect(came).toHaveLength(150)
+  expect(new Set(came.map(({ reason, length }) => `${reason} ${length}`))).toEqual(
+    new Set([`not-json ${spaces}`]),
+  )
+
+  expect(peak()).toBeLessThan(GIBIBYTE)
+}, 300_000)
+
+test('a dead letter that its topic refuses for its size comes without its value, and holds up no other', async () => {
+  const before = await orders()
+  const seen = (await readLetters(tally)).length
+  const value = randomBytes(700_000)
+  await withKafka(tally.settings.KAFKA_BROKERS ?? '', kafka =>
+    inside(kafka).admin.use(admin =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            type: 2,
+            name: topicNames(tally.settings.TOPIC_PREFIX ?? '').deadLetters,
+            configEntries: [{ name: 'max.message.bytes', value: '5000' }],
+          },
+        ],
+      }),
+    ),
+  )
+  await tally.produce([
+    { type: 'orders', key: festival.eventId, value: Buffer.from('no JSON') },
+    { type: 'orders', key: festival.eventId, value, headers: { till: '7' } },
+    { type: 'orders', key: festival.eventId, value: Buffer.from('{') },
+    festival.order(),
+  ])
+  await counted(before + 1)
+  const sha256 = createHash('sha256').update(value).digest('hex')
+  expect((await readLetters(tally)).slice(seen)).toMatchObject([
+    { reason: 'not-json', length: 7 },
+    { reason: 'not-json', length: undefined, bytes: '700000', sha256 },
+    { reason: 'not-json', length: 1 },
+  ])
+})
