@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import { afterEach, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** faults.md, Postgres: a process frozen for a minute inside a transaction. */
+const tally = useTally({ projectors: 1, partitions: 1 })
+const sagra = newFestival()
+const frozen = new Set<number>()
+afterEach(() => {
+  for (const pid of frozen) process.kill(pid, 'SIGCONT')
+})
+
+type Backend = { pid: number; state: string }
+async function backends(): Promise<Backend[]> {
+  const { rows } = await sql<Backend>`
+select pid, state from pg_stat_activity
+where datname = current_database() and application_name = 'tally-projector' and xact_start is not null`.execute(
+    tally.database.db,
+  )
+  return rows
+}
+
+test('a projector that is frozen inside its transaction until Postgres ends it goes on, and counts once', {
+  timeout: 150_000,
+}, async () => {
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+  const token = await tally.key(sagra.organizationId)
+  const { pid } = tally.projectors[0] as { pid: number }
+  const topic = `${tally.settings.TOPIC_PREFIX}.orders`
+
+  // While its row is locked the batch stands inside its transaction.
+  await tally.database.db.transaction().execute(async tx => {
+    await sql`select 1 from shard_offsets where topic = ${topic} for update`.execute(tx)
+    await tally.produce([sagra.order(), sagra.order()])
+    await until('the batch waits for its row', async () => {
+      const { rows } = await sql`
+select 1 from pg_locks join pg_stat_activity using (pid)
+where not granted and application_name = 'tally-projector' and datname = current_database()`.execute(
+        tally.database.db,
+      )
+      return rows.length > 0
+    })
+    frozen.add(pid)
+    process.kill(pid, 'SIGSTOP')
+  })
+  // The lock is granted, and nobody says what comes next: 25P03 after 30 s.
+  await until('its transaction is open', async () =>
+    (await backends()).some(({ state }) => state.startsWith('idle in')),
+  )
+  await until('Postgres ends it', async () => (await backends()).length === 0, 90_000)
+  frozen.delete(pid)
+  process.kill(pid, 'SIGCONT')
+
+  await tally.count([sagra.order()])
+  const { body } = await tally.get(`${sagra.path}/analytics/kpis`, { token })
+  expect(body.data.totalOrders).toBe(4)
+  expect(await tally.projectors[0]?.end()).toBe(0)
+})

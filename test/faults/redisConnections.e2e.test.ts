@@ -1,0 +1,110 @@
+import { Redis } from 'ioredis'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { type Environment, startProcess, type TallyProcess } from '../support/process.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+import { makeCertificate, openRedises, type Redises } from './servers/redis.ts'
+
+/** faults.md, Redis: `rediss://`, user and password, Sentinel. */
+const tally = useTally({ projectors: 1, queries: 0 })
+const sagra = newFestival()
+const started: TallyProcess[] = []
+let redises: Redises
+let token: string
+
+beforeAll(async () => {
+  redises = openRedises()
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+  token = await tally.key(sagra.organizationId)
+  await tally.projectors[0]?.end()
+})
+afterEach(async () => {
+  for (const process of started.splice(0)) await process.end()
+})
+afterAll(() => redises?.stop())
+
+/** A user with a password that has to be escaped in an address; nobody else may do anything. */
+const acl = ['user default off', 'user tally on >p@ss:word ~* &* +@all']
+const credentials = `tally:${encodeURIComponent('p@ss:word')}@`
+
+/** Starts a projector and a query process; resolves with where the query process answers, and with its operators' port. */
+async function start(settings: Environment): Promise<{ address: string; ops: string }> {
+  const [, query] = ['projector', 'query'].map(command => {
+    const process = startProcess([command], { ...tally.settings, ...settings })
+    started.push(process)
+    return process
+  })
+  const { address = '', ops = '' } = (await query?.line(({ msg }) => msg === 'query started')) ?? {}
+  return { address, ops }
+}
+
+/** Waits until the figures say so many orders, and Postgres is not asked for them. */
+async function untilRedisSays(orders: number, { address, ops }: { address: string; ops: string }) {
+  const fromPostgres = async () => {
+    const { text } = await ask(ops, '/metrics')
+    return Number(/^tally_query_source_total\{source="postgres"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+  }
+  await until(`Redis says ${orders} orders`, async () => {
+    const before = await fromPostgres()
+    const { body } = await ask(address, `${sagra.path}/analytics/kpis`, { token })
+    return body?.data?.totalOrders === orders && (await fromPostgres()) === before
+  })
+}
+
+test('Redis over TLS, with a user and a password: documents lie there, and answers come from there', async () => {
+  const { certificate, key } = makeCertificate(redises.folder)
+  const tls = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
+  const port = await redises.start([...tls, ...acl], { isTls: true })
+  const query = await start({
+    REDIS_URL: `rediss://${credentials}127.0.0.1:${port}`,
+    NODE_EXTRA_CA_CERTS: certificate,
+  })
+  await untilRedisSays(1, query)
+})
+
+test('Redis with Sentinel: the master is found, and its successor after a failover', {
+  timeout: 150_000,
+}, async () => {
+  const own = [...acl, 'masteruser tally', 'masterauth p@ss:word']
+  const master = await redises.start(own)
+  const replica = await redises.start([...own, `replicaof 127.0.0.1 ${master}`])
+  const watching = [
+    `sentinel monitor main 127.0.0.1 ${master} 2`,
+    'sentinel auth-user main tally',
+    'sentinel auth-pass main p@ss:word',
+    'sentinel down-after-milliseconds main 1000',
+    'sentinel failover-timeout main 3000',
+  ]
+  const sentinels = await Promise.all([1, 2, 3].map(() => redises.start(watching, { isSentinel: true })))
+  const hosts = sentinels.map(port => `127.0.0.1:${port}`).join(',')
+  const url = `redis+sentinel://${credentials}${hosts}/main`
+  // A failover needs a replica that follows, and sentinels that know it and each other.
+  const sentinel = quietRedis(`redis://127.0.0.1:${sentinels[0]}`)
+  const knows = async (kind: 'replicas' | 'sentinels') =>
+    ((await sentinel.call('sentinel', kind, 'main').catch(() => [])) as unknown[]).length
+  await until('the sentinels know the replica', async () => (await knows('replicas')) === 1)
+  await until('the sentinels know each other', async () => (await knows('sentinels')) === 2)
+  sentinel.disconnect()
+  const query = await start({ REDIS_URL: url })
+  await untilRedisSays(1, query)
+
+  await redises.kill(master)
+  const promoted = quietRedis(`redis://${credentials}127.0.0.1:${replica}`)
+  await until('the replica is the master', () => isMaster(promoted))
+  await tally.produce([sagra.order()])
+  await untilRedisSays(2, query)
+  expect(
+    await promoted.hget(`${tally.settings.REDIS_PREFIX}:event:{${sagra.eventId}}`, 'revision'),
+  ).not.toBeNull()
+  promoted.disconnect()
+})
+
+function quietRedis(url: string): Redis {
+  const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 100 })
+  return redis.on('error', () => {})
+}
+
+const isMaster = async (redis: Redis): Promise<boolean> =>
+  ((await redis.role().catch(() => [])) as unknown[])[0] === 'master'
