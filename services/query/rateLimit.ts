@@ -58,10 +58,18 @@ export function openRateLimiter(
     return again ? grantOf(again, index) : takeHere(id)
   }
 
+  /** Postgres does not answer: Redis that took too long once may answer now. */
+  const takeAgain = async (id: OrganizationId, error: unknown): Promise<Grant> => {
+    const { index, taken } = turns.takeRequest(id)
+    const again = await taken
+    if (!again) throw error
+    return grantOf(again, index)
+  }
+
   return id => {
     const { index, taken } = turns.takeRequest(id)
     return taken.then(reply => {
-      if (reply === undefined) return takeHere(id)
+      if (reply === undefined) return takeHere(id).catch(error => takeAgain(id, error))
       return reply === null ? publishAndTake(id) : grantOf(reply, index)
     })
   }

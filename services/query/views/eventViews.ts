@@ -10,7 +10,6 @@ import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
-import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { RedisTurns } from '../redisTurns.ts'
 import type { Composed } from './composed.ts'
@@ -50,7 +49,7 @@ export type EventViewsParts = {
   turns: RedisTurns
   breaker: Breaker
   shared: SharedReads
-  watermarks: Pick<Watermarks, 'isBehind'>
+  watermarks: Pick<Watermarks, 'isBehind' | 'isPostgresUp'>
   topics: string[]
   /** Hears where an answer came from. */
   onSource: (source: 'memory' | 'redis' | 'postgres') => void
@@ -154,6 +153,8 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         memory.keep(hot)
         return answer(hot)
       }
+      // Postgres hangs: nobody waits for its time-outs.
+      if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot)
       try {
         const cold = await readCold(of, needs)
         onSource('postgres')
@@ -162,11 +163,11 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(cold)
       } catch (error) {
         onFailure(error)
-        // Postgres that is only busy is no reason to take back what was said.
-        const isTooOld = error instanceof Overloaded && isRead(hot) && memory.isAhead(hot)
-        if (isRead(hot) && !isTooOld) return answer(hot)
+        // Redis that took too long once may answer now.
+        const again = hot ?? (await readHot(eventId, needs, permit))
+        if (isRead(again)) return answer(again)
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
-        const listed = hot === 'missing' ? await listedEvents(organizationId) : undefined
+        const listed = again === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined
         throw unavailable()
       }

@@ -15,6 +15,7 @@ const sources = vi.hoisted(() => ({
   isRedisUp: true,
   refusesWrites: false,
   isBehind: false,
+  isPostgresUp: true,
 }))
 vi.mock('./fromRedis.ts', () => ({ openRedisSource: () => () => sources.redis() }))
 vi.mock('./fromPostgres.ts', () => ({
@@ -41,11 +42,11 @@ const granted = Promise.resolve()
 
 function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
-    sources.isRedisUp ? call() : Promise.resolve(undefined)
+    sources.isRedisUp ? call().catch(() => undefined) : Promise.resolve(undefined)
   const parts = {
     breaker: { attempt, refusesWrites: () => sources.refusesWrites },
     shared: openSharedReads(openGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
-    watermarks: { isBehind: () => sources.isBehind },
+    watermarks: { isBehind: () => sources.isBehind, isPostgresUp: () => sources.isPostgresUp },
     topics: [],
     onSource() {},
     onFailure() {},
@@ -71,7 +72,13 @@ const postgresIsDown = () => {
 }
 
 beforeEach(() => {
-  Object.assign(sources, { askedPostgres: 0, isRedisUp: true, refusesWrites: false, isBehind: false })
+  Object.assign(sources, {
+    askedPostgres: 0,
+    isRedisUp: true,
+    refusesWrites: false,
+    isBehind: false,
+    isPostgresUp: true,
+  })
   postgresHas(undefined)
 })
 
@@ -198,4 +205,23 @@ test('an unknown event costs Postgres one query in 0.8 s, and is found once it i
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('while Postgres hangs Redis answers at once with what fits together, also if it is old', async () => {
+  const { ask } = open()
+  redisHas(read(10, 2_000))
+  await ask()
+  redisHas(read(9, 1_000))
+  sources.postgres = () => new Promise(() => {})
+  sources.isPostgresUp = false
+  expect(await ask()).toEqual(['revision 9', 1_000])
+})
+
+test('a Redis that was too slow once is asked again if Postgres is down', async () => {
+  const { ask } = open()
+  let asked = 0
+  sources.redis = () =>
+    ++asked === 1 ? Promise.reject(new Error('too slow')) : Promise.resolve(read(10, 2_000))
+  postgresIsDown()
+  expect(await ask()).toEqual(['revision 10', 2_000])
 })

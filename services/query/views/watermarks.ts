@@ -3,10 +3,14 @@ import { type Postgres, readAsOfByShard } from '@tally/read-models'
 const pollMs = 1_000
 /** Redis follows Postgres within milliseconds; a projector that is behind may hold documents back for longer. */
 const behindMs = 2_000
+/** Polls that began within this time without an answer: Postgres hangs, or is down. */
+const silentMs = 3_000
 
 export type Watermarks = {
   /** Whether Redis says less of a shard than Postgres did lately: its documents are not updated any more. */
   isBehind(shard: number, asOfMs: number): boolean
+  /** Whether Postgres has answered a poll lately; true before the first. */
+  isPostgresUp(): boolean
   close(): void
 }
 
@@ -25,11 +29,13 @@ export function watchWatermarks({
 }): Watermarks {
   let known = new Map<number, number>()
   let isRunning = false
+  let answeredMs = performance.now()
   const poll = async () => {
     if (isRunning) return
     isRunning = true
     try {
       known = await readAsOfByShard(db, topics)
+      answeredMs = performance.now()
     } catch (error) {
       onFailure(error)
     } finally {
@@ -40,6 +46,7 @@ export function watchWatermarks({
   void poll()
   return {
     isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.get(shard) ?? 0),
+    isPostgresUp: () => performance.now() - answeredMs < silentMs,
     close: () => clearInterval(timer),
   }
 }
