@@ -33,4 +33,4 @@ test('one fault of each kind under load: nothing lost, nothing twice, never half
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\n${log.join('\n')}\nlogs in ${folder}`)
   }
-}, 600_000)
+}, 900_000)
