@@ -17,6 +17,8 @@ export const metricHelp = {
     'Partitions that were first read when their log no longer began at offset 0, by topic and partition',
   tally_projector_failures_total:
     'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
+  tally_projector_redis_refuses_writes:
+    '1 while Redis refuses writes (full, disk errors, too few replicas), else 0',
   tally_projector_lost_commits_total:
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_query_requests_total: 'Requests answered, by endpoint and status',

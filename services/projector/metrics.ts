@@ -11,6 +11,7 @@ export function projectorMetrics(metrics: Metrics) {
     freshness: metrics.gauge('tally_projector_freshness_seconds', ['topic', 'partition']),
     stalled: metrics.gauge('tally_projector_stalled_partitions', ['topic', 'partition', 'state']),
     lateStarts: metrics.counter('tally_projector_late_starts_total', ['topic', 'partition']),
+    redisRefusesWrites: metrics.gauge('tally_projector_redis_refuses_writes', []),
     lostCommits: metrics.counter('tally_projector_lost_commits_total', ['topic']),
     failures: metrics.counter('tally_projector_failures_total', ['part']),
   }

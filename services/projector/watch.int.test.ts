@@ -68,6 +68,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     seen: { epoch: 0, revision: 0 },
     walk: { step: async () => {} },
     isSound: () => true,
+    refusals: { note() {} },
     learn() {},
     seek() {},
     topics: [topic],

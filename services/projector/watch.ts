@@ -14,6 +14,7 @@ import { noteEnds } from './ends.ts'
 import type { ProjectorMetrics } from './metrics.ts'
 import { keyOf } from './pending.ts'
 import type { Partition, Publisher } from './publisher.ts'
+import type { Refusals } from './refusals.ts'
 import type { Walk } from './walk.ts'
 
 const tickMs = 400
@@ -33,6 +34,7 @@ export type WatchParts = {
   learn: (counts: ReadonlyMap<string, number>) => void
   /** Reads a partition again from an offset that lies before what was applied. */
   seek: (of: Partition, offset: number) => void
+  refusals: Pick<Refusals, 'note'>
   metrics: ProjectorMetrics
   logger: Logger
 }
@@ -68,15 +70,20 @@ export function watch(parts: WatchParts): () => Promise<void> {
 }
 
 function openTick(parts: WatchParts): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
-  const { db, publisher, asOf, seen, walk, topics, assigned, learn, seek, metrics, logger } = parts
+  const { db, publisher, asOf, seen, walk, topics, assigned, learn, seek, refusals, metrics, logger } = parts
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
 
-  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
+  const attempt = async (
+    work: () => Promise<void>,
+    hear: (error?: unknown) => void = () => {},
+  ): Promise<boolean> => {
     try {
       await work()
+      hear()
       return true
     } catch (error) {
+      hear(error)
       const part = partOf(error)
       metrics.failures.inc({ part })
       logger.debug({ err: error, part }, 'a part does not answer; trying again')
@@ -180,7 +187,7 @@ function openTick(parts: WatchParts): { tick: () => Promise<void>; settle: () =>
       if (epoch !== null && epoch === read.epoch)
         await surpass(await asOf.storeInRedis(said, { nowMs, epoch }))
       await walk.step(partitions)
-    })
+    }, refusals.note)
   }
   return { tick, settle: () => Promise.all([notingEnds, draining]) }
 }

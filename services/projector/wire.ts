@@ -26,6 +26,7 @@ import { projectorMetrics } from './metrics.ts'
 import { onBatch } from './onBatch.ts'
 import { openPartitionCheck } from './partitioner.ts'
 import { openPublisher, type Partition } from './publisher.ts'
+import { openRefusals } from './refusals.ts'
 import { openWalk } from './walk.ts'
 import { watch } from './watch.ts'
 
@@ -108,6 +109,7 @@ export async function startProjector(
   void warnOfRetention(kafka, topics, logger)
   const logs = openLogs({ kafka, db, topics, metrics, logger, onMoved: asOf.applied })
 
+  const refusals = openRefusals({ metrics, logger })
   let assigned: Partition[] = []
   const stopWatch = watch({
     kafka,
@@ -119,6 +121,7 @@ export async function startProjector(
     topics,
     assigned: () => assigned,
     isSound: logs.isSound,
+    refusals,
     learn: partitioner.learn,
     seek: ({ topic, partition }, offset) => consumer.seek(topic, partition, offset),
     metrics,
@@ -168,6 +171,7 @@ export async function startProjector(
     if (!joined) return 'not in the consumer group yet'
     const stalled = logs.notReady()
     if (stalled !== undefined) return stalled
+    if (refusals.notReady() !== undefined) return refusals.notReady()
     if (lastError !== undefined) return 'caught in an error; it tries again'
     return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
   }

@@ -44,6 +44,10 @@ test('Redis full: within 5 s Postgres answers, and what is counted then is in ev
   await redis.config('SET', 'maxmemory', '1')
   await sell()
   await until('the sale is counted', async () => (await totalOrders()) === known, 5_000)
+  const projector = stage.system.projectors[0]?.ops ?? ''
+  const ready = async () => (await ask(projector, '/readyz')).text
+  await until('the projector says so', async () => (await ready()).includes('Redis refuses writes'))
+  expect((await ask(projector, '/metrics')).text).toContain('tally_projector_redis_refuses_writes 1')
   await stage.count(sagra.order(), sagra.event({ version: 2, name: 'Sagra piena' }))
   known += 1
   await stage.expectAnswers()
@@ -54,6 +58,7 @@ test('Redis full: within 5 s Postgres answers, and what is counted then is in ev
   known += 1
   await stage.expectAnswers()
   expect(said('Redis takes writes again')).toBe(1)
+  await until('the projector is ready', async () => (await ask(projector, '/readyz')).status === 200)
   expect(said('Redis refuses writes')).toBe(1)
 })
 
