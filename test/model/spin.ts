@@ -59,13 +59,14 @@ export async function search(run: Run, { isShortest = false } = {}): Promise<Fou
     const level = run.violates === undefined ? '-O1' : '-O0'
     const kind = [
       '-DSAFETY',
-      '-DCOLLAPSE',
+      run.isSampled ? '-DBITSTATE' : '-DCOLLAPSE',
       '-DNOFAIR',
       `-DMEMLIM=${maxMemory}`,
       ...(isShortest ? ['-DREACH'] : []),
     ]
     await execute('gcc', [level, '-w', ...kind, '-o', 'pan', 'pan.c'], { cwd })
-    const args = [`-m${isShortest ? 400 : maxDepth}`, ...(isShortest ? ['-i'] : ['-c1'])]
+    const size = run.isSampled ? ['-w33'] : []
+    const args = [`-m${isShortest ? 400 : maxDepth}`, isShortest ? '-i' : '-c1', ...size]
     const { stdout } = await execute(join(cwd, 'pan'), args, { ...options, cwd })
     const found = read(stdout)
     if (found.errors === 0) return { ...found, violated: undefined, trace: [] }
