@@ -11,6 +11,7 @@ import {
   readOffsets,
   readSeenRefunds,
 } from '@tally/read-models'
+import { isTransient } from '@tally/runtime'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
@@ -111,6 +112,27 @@ order by lower(name)`.execute(db)
     'statement_timeout=5000',
     'TimeZone=UTC',
   ])
+})
+
+test('a transaction of a process that stood still ends with a transient error, and can begin again', async () => {
+  const db = openPostgres(database.url, {
+    name: 'test',
+    max: 1,
+    statementTimeoutMs: 5_000,
+    session: { idle_in_transaction_session_timeout: '100' },
+    onError: () => {},
+  })
+  opened.push(db)
+  const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+  const work = (before: () => unknown) =>
+    db.transaction().execute(async tx => {
+      await sql`select 1`.execute(tx)
+      before()
+      return (await sql<{ two: number }>`select 2 as two`.execute(tx)).rows
+    })
+  const error = await work(standStill).catch(error => error)
+  expect(isTransient(error), String(error)).toBe(true)
+  expect(await work(() => {})).toEqual([{ two: 2 }])
 })
 
 /** What a projector asks all the time. */
