@@ -13,7 +13,14 @@ export type StoredEvent = Event & { shard: number; isScattered?: true }
 export const versionOf = ({ version, isScattered }: StoredEvent): string =>
   isScattered ? `${version} scattered` : String(version)
 
-export type EventHead = { eventId: EventId; shard: number; revision: number; event: StoredEvent | undefined }
+export type EventHead = {
+  eventId: EventId
+  shard: number
+  revision: number
+  /** The epoch of the database that told it; null: not open. */
+  epoch: number | null
+  event: StoredEvent | undefined
+}
 
 /** The heads of these events, each with its event where that is known. */
 export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]): Promise<EventHead[]> {
@@ -22,12 +29,14 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
     .selectFrom('event_heads as head')
     .leftJoin('events as event', 'event.event_id', 'head.event_id')
     .select(['head.event_id', 'head.shard', 'head.revision', 'head.is_scattered', 'event.document'])
+    .select(sql<number | null>`(select current_epoch())`.as('epoch'))
     .where('head.event_id', 'in', eventIds)
     .execute()
-  return rows.map(({ event_id, shard, revision, is_scattered, document }) => ({
+  return rows.map(({ event_id, shard, revision, epoch, is_scattered, document }) => ({
     eventId: event_id as EventId,
     shard,
     revision,
+    epoch,
     event:
       document === null
         ? undefined

@@ -77,8 +77,8 @@ function compose(
   epochs: Epochs,
 ): Promise<{ epoch: number; composed: Composed[] }> {
   return inSnapshot(db, async snapshot => {
-    const epoch = await readEpoch(snapshot)
     const heads = await readEventHeads(snapshot, [...part.keys()])
+    const epoch = heads.length === 0 ? await readEpoch(snapshot) : (heads[0]?.epoch ?? null)
     if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')
     await epochs.enter(epoch, new Set(heads.map(({ shard }) => shard)))
     const bases = new Map(heads.map(head => [head.eventId, baseOf(head, part.get(head.eventId))]))

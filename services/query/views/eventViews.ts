@@ -134,7 +134,10 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         found.set(key, composed)
         return []
       }
-      const answer = ({ head: { event, revision }, documents, asOfMs }: Read): Answered | undefined => {
+      const answer = (
+        { head: { event, revision }, documents, ...read }: Read,
+        asOfMs = read.asOfMs,
+      ): Answered | undefined => {
         const plan = planOf(event)
         if (plan === undefined) return undefined
         const key = answerKey(eventId, revision, plan)
@@ -154,7 +157,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(hot)
       }
       // Postgres hangs: nobody waits for its time-outs.
-      if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot)
+      if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
       try {
         const cold = await readCold(of, needs)
         onSource('postgres')
@@ -165,7 +168,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         onFailure(error)
         // Redis that took too long once may answer now.
         const again = hot ?? (await readHot(eventId, needs, permit))
-        if (isRead(again)) return answer(again)
+        if (isRead(again)) return answer(again, memory.sayable(again))
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = again === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined

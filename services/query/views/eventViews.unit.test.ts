@@ -32,6 +32,7 @@ const read = (revision: number, asOfMs: number, shard = 1) =>
     head: { eventId: 'e', revision, event: { ...of, shard, menuItems: [], days: [], areas: [] } },
     documents: new Map([['kpis:1:0', `revision ${revision}`]]),
     asOfMs,
+    epochs: { documents: 1, asOf: 1 },
   }) as unknown as Read
 const question: Question = () => ({
   key: 'k',

@@ -27,6 +27,7 @@ export function openPostgresSource({ db, topics }: { db: Postgres; topics: strin
       const [head] = await readEventHeads(snapshot, [eventId])
       if (head?.event === undefined) return undefined
       const { revision, event, shard } = head
+      const epoch = head.epoch ?? 0
       const names = [...new Set(asked.flatMap(needs => needs(event, revision)))]
       const documents: DocumentTexts = new Map()
       for (const [view, ofView] of Map.groupBy(names, viewOf)) {
@@ -41,6 +42,7 @@ export function openPostgresSource({ db, topics }: { db: Postgres; topics: strin
         head: { eventId, revision, event },
         documents,
         asOfMs: await readAsOf(snapshot, topics, shard),
+        epochs: { documents: epoch, asOf: epoch },
       }
     })
 }

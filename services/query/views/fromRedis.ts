@@ -17,7 +17,13 @@ export type Head = { eventId: EventId; revision: number; event: StoredEvent }
 export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
 
 /** What was read: the event, the documents that were needed, and the watermark up to which everything is counted in them. */
-export type Read = { head: Head; documents: DocumentTexts; asOfMs: number | null }
+export type Read = {
+  head: Head
+  documents: DocumentTexts
+  asOfMs: number | null
+  /** The epoch in which the documents were composed, and that in which the watermark was told. */
+  epochs: { documents: number; asOf: number }
+}
 
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark claims,
@@ -73,7 +79,12 @@ export function openRedisSource({
     const documents = collect(names, texts, complete === '1')
     return documents === undefined
       ? 'missing'
-      : { head: { eventId, revision: Number(revision), event }, documents, asOfMs: shard.asOfMs }
+      : {
+          head: { eventId, revision: Number(revision), event },
+          documents,
+          asOfMs: shard.asOfMs,
+          epochs: { documents: Number(epoch ?? 0), asOf: shard.epoch },
+        }
   }
 
   /** The event's record; without one nobody knows its shard, and what the hash says cannot be checked. */
@@ -107,7 +118,8 @@ export function openRedisSource({
     if (mark === undefined) return 'missing'
     if (!holds(shard, eventId, mark)) return 'old'
     if (mark.revision === cached.revision && needs(event, mark.revision).length === 0) {
-      return { head: cached, documents: noDocuments, asOfMs: shard.asOfMs }
+      const epochs = { documents: mark.epoch, asOf: shard.epoch }
+      return { head: cached, documents: noDocuments, asOfMs: shard.asOfMs, epochs }
     }
     await permit
     return (await readDocuments({ eventId, event }, needs, shard)) ?? readWhole(eventId, needs)

@@ -6,7 +6,8 @@ import type { Head, Read } from './fromRedis.ts'
 const rememberedEvents = 2_000
 const rememberedEntries = 100_000
 
-type Remembered = { head: Head; asOfMs: number | null }
+/** `epoch`: in which the watermark was told. */
+type Remembered = { head: Head; asOfMs: number | null; epoch: number }
 /** What was remembered at one moment; compared by identity. */
 export type Before = Remembered | undefined
 
@@ -25,6 +26,11 @@ export type Memory = {
   keep(read: Read): void
   /** Keeps what Postgres said, unless a newer read came meanwhile: then of both the later. */
   reset(read: Read, before: Before): void
+  /**
+   * The watermark to say of a read of Redis while Postgres cannot be asked: that of the read, or what was said before if the
+   * documents are at least as new as what it was said of, and Postgres lost no commits in between.
+   */
+  sayable(read: Read): number | null
   /** As reset, of a read that brought the watermark only. */
   resetAsOf(id: EventId, asOfMs: number | null, before: Before): void
 }
@@ -37,14 +43,16 @@ export function openMemory(): Memory {
       1 + event.menuItems.length + event.days.length + event.areas.length,
   })
 
-  const put = (head: Head, asOfMs: number | null) => {
+  const put = (head: Head, asOfMs: number | null, epoch: number) => {
     const known = remembered.peek(head.eventId)
-    if (known?.head !== head || known.asOfMs !== asOfMs) remembered.set(head.eventId, { head, asOfMs })
+    if (known?.head !== head || known.asOfMs !== asOfMs || known.epoch !== epoch)
+      remembered.set(head.eventId, { head, asOfMs, epoch })
   }
-  const reset: Memory['reset'] = ({ head, asOfMs }, before) => {
+  const reset: Memory['reset'] = ({ head, asOfMs, epochs: { asOf: epoch } }, before) => {
     const known = remembered.peek(head.eventId)
-    if (known === undefined || known === before) return put(head, asOfMs)
-    put(known.head.revision > head.revision ? known.head : head, later(known.asOfMs, asOfMs))
+    if (known === undefined || known === before) return put(head, asOfMs, epoch)
+    const newer = known.head.revision > head.revision ? known.head : head
+    put(newer, later(known.asOfMs, asOfMs), Math.min(known.epoch, epoch))
   }
 
   return {
@@ -55,11 +63,19 @@ export function openMemory(): Memory {
       if (known === undefined) return false
       return head.revision < known.head.revision || (asOfMs ?? 0) < (known.asOfMs ?? 0)
     },
-    keep: ({ head, asOfMs }) => put(head, asOfMs),
+    keep: ({ head, asOfMs, epochs }) => put(head, asOfMs, epochs.asOf),
+    sayable({ head, asOfMs, epochs }) {
+      const known = remembered.peek(head.eventId)
+      const holdsAll =
+        known !== undefined && head.revision >= known.head.revision && epochs.documents <= known.epoch
+      return holdsAll ? later(known.asOfMs, asOfMs) : asOfMs
+    },
     reset,
     resetAsOf(id, asOfMs, before) {
       const known = remembered.peek(id)
-      if (known !== undefined) reset({ head: known.head, documents: new Map(), asOfMs }, before)
+      if (known === undefined) return
+      const epochs = { documents: known.epoch, asOf: known.epoch }
+      reset({ head: known.head, documents: new Map(), asOfMs, epochs }, before)
     },
   }
 }

@@ -1,0 +1,35 @@
+import type { EventId } from '@tally/contract'
+import type { StoredEvent } from '@tally/read-models'
+import { expect, test } from 'vitest'
+import type { Read } from './fromRedis.ts'
+import { openMemory } from './memory.ts'
+
+const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId
+const event = { menuItems: [], days: [], areas: [] } as unknown as StoredEvent
+
+const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read => ({
+  head: { eventId, revision, event },
+  documents: new Map(),
+  asOfMs,
+  epochs,
+})
+const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
+
+/** What is said of a read of Redis after Postgres has said 2,000 of revision 7 in epoch 5, and does not answer any more. */
+function sayable(later: Read): number | null {
+  const memory = openMemory()
+  memory.reset(read(7, 2_000, inEpoch(5)), undefined)
+  return memory.sayable(later)
+}
+
+test('documents as new as those of before keep the watermark that was said of them', () => {
+  expect(sayable(read(7, 1_500, inEpoch(5)))).toBe(2_000)
+  expect(sayable(read(8, 1_500, inEpoch(5)))).toBe(2_000)
+  expect(sayable(read(7, 1_500, { documents: 4, asOf: 5 }))).toBe(2_000)
+  expect(sayable(read(8, 2_500, inEpoch(5)))).toBe(2_500)
+})
+
+test('older documents, and those of a later epoch, have their own watermark only', () => {
+  expect(sayable(read(6, 1_500, inEpoch(5)))).toBe(1_500)
+  expect(sayable(read(9, 1_500, inEpoch(6)))).toBe(1_500)
+})
