@@ -24,7 +24,7 @@ const topics = ['events', 'orders', 'refunds']
 async function fiveTogether(client: typeof redis, id: OrganizationId) {
   const breaker = openBreaker({ redis: client, onFailure: () => {} })
   const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
-  const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns }, limits)
+  const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns, breaker }, limits)
   return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
 }
 

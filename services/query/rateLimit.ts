@@ -8,6 +8,7 @@ import {
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
+import type { Breaker } from './breaker.ts'
 import { unavailable } from './http/problems.ts'
 import { type RedisTurns, type Taken, windowMs } from './redisTurns.ts'
 
@@ -26,10 +27,16 @@ export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
  * Postgres down as well no limit is known, and the request is a `service-unavailable`.
  */
 export function openRateLimiter(
-  parts: { db: Postgres; redis: RedisClient; keys: RedisKeys; turns: RedisTurns },
+  parts: {
+    db: Postgres
+    redis: RedisClient
+    keys: RedisKeys
+    turns: RedisTurns
+    breaker: Pick<Breaker, 'rely'>
+  },
   limits: RateLimits,
 ): RateLimiter {
-  const { db, turns } = parts
+  const { db, turns, breaker } = parts
   const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
   const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
@@ -60,6 +67,7 @@ export function openRateLimiter(
 
   /** Postgres does not answer: Redis that took too long once may answer now. */
   const takeAgain = async (id: OrganizationId, error: unknown): Promise<Grant> => {
+    breaker.rely()
     const { index, taken } = turns.takeRequest(id)
     const again = await taken
     if (!again) throw error

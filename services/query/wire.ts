@@ -112,7 +112,7 @@ export async function startQuery(
     onFailure,
     listedEvents: list.listed,
   })
-  const takeRequest = openRateLimiter({ db: authDb, redis, keys, turns }, settings.rateLimits)
+  const takeRequest = openRateLimiter({ db: authDb, redis, keys, turns, breaker }, settings.rateLimits)
 
   const app = await buildApp(
     { authenticator, takeRequest, readers: { views, list, db, shared, topics, onFailure }, turns },

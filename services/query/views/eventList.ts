@@ -75,6 +75,9 @@ export function openEventList(parts: {
       } catch (error) {
         onFailure(error)
         if (isHot) return hot.events
+        breaker.rely()
+        const again = await fromRedis(id)
+        if (typeof again === 'object') return again.events
         throw unavailable()
       }
     },

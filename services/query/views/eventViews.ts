@@ -167,6 +167,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       } catch (error) {
         onFailure(error)
         // Redis that took too long once may answer now.
+        breaker.rely()
         const again = hot ?? (await readHot(eventId, needs, permit))
         if (isRead(again)) return answer(again, memory.sayable(again))
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.

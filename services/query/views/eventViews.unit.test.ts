@@ -45,7 +45,7 @@ function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
     sources.isRedisUp ? call().catch(() => undefined) : Promise.resolve(undefined)
   const parts = {
-    breaker: { attempt, refusesWrites: () => sources.refusesWrites },
+    breaker: { attempt, rely() {}, refusesWrites: () => sources.refusesWrites },
     shared: openSharedReads(openGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: { isBehind: () => sources.isBehind, isPostgresUp: () => sources.isPostgresUp },
     topics: [],
