@@ -8,7 +8,7 @@ export type Run = {
   violates?: string
   /** Whether it is part of `npm test`. */
   isShort: boolean
-  /** Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some. */
+  /** Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some; for 7 minutes at most. */
   isSampled?: boolean
 }
 

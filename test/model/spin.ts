@@ -15,6 +15,7 @@ const options = { maxBuffer: 64 * 1024 * 1024 }
 const maxDepth = 100_000
 /** Megabytes that a search may take. */
 const maxMemory = 12_000
+const sampledMinutes = 7
 
 /** What Spin found: how much it searched, and the lines of the execution that breaks a property, if there is one. */
 export type Found = {
@@ -65,10 +66,12 @@ export async function search(run: Run, { isShortest = false } = {}): Promise<Fou
       ...(isShortest ? ['-DREACH'] : []),
     ]
     await execute('gcc', [level, '-w', ...kind, '-o', 'pan', 'pan.c'], { cwd })
-    const size = run.isSampled ? ['-w33'] : []
+    // A bit array of 1 GiB, and an end after some minutes, wherever the search is then.
+    const size = run.isSampled ? ['-w33', `-Q${sampledMinutes}`] : []
     const args = [`-m${isShortest ? 400 : maxDepth}`, isShortest ? '-i' : '-c1', ...size]
+    const began = performance.now()
     const { stdout } = await execute(join(cwd, 'pan'), args, { ...options, cwd })
-    const found = read(stdout)
+    const found = { ...read(stdout), seconds: Math.round((performance.now() - began) / 100) / 10 }
     if (found.errors === 0) return { ...found, violated: undefined, trace: [] }
     // Spin writes the trail under the model's name into the working folder.
     const replay = ['-t', '-T', '-k', join(cwd, 'protocol.pml.trail'), ...switches, protocol]
@@ -83,7 +86,7 @@ export async function search(run: Run, { isShortest = false } = {}): Promise<Fou
 
 const violatedWord = 'VIOLATED: '
 
-/** Reads what pan printed; throws if it did not search everything. */
+/** Reads what pan printed; throws if it did not search all that it was to. */
 function read(output: string) {
   if (!/^State-vector/m.test(output) || /out of memory|max search depth too small/.test(output)) {
     if (!/assertion violated/.test(output))
@@ -95,7 +98,6 @@ function read(output: string) {
     states: number(/([\d.e+]+) states, stored/),
     depth: number(/depth reached (\d+)/),
     megabytes: number(/([\d.]+)\s+total actual memory usage/),
-    seconds: number(/elapsed time ([\d.]+) seconds/),
   }
 }
 
