@@ -77,7 +77,7 @@ test('a key that was long not asked for is never judged by its old record', asyn
   expect(await authenticator.authenticate(token)).toBeUndefined()
 })
 
-test('a key in use is looked up once, however long it is in use, and nobody waits for it again', async () => {
+test('a key in use is looked up once, however long it is in use, and no request waits for it again', async () => {
   const { token } = await stage.create()
   const authenticator = stage.open()
   await stage.published()
@@ -113,7 +113,7 @@ test('of two keys that are revoked at once both are refused within 1 second, whi
   await stage.db.transaction().execute(async tx => {
     await revokeKey(tx, one.stored.key.keyId)
     second = revokeKey(stage.db, two.stored.key.keyId)
-    // Polls come and go while the first is not committed.
+    // Polls run while the first is not committed.
     await followed()
     await followed()
   })

@@ -34,7 +34,8 @@ export type AuthenticatorParts = {
 
 /**
  * Opens what tells whose a token is. Every process knows of a new or revoked key within 1 second (decisions.md,
- * Tokens): a poll every 0.3 s brings what changed, and a record is used only while the last poll began less than 0.9 s ago.
+ * Tokens): a poll every 0.3 s reads what changed, and a record is used only while the last poll began less than 0.9 s
+ * ago.
  */
 export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { now = Date.now, onOver = () => {} } = parts

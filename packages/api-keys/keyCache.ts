@@ -3,9 +3,9 @@ import type { StoredKey } from './apiKey.ts'
 import type { KeyChanges } from './keyChanges.ts'
 import type { Found, KeySource } from './keySource.ts'
 
-/** From this age on a record that is asked for is looked up again, while it still serves. */
+/** A record older than this is looked up again when it is used; until then it is still served. */
 const freshMs = 400
-/** As above, of a record whose changes are followed: only if the polls fail or are slow. */
+/** The same for a record whose changes are followed; reached only if the polls fail or are slow. */
 const followedFreshMs = 600
 /** Never used beyond it: a revoked key is refused within 1 s (decisions.md, Tokens), with room for a slow answer. */
 const usableMs = 900
@@ -15,7 +15,7 @@ const maxUnknown = 10_000
 const maxBatch = 1_000
 const maxBatchesAtOnce = 2
 
-/** `isFollowed`: every change since the record was read comes with a poll. */
+/** `isFollowed`: polls report every change since the record was read. */
 type Entry = {
   stored: StoredKey | undefined
   from: Found['from']
@@ -23,7 +23,7 @@ type Entry = {
   isFollowed: boolean
 }
 type Waiting = {
-  /** A poll has brought a change of the key meanwhile. */
+  /** A poll has reported a change of the key meanwhile. */
   isOvertaken: boolean
   promise: Promise<StoredKey | undefined>
   resolve: (entry: Entry) => void
@@ -31,9 +31,9 @@ type Waiting = {
 }
 
 /**
- * The keys' records as this process knows them. An id is looked up once however many wait for it, and all ids of
- * one turn of the event loop go out together: ids that are known to be keys first, two batches at once. A record stays good
- * for as long as polls (`follow`) tell of no change; if they fail, each is looked up again as it grows old.
+ * The keys' records as this process knows them. An id is looked up once however many wait for it, and all ids of one
+ * turn of the event loop go out together: ids that are known to be keys first, two batches at once. A record stays
+ * valid as long as polls (`follow`) report no change; if polls fail, each record is looked up again as it ages.
  */
 export function openKeyCache(source: KeySource) {
   const known = new LRUCache<string, Entry>({ max: maxKnown })
@@ -43,9 +43,9 @@ export function openKeyCache(source: KeySource) {
   const ordinary = new Set<string>()
   let batches = 0
   let isScheduled = false
-  /** When the last poll began: changes that were committed before are in the cache. */
+  /** When the last poll began: changes committed before that are in the cache. */
   let followedMs = Number.NEGATIVE_INFINITY
-  /** What was read from Postgres since then is followed by the polls after it. */
+  /** Records read from Postgres since then are followed by later polls. */
   let followedSinceMs = Number.POSITIVE_INFINITY
 
   source.onRecovery(() => {
@@ -103,7 +103,7 @@ export function openKeyCache(source: KeySource) {
     const before = known.get(keyId)?.stored
     // A copy in Redis may be from before the key was revoked; what is revoked stays so.
     const isOlder = before !== undefined && before.key.revokedAt !== null && entry.from === 'redis'
-    // What was looked up may be from before the change that a poll brought meanwhile.
+    // The look-up may have read the key before a change that a poll has reported meanwhile.
     const overtaking = pending.get(keyId)?.isOvertaken === true ? known.get(keyId) : undefined
     const latest = overtaking ?? (isOlder ? { ...entry, stored: before } : entry)
     const [holds, other] = latest.stored === undefined ? [unknown, known] : [known, unknown]
@@ -126,12 +126,12 @@ export function openKeyCache(source: KeySource) {
       const { askedMs, isFollowed, stored } = entry
       const ageMs = performance.now() - (isFollowed ? Math.max(askedMs, followedMs) : askedMs)
       if (ageMs > usableMs) return lookUp(keyId)
-      // Who needs it after this one gets the failure; this one has its answer.
+      // The next caller gets the failure; this one already has its answer.
       if (ageMs > (isFollowed ? followedFreshMs : freshMs)) lookUp(keyId).catch(() => {})
       return stored
     },
 
-    /** Takes in what a poll says; see keyChanges.ts. */
+    /** Applies the result of a poll; see keyChanges.ts. */
     follow({ beganMs, isContinued, changed }: KeyChanges): void {
       if (!isContinued) {
         known.clear()

@@ -34,7 +34,7 @@ test.each([
   ['good', good],
   ['unknown', undefined],
 ])(
-  'a look-up that brings a key as %s does not undo the change that a poll brought meanwhile',
+  'a look-up that returns a key as %s does not undo a change that a poll has reported meanwhile',
   async (_, old) => {
     const { cache, lookUps, poll } = open()
     const asked = cache.get('k')
@@ -46,7 +46,7 @@ test.each([
   },
 )
 
-test('a key that was unknown is known as soon as a poll brings it', async () => {
+test('an unknown key is known as soon as a poll reports it', async () => {
   const { cache, lookUps, poll } = open()
   const asked = cache.get('k')
   await turn()
@@ -62,7 +62,7 @@ test('keys that this process never used stay out of its cache', async () => {
   expect(cache.get('k')).toBeInstanceOf(Promise)
 })
 
-test('what is not continued forgets all', async () => {
+test('a poll that does not continue the one before empties the cache', async () => {
   const { cache, poll, lookUps } = open()
   const asked = cache.get('k')
   await turn()

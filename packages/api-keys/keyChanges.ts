@@ -5,24 +5,25 @@ import type { Log } from './keySource.ts'
 import { fromRow, type KeyRow } from './store.ts'
 
 const pollMs = 300
-/** With more at once it is cheaper to begin with an empty cache. */
+/** If more keys change at once, starting with an empty cache is cheaper. */
 const mostChanges = 1_000
 
 /**
- * What a poll says: the keys that changed since the one before. Not `isContinued`: what was known before must be forgotten,
+ * The result of a poll: the keys that changed since the poll before. If not `isContinued`, the cache must be emptied,
  * because this is the first poll, keys were deleted, or Postgres restarted (it may have lost commits).
  */
 export type KeyChanges = { beganMs: number; isContinued: boolean; changed: StoredKey[] }
 
 /**
- * Where the polls have come to: every transaction with a lower id than `xmin` is over; `server` changes with each start and
+ * The position of a poll: every transaction with an id below `xmin` has ended; `server` changes with each start and
  * each promotion of Postgres.
  */
 export type Position = { xmin: number; deletions: number; server: string }
 
 /**
- * Asks Postgres every 0.3 s which keys changed: one small query per process in place of one per key in use. None is missed,
- * in whatever order the transactions commit; while one of them takes long, some are told again. Returns what stops it.
+ * Asks Postgres every 0.3 s which keys changed: one small query per process instead of one per key in use. No change is
+ * missed, in whatever order the transactions commit; while a long transaction is open, some changes are reported again.
+ * Returns a function that stops it.
  */
 export function followKeys({
   db,
@@ -58,12 +59,15 @@ export function followKeys({
   }
 }
 
-/** Whether all that changed between two polls is what the later one says. */
+/** Whether the later of two polls reports everything that changed between them. */
 export function continues(before: Position | undefined, { xmin, deletions, server }: Position): boolean {
   return before?.server === server && before.deletions === deletions && before.xmin <= xmin
 }
 
-/** The position of now, and the keys that were changed from another on, none without one; in one snapshot: one statement. */
+/**
+ * The current position, and the keys that changed since another one (none without it); one statement, so that both come
+ * from one snapshot.
+ */
 async function readChanges(
   db: Postgres,
   since: number | undefined,

@@ -12,9 +12,9 @@ test.each([
     { ...before, server: '2026-11-22 14:00:00+00' },
     false,
   ],
-  ['Postgres is an older one', { ...before, xmin: 9 }, false],
+  ['Postgres is in an older state', { ...before, xmin: 9 }, false],
 ])('%s: what a process knows of keys still holds: %s', (_, now, holds) => {
   expect(continues(before, now)).toBe(holds)
 })
 
-test('the first poll continues nothing', () => expect(continues(undefined, before)).toBe(false))
+test('the first poll does not continue another', () => expect(continues(undefined, before)).toBe(false))

@@ -7,7 +7,7 @@ const dayMs = 86_400_000
 const zones = Intl.supportedValuesOf('timeZone')
 
 const formats = new Map<string, Intl.DateTimeFormat>()
-/** Local time of day as Intl says it, in seconds; another date is no matter of the hour. */
+/** Local time of day in seconds, according to Intl; the date does not matter. */
 function timeOfDay(timeZone: string, at: number): number {
   const format =
     formats.get(timeZone) ??
@@ -27,7 +27,9 @@ const hourOf = (timeZone: string, at: number) => Math.floor(timeOfDay(timeZone, 
 const offsetAt = (timeZone: string, at: number) =>
   (timeOfDay(timeZone, at) - Math.floor(at / 1000) + 1e9 * 86_400) % 86_400
 
-/** The first whole second in (from, to] at which `read` no longer says what it says at `from`; it changes once. */
+/**
+ * The first whole second in (from, to] at which `read` no longer returns what it returns at `from`; it changes once.
+ */
 function changeOf(read: (at: number) => number, from: number, to: number): number {
   const before = read(from)
   let [same, changed] = [from, to]

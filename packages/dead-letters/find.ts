@@ -15,7 +15,7 @@ export async function* readWaiting(
   }
 }
 
-/** The letter with this id, whether it was replayed or not, or undefined; of several, the latest. */
+/** The latest dead letter with this id, replayed or not, or undefined. */
 export async function findLetter(
   kafka: KafkaConnection,
   topicPrefix: string,

@@ -3,10 +3,10 @@ import { added } from './headers.ts'
 import type { Letter } from './letter.ts'
 import type { Refused } from './original.ts'
 
-/** Why an operator went past offsets whose records nobody could read: there is nothing to send again. */
+/** The reason of a dead letter for offsets that an operator skipped: there is nothing to replay. */
 const givenUp = new Set(['gap', 'recreated', 'skipped'])
 
-/** The dead letter for offsets that `tally offsets` went past, from `offset` on; the message names all of them. */
+/** The dead letter for offsets that `tally offsets` skipped, from `offset` on; the message names all of them. */
 export function givenUpLetter(
   names: TopicNames,
   of: { topic: string; partition: number; offset: number },
@@ -22,8 +22,8 @@ export function givenUpLetter(
   return { topic: names.deadLetters, key: null, value: null, headers }
 }
 
-/** Why a dead letter cannot be sent again whatever its topic holds, or undefined. */
+/** Why a dead letter can never be replayed, whatever its topic holds, or undefined. */
 export function whyNeverReplayed({ id, reason, leftOut, value }: Letter): Refused | undefined {
   if (!givenUp.has(reason) || value !== null || leftOut !== undefined) return undefined
-  return { id, why: 'it stands for offsets that `tally offsets` went past, and holds no record' }
+  return { id, why: 'it stands for offsets that `tally offsets` skipped, and holds no record' }
 }

@@ -9,7 +9,7 @@ export const added = {
   message: '__connect.errors.exception.message',
 } as const
 
-/** Added where the value is left out: for its size, the record's or what the dead-letter topic takes. */
+/** Added if the value is left out because it is too large to read, or too large for the dead-letter topic. */
 export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
 
 /** The text of an added header: the last value of its name, since the record may have come with one of that name. */

@@ -5,8 +5,8 @@ import { added, addedForValue, headerText, valuesOf } from './headers.ts'
 /** A rejected record as it lies in the dead-letter topic (messages.md, section 3). */
 export type Letter = {
   /**
-   * `<topic>-<partition>-<offset>` of the rejected record: one that a crash made write twice has one id. So do two different
-   * ones if the topic was created again in between; their fingerprints differ.
+   * `<topic>-<partition>-<offset>` of the rejected record. A dead letter that was written twice because of a crash has
+   * one id; so do two different ones if the topic was created again in between, but their fingerprints differ.
    */
   id: string
   /** SHA-256 over its key, value and headers. */
@@ -20,7 +20,7 @@ export type Letter = {
   atMs: number
   key: Buffer | null
   value: Buffer | null
-  /** Of a letter whose value was left out, the value that the record has; it is still in its topic. */
+  /** Set if the value was left out: size and hash of the record's value, which is still in its topic. */
   leftOut: { bytes: number; sha256: string } | undefined
   /** All of them: the record's own, then those that were added. */
   headers: RecordHeaders
@@ -68,7 +68,7 @@ function leftOutOf(headers: RecordHeaders): Letter['leftOut'] {
   return { bytes, sha256 }
 }
 
-/** What tells two letters with one id apart. */
+/** Tells two dead letters with one id apart. */
 function fingerprintOf({ key, value, headers }: Pick<KafkaRecord, 'key' | 'value' | 'headers'>): Buffer {
   const hash = createHash('sha256')
   const add = (bytes: Buffer | string | null): void => {

@@ -79,7 +79,7 @@ test('an id is a topic, a partition and an offset', () => {
     expect(isLetterId(text)).toBe(false)
 })
 
-test('of a letter without its value the size and the hash are known', () => {
+test('a dead letter without its value keeps the size and the hash', () => {
   const sha256 = 'a'.repeat(64)
   const headers = { 'tally.value-bytes': '17', 'tally.value-sha256': sha256 }
   expect(letter({ value: null, headers })?.leftOut).toEqual({ bytes: 17, sha256 })

@@ -3,18 +3,18 @@ import { type KafkaConnection, MAX_VALUE_BYTES, type OutgoingRecord, readRecordA
 import { ownHeaders } from './headers.ts'
 import type { Letter } from './letter.ts'
 
-/** Why a letter cannot be replayed: a sentence that says what to do. */
+/** Why a dead letter cannot be replayed, as a sentence. */
 export type Refused = { id: string; why: string }
 
-/** The record as it was sent first; one without a key goes to its own partition, any other to that of its key. */
+/** The record as it was first sent; without a key it goes to its own partition, otherwise to that of its key. */
 export function originalOf({ source, key, value, headers }: Letter): OutgoingRecord {
   const record = { topic: source.topic, key, value, headers: ownHeaders(headers) }
   return key === null ? { ...record, partition: source.partition } : record
 }
 
 /**
- * The record of a letter whose value was left out, as its topic still holds it; never one without its value. Throws
- * kafkajs's error where Kafka cannot be asked.
+ * The record of a dead letter whose value was left out, read from its topic; never one without a value. Throws
+ * kafkajs's error if Kafka does not answer.
  */
 export async function findOriginal(
   kafka: KafkaConnection,
@@ -29,7 +29,7 @@ export async function findOriginal(
     }
   const record = await readRecordAt(kafka, { topic, partition }, offset)
   if (record === undefined || record.value === null || sha256Of(record.value) !== leftOut.sha256)
-    return { id, why: `the letter came without its value, and ${at} does not hold the record any more` }
+    return { id, why: `the dead letter has no value, and ${at} no longer holds the record` }
   const { key, value, headers } = record
   return { topic, key, value, headers, ...(key === null && { partition }) }
 }

@@ -2,7 +2,10 @@ import { type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
 import { type Letter, letterOf, sourceTopics } from './letter.ts'
 import { identityOf } from './replayed.ts'
 
-/** Some letters, in the order of the topic, each one once; `foreign` counts the records in between that are not ours. */
+/**
+ * Some dead letters, in the order of the topic, each once; `foreign` counts the records in between that Tally did not
+ * write.
+ */
 export type LetterRead = {
   letters: Letter[]
   foreign: number

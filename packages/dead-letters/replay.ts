@@ -17,7 +17,7 @@ export type ReplayParts = {
 
 /** Letters of one transaction: few enough that it ends within a second. */
 const together = 1_000
-/** Of letters that cannot be replayed so many are told of one by one. */
+/** How many dead letters that cannot be replayed are reported one by one. */
 const refusedShown = 100
 
 /**
@@ -53,8 +53,8 @@ export type Replayed = {
 }
 
 /**
- * Sends the letters with these ids to their topics again, once (commands.md). Reads the whole topic: if a topic was created
- * again, there may be another letter with the same id.
+ * Sends the dead letters with these ids to their topics again, once (commands.md). Reads the whole topic: if a topic
+ * was created again, another dead letter may have the same id.
  */
 export async function replayLetters(parts: ReplayParts, ids: string[]): Promise<Replayed> {
   const wanted = new Set(ids)
@@ -77,7 +77,7 @@ export async function replayLetters(parts: ReplayParts, ids: string[]): Promise<
   }
 }
 
-/** `sent` has the letters' identities. */
+/** `sent` holds the dead letters' identities. */
 type Outcome = { sent: Set<string>; refused: Refused[] }
 
 async function replay({ db, kafka, producer }: ReplayParts, letters: Letter[]): Promise<Outcome> {
@@ -93,7 +93,7 @@ async function replay({ db, kafka, producer }: ReplayParts, letters: Letter[]): 
   }
   const withoutValue = letters.filter(hasLeftOut)
   const before = await replayedOf(db, withoutValue)
-  // One by one, because each value may have 8 MiB.
+  // One by one, because each value may take 8 MiB.
   for (const letter of withoutValue.filter(letter => !before.has(identityOf(letter)))) {
     const original = await findOriginal(kafka, letter)
     if ('why' in original) refused.push(original)

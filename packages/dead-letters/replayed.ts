@@ -4,12 +4,12 @@ import type { Letter } from './letter.ts'
 
 type Identity = Pick<Letter, 'id' | 'fingerprint'>
 
-/** What one replay of a letter is remembered under; also a name for the letter among others with its id. */
+/** The key under which a replay is stored; it also tells dead letters with one id apart. */
 export const identityOf = ({ id, fingerprint }: Identity): string => `${id} ${fingerprint.toString('hex')}`
 
 /**
- * Which of these letters were sent again, by identity; one whose replay was ended in between is not among them. A replay from
- * before fingerprints were kept stands for every letter with its id.
+ * Which of these dead letters were sent again, by identity; an interrupted replay does not count. A replay from before
+ * fingerprints were stored counts for every dead letter with its id.
  */
 export async function replayedOf(db: Postgres, letters: Identity[]): Promise<Set<string>> {
   const { rows } = await sql<{ letter_id: string; fingerprint: Buffer }>`
@@ -26,7 +26,7 @@ where letter_id = any(${letters.map(({ id }) => id)}::text[]) and sent_at is not
 const unknown = Buffer.alloc(0)
 
 /**
- * Lets `send` send those of these letters that were not sent again yet, and remembers them as sent; returns their identities.
+ * Has `send` send the dead letters that were not sent again yet, and stores them as sent; returns their identities.
  * Another replay at the same time waits for this one and then leaves them out: the locks are taken in one order. After a
  * crash at each step:
  *

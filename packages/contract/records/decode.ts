@@ -7,8 +7,8 @@ import { organization } from './organization.ts'
 import { refund } from './refund.ts'
 
 /**
- * Why a record goes to the dead letters; the first that holds, in this order (messages.md section 3). `internal`: an error of
- * Tally's own while it judged the record.
+ * Why a record is rejected: the first of these reasons that applies (messages.md section 3). `internal`: Tally itself
+ * failed while it judged the record.
  */
 export const rejectionReasons = [
   'too-large',
@@ -35,8 +35,8 @@ export type RecordType = keyof typeof recordTypes
 export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Type]['schema']>
 
 /**
- * Reads one Kafka record of a topic: bytes of key and value in, the validated record out, or why it is
- * rejected. Throws for no value that is known. Fields that the schema does not name are dropped here (messages.md section 1).
+ * Reads one Kafka record of a topic: bytes of key and value in, the validated record out, or why it is rejected. No
+ * known value makes it throw. Fields that the schema does not name are dropped here (messages.md section 1).
  */
 export function decodeRecord<Type extends RecordType>(
   type: Type,

@@ -13,9 +13,10 @@ const enough = 1e15
 type RefundAmounts = Pick<Refund, 'amount' | 'refundedAt' | 'lines'>
 
 /**
- * Applies refunds of one order that were not applied before: their caller looks that up by (eventId, refundId), the first
- * good one in the partition wins (messages.md section 2). Without their order they are parked. All refunds of a batch go
- * together, because the change is one of the whole order: 200 refunds of 500 lines would be 200 times 500 lines.
+ * Applies refunds of one order that were not applied before: the caller checks that by (eventId, refundId); the first
+ * valid one in the partition wins (messages.md section 2). Refunds whose order is unknown are parked. All refunds of a
+ * batch are applied together, because the change covers the whole order: one by one, 200 refunds would read its 500
+ * lines 200 times.
  */
 export function applyRefunds<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
@@ -26,7 +27,7 @@ export function applyRefunds<Counted extends CountedOrder>(
   return { outcome: 'applied', next, changes: difference(factsOf(known), factsOf(next)) }
 }
 
-/** Adds refunds to the sums of their order; takes time with the lines of both, however many there are. */
+/** Adds refunds to the sums of their order, in time linear in the lines of both. */
 export function addRefunds(sums: RefundSums, refunds: RefundAmounts[]): RefundSums {
   let amount = sums.amount
   let lines: Map<MenuItemId, RefundSums['lines'][number]> | undefined

@@ -6,8 +6,8 @@ import type { HourOf } from '../hours.ts'
 export type BucketTotals = { bucket: EpochMs; orders: number; salesCents: number }
 
 /**
- * The by-hour document, as the API answers it: only hours with an order, ascending (messages.md section 4). `hourOf` is
- * that of the event's time zone now (UTC while the event is not known).
+ * The by-hour document, as the API answers it: only hours with an order, ascending (messages.md section 4). `hourOf`
+ * uses the event's current time zone (UTC while the event is unknown).
  */
 export function composeHours(totals: BucketTotals[], hourOf: HourOf): HourBucket[] {
   const hours = new Map<number, { orders: number; salesCents: number }>()

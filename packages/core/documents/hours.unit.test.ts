@@ -40,7 +40,7 @@ test('time buckets of one local hour are one hour, on whatever date', () => {
   ])
 })
 
-/** The orders of each hour, as `hour: orders`, that Intl makes of the orders themselves. */
+/** The orders of each hour, as `hour: orders`, computed with Intl from the orders themselves. */
 function bruteForceHours(instants: number[], timeZone: string): string[] {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' })
   const hours = Map.groupBy(instants, at => Number(format.format(at)))

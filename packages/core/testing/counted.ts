@@ -14,7 +14,9 @@ export type GoodRecord = { order: Order } | { refund: Refund }
 /** Counters of one event by name, as `41/0/sales` (day, area, what); zeros are left out. */
 export type Counted = Record<string, number>
 
-/** What the core counts of these batches of records, added up as a database would; its time buckets as hours. */
+/**
+ * What the core counts for these batches of records, added up as a database would; time buckets are turned into hours.
+ */
 export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
   const known = new Map<string, KnownOrder<Order>>()
   const seen = new Set<string>()

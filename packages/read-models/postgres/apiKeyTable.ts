@@ -14,6 +14,6 @@ export type ApiKeyTable = {
   expires_at: Instant<null>
   revoked_at: Instant<null>
   last_used_at: Instant<null>
-  /** The id of the transaction that changed more than `last_used_at` last; given by a trigger. */
+  /** The id of the last transaction that changed more than `last_used_at`; set by a trigger. */
   changed_by: Generated<number>
 }

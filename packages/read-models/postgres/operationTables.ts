@@ -2,8 +2,8 @@ import type { Generated } from 'kysely'
 import type { Instant } from './instant.ts'
 
 /**
- * A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. The fingerprint
- * tells letters with one id apart; it is empty for those that were replayed before it was kept.
+ * A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. The
+ * fingerprint tells dead letters with one id apart; it is empty for those that were replayed before it was stored.
  */
 export type ReplayedLetterTable = {
   letter_id: string

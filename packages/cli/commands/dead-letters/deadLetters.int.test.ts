@@ -176,14 +176,14 @@ test('a replayed record has its own key, value and headers, and none that was ad
   expect(sent.find(({ key }) => key === null)).toMatchObject({ partition: 3, value: null, headers: {} })
 })
 
-/** The dead letter of a record of 1.5 MB that is at an offset of partition 0 of the orders, without its value. */
+/** The dead letter, without its value, of a record of 1.5 MB at this offset of partition 0 of the orders. */
 function withoutValue(offset: number, value: Buffer, bytes = value.length): Over {
   const sha256 = createHash('sha256').update(value).digest('hex')
   const headers = { 'tally.value-bytes': String(bytes), 'tally.value-sha256': sha256 }
   return { offset, value: null, headers }
 }
 
-test('a letter without its value is replayed with the value that its topic still holds, once', async () => {
+test('a dead letter without its value is replayed once, with the value that its topic still holds', async () => {
   const value = Buffer.alloc(600_000, 'abc')
   const producer = await openProducer(kafka)
   const { orders: topic } = topicNames(prefix)
@@ -200,10 +200,10 @@ test('a letter without its value is replayed with the value that its topic still
   expect({ ...sent[0]?.headers }).toEqual({ till: Buffer.from('3') })
 })
 
-test('a letter whose value is gone or too large cannot be replayed, and no null value is sent', async () => {
+test('a dead letter whose value is gone or too large cannot be replayed, and no null value is sent', async () => {
   const value = Buffer.from('v')
   await given(withoutValue(7, value), withoutValue(8, value, 540_000_000), { offset: 9 })
-  const gone = `${id(7)} cannot be replayed: the letter came without its value, and offset 7 of ${prefix}.orders-0 does not hold the record any more`
+  const gone = `${id(7)} cannot be replayed: the dead letter has no value, and offset 7 of ${prefix}.orders-0 no longer holds the record`
   const large = `${id(8)} cannot be replayed: its value of 540000000 bytes is at offset 8 of ${prefix}.orders-0, but Tally reads at most 8388608`
   expect(await run('replay', id(7), id(8))).toEqual({
     code: 1,
@@ -234,7 +234,7 @@ test('a letter is replayed once, also by two at the same time, and then listed n
   expect(await sentAgain()).toHaveLength(51)
 })
 
-test('a letter with the id of one that was replayed, because the topic was created again, is listed and goes back', async () => {
+test('a dead letter with the id of a replayed one, because the topic was created again, is listed and replayed', async () => {
   await given({ offset: 1 })
   expect(await run('replay', id(1))).toMatchObject({ code: 0 })
   expect(await listed()).toEqual([])

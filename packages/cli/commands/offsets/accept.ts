@@ -5,10 +5,10 @@ import { partitionOf } from './values.ts'
 export function addAccept(offsets: Command): void {
   offsets
     .command('accept')
-    .description('go on past records that were deleted, or with a topic that was created again or truncated')
+    .description('continue past deleted records, or with a topic that was created again or truncated')
     .argument('<TOPIC>', 'the topic, as the error names it')
     .argument('<PARTITION>', 'the number of the partition')
-    .option('--yes', 'do it; without this, only print what is given up')
+    .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { yes }: { yes?: true }) => {
       const of = { topic, partition: partitionOf(text) }
       await moveOnYes(yes === true, async parts => {

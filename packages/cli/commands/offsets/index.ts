@@ -6,6 +6,6 @@ import { addSkip } from './skip.ts'
 export function addOffsets(program: Command): void {
   const offsets = program
     .command('offsets')
-    .description('how far each partition is applied; go past records that are gone or cannot be read')
+    .description('show how far each partition is applied; skip records that are gone or cannot be read')
   for (const add of [addList, addAccept, addSkip]) add(offsets)
 }

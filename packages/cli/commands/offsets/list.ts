@@ -4,7 +4,7 @@ import { openCommand, withKafka, withSchema } from '../../open.ts'
 export function addList(offsets: Command): void {
   offsets
     .command('list', { isDefault: true })
-    .description('list the partitions: what is applied, where the log starts and ends, and the state')
+    .description('list the partitions: next offset, start and end of the log, state')
     .option('--json', 'print one JSON object a line')
     .action(async ({ json }: { json?: true }) => {
       const { settings, logger } = await openCommand()

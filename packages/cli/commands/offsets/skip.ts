@@ -5,11 +5,11 @@ import { offsetOf, partitionOf } from './values.ts'
 export function addSkip(offsets: Command): void {
   offsets
     .command('skip')
-    .description('go on at an offset, past records that cannot be decoded')
+    .description('continue at an offset, past records that cannot be decoded')
     .argument('<TOPIC>', 'the topic, as the error names it')
     .argument('<PARTITION>', 'the number of the partition')
-    .requiredOption('--to <OFFSET>', 'the offset to go on at')
-    .option('--yes', 'do it; without this, only print what is given up')
+    .requiredOption('--to <OFFSET>', 'the offset to continue at')
+    .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
       const of = { topic, partition: partitionOf(text) }
       const offset = offsetOf(to)

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Lets a query process ask which API keys changed since it last asked. A key carries the id of the transaction that changed it
- * last: what a snapshot does not see was changed by a transaction that is not below the snapshot's xmin. A counter in one row
- * would do as well, but whoever changes a key would block all others until its commit.
+ * Lets a query process ask which API keys changed since it last asked. A key carries the id of the transaction that
+ * changed it last: a change that a snapshot does not see has a transaction id of at least the snapshot's xmin. A
+ * counter in one row would work too, but each change of a key would block all others until it commits.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
