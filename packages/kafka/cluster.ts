@@ -1,7 +1,9 @@
 import type { Kafka } from 'kafkajs'
 import type { PartitionData } from './batches/fetchedBatch.ts'
 
-/** The part of kafkajs 2.2.4's own Cluster that this package uses: requests that its public API does not offer. */
+/**
+ * The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that the public API does not offer.
+ */
 export type Cluster = {
   isConnected(): boolean
   connect(): Promise<void>

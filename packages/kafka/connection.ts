@@ -27,7 +27,7 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   const cluster = sharedCluster(kafka)
   const close = async (): Promise<void> => {
     const timeout = new AbortController()
-    // A client that still tries to connect cannot be stopped, and must not hold up the end of the process.
+    // A client that is still connecting cannot be stopped, and must not delay the end of the process.
     await Promise.race([Promise.all([admin.close(), cluster.close()]), rest(CLOSE_WITHIN_MS, timeout.signal)])
     timeout.abort()
   }

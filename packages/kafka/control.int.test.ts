@@ -44,7 +44,7 @@ test('a busy partition does not keep the others from being fetched', async () =>
   expect(consumer.state().batchErrors).toEqual([])
 })
 
-test('a batch that waited behind one that failed is fetched again after it', async () => {
+test('a batch that waited for one that failed is fetched again after it', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 2 })
   const busy = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ test('a batch that waited behind one that failed is fetched again after it', asy
   expect(others.every(from => from === 1)).toBe(true)
 })
 
-test('a partition that is held is not read until it is resumed, and goes on where it was sought', async () => {
+test('a held partition is not read until it is resumed, and continues at the offset that was sought', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 2 })
   await sendAll(connection, texts(topic, ['a0', 'a1', 'a2'], 0))
@@ -113,7 +113,7 @@ test('a partition that onAssigned holds stays held after a rebalance, others are
   expect(records.map(textOf)).not.toContain('a0')
 })
 
-test('an offset outside the log is told, that partition is held and the others go on', async () => {
+test('an offset outside the log is reported, that partition is held, and the others go on', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 2 })
   await sendAll(connection, [...texts(topic, ['a0', 'a1', 'a2'], 0), ...texts(topic, ['b0'], 1)])

@@ -30,8 +30,8 @@ export class OffsetOutOfLogError extends FatalError {
 }
 
 /**
- * A record batch that cannot be decoded: damaged, cut off, or packed with an unknown codec. `from` is the first offset that
- * cannot be read, `to` the offset after the batch: `tally offsets skip` goes on there.
+ * A record batch that cannot be decoded: damaged, cut off, or packed with an unknown codec. `from` is the first offset
+ * that cannot be read, `to` the offset after the batch, where `tally offsets skip` continues.
  */
 export class UndecodableBatchError extends Error {
   override readonly name = 'UndecodableBatchError'
@@ -57,12 +57,12 @@ export class UndecodableBatchError extends Error {
   }
 }
 
-/** A batch is not of the log that the stored offset belongs to: the topic was deleted and created again, or truncated. */
+/** A batch comes from another log than the stored offset: the topic was deleted and created again, or truncated. */
 export class LogChangedError extends Error {
   override readonly name = 'KafkaLogChangedError'
 }
 
-/** Whether the broker refused records because they are larger than their topic takes. */
+/** Whether the broker refused records because they exceed their topic's limit. */
 export function isTooLarge(error: unknown): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown }
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true

@@ -1,13 +1,16 @@
 import { FetchedBatch } from './batches/fetchedBatch.ts'
 import type { Cluster } from './cluster.ts'
-// Before kafkajs's own modules are asked for: it patches them.
+// Must come before kafkajs's own modules: it patches them.
 import './kafkajs.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
-/** No read waits longer than this for a record: below the end that Kafka named there is one, or nothing to wait for. */
+/**
+ * No read waits longer than this for a record: below the end that Kafka reported there is a record or nothing to wait
+ * for.
+ */
 const MAX_WAIT_MS = 500
 
-/** What one fetch brings, or undefined where the log does not hold that offset any more. */
+/** The result of one fetch, or undefined if the log no longer holds that offset. */
 export async function fetchOnce(
   cluster: Cluster,
   topic: string,
@@ -30,8 +33,8 @@ export async function fetchOnce(
     const found = responses[0]?.partitions[0]
     if (found === undefined) throw new Error(`Kafka's answer to a read of ${topic}-${partition} is empty`)
     const fetched = new FetchedBatch(topic, String(offset), found)
-    // A new leader may not know for a moment how far it may let us read.
-    if (fetched.isEmpty()) throw new Error(`${topic}-${partition} ends before offset ${offset} by now`)
+    // For a moment, a new leader may not know how far consumers may read.
+    if (fetched.isEmpty()) throw new Error(`${topic}-${partition} now ends before offset ${offset}`)
     return fetched
   } catch (error) {
     if ((error as { type?: string }).type === 'OFFSET_OUT_OF_RANGE') return undefined

@@ -27,11 +27,11 @@ async function given({ deleted = 0 } = {}) {
   }
 }
 
-test('a position in the log is right, whatever of the log is behind it', async () => {
+test('a position inside the log is right, whatever part of the log is behind it', async () => {
   const { judge, fingerprintAt } = await given({ deleted: 3 })
   for (const nextOffset of [3, 7, 10]) expect(await judge({ nextOffset })).toMatchObject({ state: 'ok' })
   expect(await judge({ nextOffset: 6, ...(await fingerprintAt(5)) })).toMatchObject({ state: 'ok' })
-  // Its last record is gone: no proof of anything.
+  // Its last record is gone, which proves nothing.
   expect(await judge({ nextOffset: 3, fingerprint: Buffer.alloc(32), fingerprintOffset: 2 })).toMatchObject({
     state: 'ok',
   })

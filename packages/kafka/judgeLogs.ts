@@ -3,13 +3,13 @@ import { byKey } from './leaders.ts'
 import { logEnds } from './logEnds.ts'
 import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 
-/** Where a partition is to be read on, and what is known of the log that this offset belongs to. */
+/** Where a partition is read next, and what is known about the log that this offset belongs to. */
 export type LogPosition = {
   topic: string
   partition: number
   nextOffset: number
   topicId: string | null
-  /** Of the last record that was applied. */
+  /** Fingerprint of the last record that was applied. */
   fingerprint: Buffer | null
   fingerprintOffset: number | null
 }
@@ -17,8 +17,8 @@ export type LogPosition = {
 type Log = { start: number; end: number; topicId?: string; leaderEpoch?: number }
 
 /**
- * What a log is to the position: it goes on there (`ok`), records that were not applied are gone (`gap`), or it is another
- * log than the one that was applied (`recreated`). The message says what happened and which command helps.
+ * How a log fits a position: it continues there (`ok`), records that were not applied are gone (`gap`), or it is
+ * another log than the one that was applied (`recreated`). The message says what happened and which command helps.
  */
 export type JudgedLog = { topic: string; partition: number } & Log &
   (
@@ -27,13 +27,13 @@ export type JudgedLog = { topic: string; partition: number } & Log &
     | { state: 'recreated'; message: string }
   )
 
-/** Fetches at once: each may bring a batch of a megabyte. */
+/** Concurrent fetches: each may return a batch of 1 MB. */
 const READS_AT_ONCE = 8
 
 /**
- * Compares stored positions with what Kafka holds. `doubted` names the positions whose last applied record is read and
- * compared too (default: all): a log that was truncated and has grown again keeps its id. A partition whose leader does not
- * answer, or that does not exist, is left out. Throws kafkajs's error if Kafka does not answer.
+ * Compares stored positions with what Kafka holds. `doubted` names the positions whose last applied record is also read
+ * and compared (default: all), because a log that was truncated and has grown again keeps its id. A partition whose
+ * leader does not answer, or that does not exist, is left out. Throws kafkajs's error if Kafka does not answer.
  */
 export async function judgeLogs(
   connection: KafkaConnection,
@@ -67,7 +67,10 @@ function mayCompare({ nextOffset, topicId, fingerprintOffset }: LogPosition, log
   return fingerprintOffset !== null && fingerprintOffset >= log.start && nextOffset <= log.end
 }
 
-/** Whether another record lies where the last applied one was. None there proves nothing: compaction may have removed it. */
+/**
+ * Whether the log holds another record at the offset of the last applied one. No record proves nothing: compaction may
+ * have removed it.
+ */
 async function holdsAnother(connection: KafkaConnection, position: LogPosition): Promise<boolean> {
   const { fingerprint, fingerprintOffset } = position
   if (fingerprint === null || fingerprintOffset === null) return false

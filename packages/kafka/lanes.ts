@@ -5,7 +5,7 @@
 export type Lanes = {
   /** `work` never rejects. */
   begin(lane: string, work: () => Promise<void>): Promise<void>
-  /** Whether a work of this lane has begun and not ended. */
+  /** Whether work of this lane is running. */
   isBusy(lane: string): boolean
   /** How many works have begun or wait to begin. */
   count(): number

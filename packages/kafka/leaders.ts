@@ -5,8 +5,8 @@ export type TopicPartition = { topic: string; partition: number }
 export const byKey = ({ topic, partition }: TopicPartition): string => `${topic}:${partition}`
 
 /**
- * Asks each broker that leads some of these partitions for them; partitions that do not exist are left out, and so are those
- * of a broker that does not answer while another one does. Throws if none answers.
+ * Asks the leader of each of these partitions. Leaves out partitions that do not exist, and those of a broker that does
+ * not answer while another one does. Throws if no broker answers.
  */
 export async function askLeaders(
   shared: SharedCluster,

@@ -37,7 +37,7 @@ test('the start and the end of the named partitions, and of no other', async () 
   )
 })
 
-test('the end lies behind the records of an open transaction', async () => {
+test('the end lies after the records of an open transaction', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)
   const transaction = await beginTransaction(connection)
@@ -50,7 +50,7 @@ test('the end lies behind the records of an open transaction', async () => {
   await transaction.abort()
 })
 
-test('partitions that were added are known at once, and a missing topic does not spoil the next question', async () => {
+test('added partitions are known at once, and a missing topic does not break the next request', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)
   await logEnds(connection, [{ topic, partition: 0 }])
@@ -81,7 +81,7 @@ test('a topic that is deleted and created again is another log, whatever it hold
   expect(after.get(topic)?.get(0)?.topicId).not.toBe(before.get(`${topic}:0`)?.topicId)
 })
 
-test('one record is read, and only where it stands; another record at its place has another fingerprint', async () => {
+test('a record is found only at its own offset; another record at that offset has another fingerprint', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)
   await sendAll(connection, texts(topic, ['a', 'b', 'c']))

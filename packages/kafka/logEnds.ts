@@ -9,9 +9,9 @@ const LATEST = '-1'
 const EARLIEST = '-2'
 
 /**
- * Where the log of each of these partitions begins and ends, and which log it is. `end` is the high watermark: every record
- * that Kafka has acknowledged lies below it, including records of open transactions. Sends three small requests to each
- * broker that leads one of the partitions. A partition that does not exist is not in the result. Throws kafkajs's error if
+ * Start, end and identity of the log of each of these partitions. `end` is the high watermark: every record that Kafka
+ * has acknowledged lies below it, including records of open transactions. Sends three small requests to each broker
+ * that leads one of the partitions. A partition that does not exist is not in the result. Throws kafkajs's error if
  * Kafka does not answer or a topic is missing.
  */
 export async function logEnds(
@@ -26,7 +26,7 @@ export async function logEnds(
       listOffsets(broker, mine, LATEST),
       listOffsets(broker, mine, EARLIEST),
     ])
-    // After the ends, so that they are of the log that is named here: a leader knows a topic's id before it has its log.
+    // After the ends, so that the ends belong to the log named here: a leader knows a topic's id before it has its log.
     const ids = await identities(broker, nodeId, mine)
     for (const of of mine) {
       const [start, end] = [earliest, latest].map(offsets => offsets.get(byKey(of)))
@@ -54,13 +54,13 @@ async function listOffsets(
   )
 }
 
-/** Which log stands behind the name of a topic: one that was deleted and created again has another id. */
+/** Which log a topic's name stands for: a topic that was deleted and created again has another id. */
 export type LogIdentity = { topicId: string; leaderEpoch: number }
 
 /**
- * Which log each of these partitions is right now, by the brokers that lead them; empty for a partition that does not exist
- * and for brokers older than Kafka 3.0. A batch that was fetched before this was asked for is of a log that existed then: if
- * the id is still the one of earlier batches, so was the batch's, because Kafka gives no id twice.
+ * The current log of each of these partitions, according to their leaders; empty for a partition that does not exist
+ * and for brokers older than Kafka 3.0. A batch fetched before this call comes from a log that existed then: if the id
+ * still equals that of earlier batches, the batch came from the same log, because Kafka never reuses an id.
  */
 export async function logIdentities(
   connection: KafkaConnection,

@@ -14,13 +14,13 @@ export type Tuning = {
 
 /** What outlives one kafkajs consumer: where each partition stands, and what went wrong with it. */
 export type Memory = {
-  /** Where this process wants to read on: set by what onBatch or onAssigned said, never by Kafka's group. */
+  /** Where this process wants to read on: set by results of onBatch and onAssigned, never by Kafka's group. */
   positions: OffsetTable<number>
   batchErrors: OffsetTable<Error>
   failures: OffsetTable<number>
-  /** Partitions that are not fetched until somebody resumes them. */
+  /** Partitions that are not fetched until `resume` is called. */
   held: OffsetTable<true>
-  /** How often each partition was sought: a batch that was fetched before the last time is out of date. */
+  /** Number of seeks of each partition: a batch fetched before the last seek is out of date. */
   seeks: OffsetTable<number>
   assignment: Assignment
   joined: boolean

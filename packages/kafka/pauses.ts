@@ -9,7 +9,7 @@ export type Pauses = {
   remove(topic: string, partition: number, reason: PauseReason): void
 }
 
-/** Keeps a partition from being fetched for as long as there is a reason: kafkajs itself counts none. */
+/** Pauses a partition as long as there is at least one reason; kafkajs itself does not count reasons. */
 export function openPauses(consumer: Pick<Consumer, 'pause' | 'resume'>): Pauses {
   const reasons = new OffsetTable<Set<PauseReason>>()
   const tell = (what: 'pause' | 'resume', topic: string, partition: number): void => {

@@ -89,7 +89,7 @@ async function readAll(connection: Parameters<typeof readForTest>[0], topic: str
   return reading
 }
 
-test('of records that their topic refuses for their size each comes once, in order, the larger ones smaller', async () => {
+test('records that their topic refuses for their size arrive once each, in order, too large ones made smaller', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { config: { 'max.message.bytes': '2000' } })
   const producer = await producerForTest(connection)

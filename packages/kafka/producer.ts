@@ -43,7 +43,7 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
       const instead = request.length === 1 ? smaller(record) : undefined
       if (instead !== undefined) return sendFitting([instead], smaller)
       if (request.length === 1) throw error
-      // The batch was too large as a whole. In its order, so that each comes once.
+      // The batch was too large as a whole. Its records are sent in order, each once.
       await sendFitting(request.slice(0, half), smaller)
       await sendFitting(request.slice(half), smaller)
     }

@@ -5,12 +5,12 @@ import { fetchOnce } from './fetchOnce.ts'
 import type { TopicPartition } from './leaders.ts'
 import type { KafkaRecord } from './types.ts'
 
-/** Kafka returns the first batch of records whatever its size, and this asks for no more. */
+/** Kafka returns the first batch of records whatever its size, and one batch is enough. */
 const ONE_BATCH_BYTES = 1
 
 /**
- * The record at exactly this offset, or undefined if the log holds no visible record there: deleted, compacted away, a
- * control record. Throws UndecodableBatchError, or kafkajs's error if Kafka does not answer.
+ * The record at exactly this offset, or undefined if the log holds no visible record there (deleted, compacted away, a
+ * control record). Throws UndecodableBatchError, or kafkajs's error if Kafka does not answer.
  */
 export async function readRecordAt(
   connection: KafkaConnection,
@@ -29,7 +29,7 @@ export async function readRecordAt(
   return undefined
 }
 
-/** SHA-256 over a record's offset, timestamp, key and value: the same record in another log has another one. */
+/** SHA-256 over a record's offset, timestamp, key and value; a record of another log has a different one. */
 export function fingerprintOf({
   offset,
   timestampMs,

@@ -15,10 +15,10 @@ export type TopicRead = RecordBatch & { left: number }
 const TRIES = 6
 
 /**
- * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning, and
- * ends; what is sent meanwhile is left out. It asks the partitions' leaders itself: no consumer group is made, joined or
- * moved by it, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error where Kafka
- * cannot be asked, also after a few tries.
+ * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning,
+ * and ends; what is sent meanwhile is left out. It asks the partitions' leaders itself: no consumer group is made,
+ * joined or moved by it, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error
+ * if Kafka does not answer after a few tries.
  */
 export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
   if (!(await describeTopics(connection, [topic])).has(topic)) throw new TopicMissingError([topic])

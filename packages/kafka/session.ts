@@ -37,12 +37,12 @@ export type Session = {
 /**
  * One kafkajs consumer from its connect to its crash or stop. kafkajs fetches from every broker in a loop: fetch, hand
  * the batches of that fetch to `concurrency` workers, wait for all of them, fetch again. So that the next batches are
- * fetched while these are in work, a worker is told that its batch is done as soon as the work on it has begun. A batch whose
- * partition is still busy after QUEUE_AFTER_MS (a lock, an expensive batch) waits on its own: nothing more of its partition is
- * fetched meanwhile, and the loop goes on for the others. What comes of a batch is told later: one that fails is
- * sought back to and its partition rests, others go on. After a rebalance is noticed (by a heartbeat), batches that wait are
- * dropped: they will be fetched again by the one who gets the partition. kafkajs may join again while a batch is still in
- * work; the caller's offsets (ConsumeOptions) are what keeps that right.
+ * fetched while these are processed, the session reports a batch to its worker as done as soon as work on it has begun.
+ * A batch whose partition is still busy after QUEUE_AFTER_MS (a lock, an expensive batch) waits on its own: its
+ * partition is not fetched meanwhile, and the loop goes on for the others. If a batch fails later, the session seeks
+ * its partition back to it and lets that partition rest; others go on. When a heartbeat reports a rebalance, waiting
+ * batches are dropped: the new owner of the partition fetches them again. kafkajs may join again while a batch is still
+ * in work; the caller's offsets (ConsumeOptions) are what keeps that right.
  */
 export function openSession(
   connection: KafkaConnection,
@@ -116,7 +116,7 @@ export function openSession(
   const resume = (topic: string, partition: number): void => {
     memory.held.delete(topic, partition)
     memory.batchErrors.delete(topic, partition)
-    // What was fetched before it was held was dropped.
+    // Batches fetched before the partition was held were dropped.
     const position = memory.positions.get(topic, partition)
     if (position !== undefined) seek(topic, partition, position)
     pauses.remove(topic, partition, 'held')

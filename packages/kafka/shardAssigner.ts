@@ -35,10 +35,13 @@ export function assignShards(
   return new Map(members.map(({ id, assignment }) => [id, assignment]))
 }
 
-/** What patches/reading.ts calls with an offset that the log does not hold; true: it is taken care of. */
+/** Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled. */
 export type OutOfLogHook = { outOfLog(of: { topic: string; partition: number; wanted: number }): boolean }
 
-/** A shardAssigner that carries the hook: of all that kafkajs's ConsumerGroup holds it is the one object from outside. */
+/**
+ * A shardAssigner that carries the hook, because it is the only object of the caller that kafkajs's ConsumerGroup
+ * keeps.
+ */
 export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
   return given => Object.assign(shardAssigner(given), hook)
 }

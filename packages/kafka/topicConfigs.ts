@@ -3,7 +3,9 @@ import { type KafkaConnection, inside } from './connection.ts'
 /** Kafka's resource type of a topic. */
 const TOPIC = 2
 
-/** These settings of each topic, by topic and name. Throws kafkajs's error if Kafka does not answer or forbids it. */
+/**
+ * The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka does not answer or forbids it.
+ */
 export async function topicConfigs(
   connection: KafkaConnection,
   topics: string[],

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Broker } from './cluster.ts'
-// Before kafkajs's own modules are asked for: it patches them.
+// Must come before kafkajs's own modules: it patches them.
 import './kafkajs.ts'
 
 /** What a broker says of a topic. `topicId` never comes back after a topic is deleted; `leaderEpoch` grows with each election. */

@@ -7,10 +7,13 @@ import type { TopicNames } from './types.ts'
 /** The dead letters' limit, so that a record with added headers always fits (messages.md, section 1). */
 const DEAD_LETTER_MAX_BYTES = 2 * 1024 * 1024
 
-/** A busy controller gets as long as a request may take; with kafkajs's 5 s it is asked again for a topic that it makes just then. */
+/**
+ * The controller gets as long as a request may take; with kafkajs's 5 s a busy one is asked again for a topic that it
+ * is just creating.
+ */
 export const CREATE_TIMEOUT_MS = REQUEST_TIMEOUT_MS - 1_000
 
-/** How often a topic that was created is looked for: 30 s altogether. */
+/** Number of checks whether a created topic is known: 30 s altogether. */
 const LOOKS = 12
 
 /** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; messages.md, section 1). */
@@ -88,7 +91,10 @@ function wantedPartitions(prefix: string, partitions: number): Map<string, numbe
   ])
 }
 
-/** Waits until the brokers know all of the topics: what the controller has made reaches them a moment later. */
+/**
+ * Waits until the brokers know all of the topics: they learn of new ones a moment after the controller has created
+ * them.
+ */
 async function untilKnown(connection: KafkaConnection, wanted: Map<string, number>): Promise<void> {
   for (let looks = 1; ; looks++) {
     const found = await describeTopics(connection, [...wanted.keys()])

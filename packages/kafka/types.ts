@@ -16,14 +16,14 @@ export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 /** The largest value that is handed on (faults.md, Records). */
 export const MAX_VALUE_BYTES = 8 * 1024 * 1024
 
-/** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 where it has none) are safe integers. */
+/** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 if it has none) are safe integers. */
 export type KafkaRecord = {
   offset: number
   timestampMs: number
   key: Buffer | null
   value: Buffer | null
   headers: Readonly<RecordHeaders>
-  /** Of a record whose value is left out, because it is larger than 8 MiB, or its key or headers are: the value that it has. */
+  /** Set if the value was left out because it, the key or the headers exceed 8 MiB: the value's size and hash. */
   leftOut?: { bytes: number; sha256: string }
 }
 
@@ -54,7 +54,7 @@ export type Assignment = Map<string, number[]>
 
 /**
  * Offsets to read on from, by topic and partition; `held` keeps a partition from being fetched until `Consumer.resume`.
- * What is not named goes on where Kafka's group stood.
+ * Partitions that are not named continue at the group's committed offset.
  */
 export type StartOffsets = Map<string, Map<number, number | 'held'>>
 
@@ -111,9 +111,12 @@ export type ConsumerState = {
 
 export type Consumer = {
   state(): ConsumerState
-  /** Reads on from an offset, at once; a partition that is not assigned is left alone. */
+  /** Continues at an offset immediately; ignored if the partition is not assigned. */
   seek(topic: string, partition: number, offset: number): void
-  /** Fetches nothing more of a partition, also after a rebalance that leaves it here, until `resume` or an onAssigned that names its offset. */
+  /**
+   * Stops fetching a partition, also across rebalances that leave it here, until `resume` or an onAssigned that names
+   * its offset.
+   */
   hold(topic: string, partition: number): void
   resume(topic: string, partition: number): void
   /** Finishes the batches in work (at most 8 s), commits, leaves the group. */
@@ -124,7 +127,7 @@ export type Producer = {
   /**
    * Sends records in their order, many a request. Resolves when all in-sync replicas have all of them; rejects with
    * KafkaSendError, and then those before the request that failed are there. Records that the broker refuses for their
-   * size are sent one by one; of one that is refused alone, `smaller` gives what to send in its place, or undefined.
+   * size are sent one by one; for one that is refused alone, `smaller` returns what to send instead, or undefined.
    */
   send(
     records: OutgoingRecord[],
@@ -137,8 +140,8 @@ export type Producer = {
 export type PartitionOffsets = Map<number, { start: number; end: number }>
 
 /**
- * The logs of a topic's partitions: the first offset that is still there, the offset after the last record, and, from Kafka
- * 3.0 on, which log it is: a topic that was deleted and created again has another `topicId`.
+ * The logs of a topic's partitions: the first offset that still exists, the offset after the last record, and (since
+ * Kafka 3.0) the identity of the log: a topic that was deleted and created again has another `topicId`.
  */
 export type PartitionLogs = Map<
   number,

@@ -12,7 +12,7 @@ const damagedText = 'to be damaged on its way'
 type Connection = { processData(bytes: Buffer): unknown }
 const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
 
-/** Damages a byte of each record with that text on its way from the broker, until it is mended. */
+/** Damages a byte of each record with that text on its way from the broker, until `mend` is called. */
 function damage(): { mend(): void } {
   const { processData } = connectionOf
   const mend = (): void => void Object.assign(connectionOf, { processData })
@@ -27,7 +27,7 @@ function damage(): { mend(): void } {
   return { mend }
 }
 
-test('a damaged batch stops its own partition alone, behind the records before it, and is read once it is mended', async () => {
+test('a damaged batch stops only its own partition, after the records before it, and is read once it is intact again', async () => {
   const connection = connectForTest(brokers)
   const [topic, other] = [await newTopic(connection, { partitions: 2 }), await newTopic(connection)]
   await sendAll(connection, texts(topic, ['a', 'b'], 0))

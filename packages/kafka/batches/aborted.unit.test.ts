@@ -28,7 +28,7 @@ async function marker(offset: number, producer: string, type: number): Promise<B
   return bytes
 }
 
-/** The offsets that are read from an offset on, where the broker names these transactions. */
+/** The offsets read from an offset on, if the broker names these aborted transactions. */
 async function read(
   log: Promise<Buffer>[],
   from: number,
@@ -55,7 +55,7 @@ test('records of an aborted transaction are left out, those around it stay', asy
   expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [1, 2, 5], next: 6 })
 })
 
-test('a read that begins inside two aborted transactions hands out neither, and steps over them', async () => {
+test('a read that begins inside two aborted transactions skips both', async () => {
   const log = [record(10, 'b'), record(11, 'a'), marker(12, 'a', ABORT), marker(13, 'b', ABORT)]
   const aborted: [string, number][] = [
     ['a', 3],

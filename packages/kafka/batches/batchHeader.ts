@@ -2,17 +2,17 @@ import type { Codec } from '../codecs/codec.ts'
 import { codecs } from '../codecs/index.ts'
 import type { Entry } from './entries.ts'
 
-/** What stands before the records of a record batch (format 2). */
+/** The header of a record batch (format 2). */
 export type BatchHeader = {
   firstOffset: number
   firstTimestampMs: number
-  /** Of every record, where the broker stamps them; else undefined. */
+  /** The timestamp of every record if the broker stamps them (LogAppendTime); otherwise undefined. */
   appendedAtMs: number | undefined
   producerId: bigint
   isTransactional: boolean
   isControl: boolean
   count: number
-  /** Undefined where the records are not packed. */
+  /** Undefined if the records are not compressed. */
   codec: Codec | undefined
 }
 
@@ -22,12 +22,12 @@ const LOG_APPEND_TIME = 8
 const TRANSACTIONAL = 16
 const CONTROL = 32
 
-/** Throws for a codec that is not known. */
+/** Throws if the codec is unknown. */
 export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
   const attributes = bytes.readInt16BE(21)
   const codec = codecs.get(attributes & CODEC)
   if (codec === undefined && (attributes & CODEC) !== 0)
-    throw new Error(`it is packed with codec ${attributes & CODEC}, which is not known`)
+    throw new Error(`it is packed with the unknown codec ${attributes & CODEC}`)
   return {
     firstOffset,
     firstTimestampMs: Number(bytes.readBigInt64BE(27)),
@@ -40,5 +40,5 @@ export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
   }
 }
 
-/** The records of a batch, packed as they came. */
+/** The records of a batch, still compressed. */
 export const packedRecords = ({ bytes }: Entry): Buffer => bytes.subarray(HEADER_BYTES)

@@ -1,7 +1,7 @@
 import { crc32c } from '@node-rs/crc32'
 import { UndecodableBatchError } from '../errors.ts'
 
-/** A record batch, or one message or compressed message set of before Kafka 0.11, with the bytes of its records packed. */
+/** A record batch, or a message or compressed message set from before Kafka 0.11, with its records still compressed. */
 export type Entry = {
   bytes: Buffer
   /** 2 for a record batch. */
@@ -11,11 +11,11 @@ export type Entry = {
   next: number
 }
 
-/** What a fetch brought of a partition: bytes, which are looked at no closer than entry by entry. */
+/** The bytes that a fetch returned for one partition, split into entries but not decoded. */
 export type Fetched = {
   topic: string
   partition: number
-  /** The offset that was asked for. */
+  /** The requested offset. */
   from: number
   highWatermark: number
   bytes: Buffer
@@ -24,13 +24,14 @@ export type Fetched = {
 const OFFSET_AND_LENGTH_BYTES = 12
 const MAGIC_AT = 16
 const LAST_OFFSET_DELTA_AT = 23
-/** Of a batch without records, and of a message without key and value. */
+/** The size of a batch without records, and of a message without key and value. */
 const SMALLEST_BATCH_BYTES = 61
 const SMALLEST_MESSAGE_BYTES = 26
 
 /**
- * The whole entries of a fetch that are not all before its offset, in order. A fetch may cut off the last one, which comes
- * again; never the first. Throws UndecodableBatchError where an entry's frame cannot be right; behind it nothing can be found.
+ * The complete entries of a fetch that reach its offset, in order. The last one may be cut off and is fetched again;
+ * the first one never is. Throws UndecodableBatchError if an entry's frame is invalid; entries after it cannot be
+ * found.
  */
 export function* entriesOf(fetched: Fetched): Generator<Entry> {
   const { bytes, highWatermark } = fetched
@@ -62,7 +63,7 @@ function readEntry(bytes: Buffer): Entry | undefined {
 const CRC_AT = 17
 const ATTRIBUTES_AT = 21
 
-/** Whether a record batch is as it was written; kafkajs never looks. */
+/** Whether a record batch matches its checksum; kafkajs never checks. */
 export function isIntact({ bytes }: Entry): boolean {
   return crc32c(bytes.subarray(ATTRIBUTES_AT)) === bytes.readUInt32BE(CRC_AT)
 }

@@ -1,7 +1,10 @@
 import type { AbortedTransaction } from './aborted.ts'
 import { entriesOf, type Entry, type Fetched } from './entries.ts'
 
-/** What kafkajs hands over of one partition of a fetch; its `messages` are the bytes that patches/fetchResponse.ts left. */
+/**
+ * One partition of a fetch as kafkajs passes it on; its `messages` are the raw bytes that patches/fetchResponse.ts
+ * kept.
+ */
 export type PartitionData = {
   partition: number
   highWatermark: string
@@ -10,13 +13,12 @@ export type PartitionData = {
 }
 
 /**
- * One partition of a fetch, in the place of kafkajs 2.2.4's Batch: entries that nobody has unpacked yet (readParts.ts does,
- * in bounded memory), and the methods that kafkajs's own loop calls. Its Batch holds every record of the fetch at once, and
- * one that cannot be decoded fails all partitions and topics of the fetch.
+ * One partition of a fetch. It replaces kafkajs 2.2.4's Batch and has the methods that kafkajs's own loop calls, but its
+ * entries are still compressed (readParts.ts unpacks them, in bounded memory). kafkajs's Batch holds every record of the
+ * fetch at once, and one that cannot be decoded fails all partitions and topics of the fetch.
  *
- * A fetch that brought only control records or records of aborted transactions reaches `eachBatch` as well. kafkajs steps
- * over it by itself; then the next batch begins behind the offset that is stored, which is a gap to the one who keeps
- * the offsets.
+ * A fetch with nothing but control records or records of aborted transactions reaches `eachBatch` as well. kafkajs would
+ * skip it silently; the next batch would then begin after the stored offset, and the caller would see a gap.
  */
 export class FetchedBatch implements Fetched {
   readonly topic: string
@@ -27,9 +29,9 @@ export class FetchedBatch implements Fetched {
   readonly bytes: Buffer
   readonly abortedTransactions: AbortedTransaction[]
   readonly entries: Entry[] = []
-  /** Why the entries end before their bytes do. */
+  /** The error that ended the entries early, if one did. */
   readonly damage: unknown
-  /** For kafkajs, which looks for the last of them. */
+  /** For kafkajs, which reads the last of them. */
   readonly messages: never[] = []
 
   constructor(topic: string, fetchedOffset: string, data: PartitionData) {
@@ -59,7 +61,7 @@ export class FetchedBatch implements Fetched {
     return this.fetchedOffset
   }
 
-  /** Where kafkajs fetches next is behind this one. */
+  /** kafkajs fetches next at the offset after this one. */
   lastOffset(): string {
     return String((this.entries.at(-1)?.next ?? this.from) - 1)
   }

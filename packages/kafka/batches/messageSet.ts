@@ -10,8 +10,8 @@ const CRC_AT = 12
 const MAGIC_AT = 16
 
 /**
- * Reads an entry of the formats of before Kafka 0.11 (magic 0 and 1), by kafkajs: no broker of today writes them, but logs
- * may still hold them. Throws where it is damaged.
+ * Reads an entry in a format from before Kafka 0.11 (magic 0 and 1) with kafkajs's decoder: current brokers do not
+ * write them, but logs may still hold them. Throws if it is damaged.
  */
 export async function readMessageSet({ bytes, firstOffset }: Entry): Promise<KafkaRecord[]> {
   if (crc32(bytes.subarray(MAGIC_AT)) !== bytes.readUInt32BE(CRC_AT)) throw new Error('its checksum is wrong')
@@ -19,7 +19,7 @@ export async function readMessageSet({ bytes, firstOffset }: Entry): Promise<Kaf
   const Decoder = require('kafkajs/src/protocol/decoder.js')
   const decode = require('kafkajs/src/protocol/messageSet/decoder.js')
   const messages: Message[] = await decode(new Decoder(bytes), bytes.length)
-  // kafkajs takes what is cut off inside for the end.
+  // kafkajs treats a message that is cut off as the end.
   if (Number(messages.at(-1)?.offset) !== firstOffset) throw new Error('its messages end too early')
   return messages.map(({ offset, timestamp, key, value }) => ({
     offset: Number(offset),

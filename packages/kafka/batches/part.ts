@@ -1,12 +1,12 @@
 import type { KafkaRecord, RecordBatch } from '../types.ts'
 import type { Fetched } from './entries.ts'
 
-/** A part is handed on when it has so much: with one in work and one read ahead for each partition, memory stays small. */
+/** A part is passed on at this size: with one in work and one read ahead per partition, memory stays small. */
 const PART_BYTES = 8 * 1024 * 1024
-/** What a record costs beside its key and value. */
+/** Memory that a record takes in addition to its key and value. */
 const RECORD_BYTES = 100
 
-/** The records of a fetch that were read and not handed on yet. */
+/** The records of a fetch that were read and not passed on yet. */
 export class Part {
   readonly #of: Fetched
   #from: number
@@ -20,7 +20,7 @@ export class Part {
     this.#next = of.from
   }
 
-  /** Where the reading stands: everything before is handed on or in this part. */
+  /** The read position: everything before it was passed on or is in this part. */
   get next(): number {
     return this.#next
   }
@@ -29,7 +29,9 @@ export class Part {
     return this.#next === this.#from
   }
 
-  /** Adds a record, unless it lies before what was asked for: a fetch begins with the batch that holds its offset. */
+  /**
+   * Adds a record, unless it lies before the requested offset: a fetch begins with the batch that holds that offset.
+   */
   add(record: KafkaRecord): void {
     if (record.offset < this.#next) return
     this.#records.push(record)
@@ -41,7 +43,7 @@ export class Part {
     return this.#bytes >= PART_BYTES
   }
 
-  /** Steps over offsets that hold nothing for a reader. */
+  /** Skips offsets that hold nothing for a reader. */
   pass(next: number): void {
     this.#next = next
   }

@@ -11,9 +11,9 @@ import { recordsOf } from './records.ts'
 type Aborted = ReturnType<typeof abortedTransactions>
 
 /**
- * The records of a fetch in parts of bounded size, which follow each other without a gap. Records of aborted transactions and
- * control records are left out. Throws UndecodableBatchError at the first batch that cannot be decoded, after the records
- * before it. A batch that unpacks to more than should be held is not begun before `turn`.
+ * The records of a fetch in parts of bounded size, without gaps between them. Records of aborted transactions and
+ * control records are left out. Throws UndecodableBatchError at the first batch that cannot be decoded, after returning
+ * the records before it. A batch that is too large to hold unpacked is not started before `turn` resolves.
  */
 export async function* readParts(
   fetched: FetchedBatch,
@@ -47,7 +47,7 @@ export async function* readParts(
   if (fetched.damage instanceof UndecodableBatchError) throw fetched.damage
 }
 
-/** The records that a reader sees. Throws where they cannot be decoded. */
+/** The records that a reader sees. Throws if they cannot be decoded. */
 async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void>) {
   if (entry.magic !== 2) return readMessageSet(entry)
   if (!isIntact(entry)) throw new Error('its checksum is wrong')
@@ -59,13 +59,13 @@ async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void
   return []
 }
 
-/** Fetches that are read ahead hold a part each: as many as are worked on at once. */
+/** Each fetch that is read ahead holds one part; as many are read ahead as are worked on at once. */
 const AT_MOST_AHEAD = 4
 let ahead = 0
 
 /**
- * Begins to read a fetch before it is the turn of its partition, so that it is decoded while the one before is in work.
- * Either `parts` or `drop` is to be called; `drop` does no harm after it.
+ * Starts to read a fetch before its partition is free, so that it is decoded while the one before is processed. The
+ * caller must call `parts` or `drop`; `drop` after `parts` is harmless.
  */
 export function readAhead(fetched: FetchedBatch): {
   parts(): AsyncGenerator<RecordBatch, void>
@@ -94,7 +94,7 @@ export function readAhead(fetched: FetchedBatch): {
     },
     drop() {
       catchUp()
-      turn.reject(new Error('the fetch is not read any more'))
+      turn.reject(new Error('the fetch was dropped'))
       parts.return().catch(() => undefined)
     },
   }

@@ -28,7 +28,7 @@ test.each([0, ...codecs])('records packed by codec %i come in one part, without 
 })
 
 test.each([0, ...codecs])(
-  'of a value of more than 8 MiB in codec %i the size and the hash are left, its neighbours are whole',
+  'a value of more than 8 MiB in codec %i is replaced by its size and hash, its neighbours are whole',
   async compression => {
     const large = Buffer.alloc(MAX_VALUE_BYTES + 1, ' ')
     const largest = Buffer.alloc(MAX_VALUE_BYTES, '{}')
@@ -61,7 +61,7 @@ test.each([0, ...codecs])(
 )
 
 test.each(codecs)(
-  'what codec %i unpacks to far more comes in parts that follow each other',
+  'a batch that codec %i unpacks to far more comes in consecutive parts',
   async compression => {
     const value = Buffer.alloc(3 * 1024 * 1024, 'x')
     const log = await logOf({
@@ -77,7 +77,7 @@ test.each(codecs)(
   },
 )
 
-test('a key or headers too large to be kept take the value with them', async () => {
+test('a record whose key or headers are too large comes without its value, too', async () => {
   const records = [
     { key: Buffer.alloc(MAX_VALUE_BYTES * 2, 'k'), value: 'a' },
     { value: 'b', headers: { large: Buffer.alloc(MAX_VALUE_BYTES * 2) } },
@@ -94,7 +94,7 @@ test('a key or headers too large to be kept take the value with them', async () 
 test.each([
   ['a damaged byte', (bad: Buffer) => bad.writeUInt8(bad.readUInt8(70) ^ 1, 70), 'checksum'],
   ['a damaged frame', (bad: Buffer) => bad.writeInt8(9, 16), 'format'],
-])('a batch with %s ends the read behind the records before it', async (_, damage, why) => {
+])('a batch with %s ends the read after the records before it', async (_, damage, why) => {
   const bad = await batchBytes({ firstOffset: 3, records: values('d', 'e') })
   damage(bad)
   const log = Buffer.concat([
@@ -110,7 +110,7 @@ test.each([
   expect((error as Error).message).toContain(why)
 })
 
-test('a batch of an unknown codec, or that cannot be unpacked, names the offset after it', async () => {
+test('the error of a batch that cannot be unpacked, or has an unknown codec, names the offset after it', async () => {
   const unknown = await batchBytes({
     firstOffset: 3,
     records: values('d', 'e'),

@@ -3,12 +3,12 @@ import { type KafkaRecord, MAX_VALUE_BYTES, type RecordHeaders } from '../types.
 import type { BatchHeader } from './batchHeader.ts'
 import { type Cursor, readBytes, readVarInt } from './varint.ts'
 
-/** What stands before a record's key. */
+/** The fields before a record's key. */
 export type RecordStart = Pick<KafkaRecord, 'offset' | 'timestampMs'>
 
 /**
- * Decodes one record, whose bytes are `cursor.bytes` from `cursor.at` to their end; its key and value are parts of them.
- * A value of more than 8 MiB is left out. Throws where the bytes are no record.
+ * Decodes the record in `cursor.bytes` from `cursor.at` on; its key and value are slices of those bytes. A value of
+ * more than 8 MiB is left out. Throws if the bytes are not a record.
  */
 export function decodeRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
   const { offset, timestampMs } = readStart(cursor, batch)
@@ -21,7 +21,7 @@ export function decodeRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
 }
 
 export function readStart(cursor: Cursor, batch: BatchHeader): RecordStart {
-  cursor.at += 1 // attributes, of which none is in use
+  cursor.at += 1 // attributes: none is defined
   const timestampMs = batch.firstTimestampMs + readVarInt(cursor)
   return {
     timestampMs: batch.appendedAtMs ?? timestampMs,
@@ -29,7 +29,7 @@ export function readStart(cursor: Cursor, batch: BatchHeader): RecordStart {
   }
 }
 
-/** Of all records without headers, most of all; one object without a prototype for each is a hash table of its own. */
+/** Shared by all records without headers, which most are: an object without a prototype for each would be expensive. */
 export const noHeaders: Readonly<RecordHeaders> = Object.freeze(Object.create(null))
 
 /** Headers by their key, which may be called `toString`, `constructor` or `__proto__`. */

@@ -5,15 +5,15 @@ import { decodeRecord, noHeaders, readHeaders, readStart } from './record.ts'
 import type { Source } from './source.ts'
 import { readVarInt } from './varint.ts'
 
-/** A record up to this is held whole: the largest value, with room for a key and headers of usual size. */
+/** A record up to this size is held whole: the largest value, with room for a key and headers of usual size. */
 const WHOLE_BYTES = MAX_VALUE_BYTES + 1024 * 1024
-/** The longest number, and what stands before a record's key. */
+/** The longest number, and the longest sequence of fields before a record's key. */
 const NUMBER_BYTES = 10
 const START_BYTES = 1 + 2 * NUMBER_BYTES
 
 /**
- * Decodes the records of a batch that unpacks to more than should be held: each is copied out of the stream, and what is
- * too large to be kept is hashed and counted on its way. Throws where the bytes are no records.
+ * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
+ * that is too large is hashed and counted while it passes. Throws if the bytes are not records.
  */
 export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
   for (let i = 0; i < batch.count; i++) {
@@ -30,10 +30,7 @@ export async function* recordStream(source: Source, batch: BatchHeader): AsyncGe
   }
 }
 
-/**
- * Decodes a record field by field. One whose key or headers are so large that they cannot be kept comes without them and
- * without its value.
- */
+/** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */
 async function largeRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
   let left = length
   const number = async (): Promise<number> => {

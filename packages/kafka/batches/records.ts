@@ -7,12 +7,12 @@ import { inPieces, Source } from './source.ts'
 import { streaming } from './streaming.ts'
 import { readVarInt } from './varint.ts'
 
-/** What is unpacked at once: far more than producers pack together, and soon done. */
+/** The most that is unpacked at once: far more than producers pack together, and quick to unpack. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024
 
 /**
- * The records of a batch: at once where they are few enough to be held, which they nearly always are, else as a stream, and
- * that not before `turn`. Throws where they cannot be unpacked or decoded.
+ * The records of a batch: at once if they are small enough to hold, as nearly always, otherwise as a stream that starts
+ * once `turn` resolves. Throws if they cannot be unpacked or decoded.
  */
 export async function recordsOf(
   entry: Entry,

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>
 
-/** Unpacking that does not wait by itself makes room for heartbeats after so long. */
+/** Synchronous unpacking yields after this long, so that heartbeats are sent. */
 const LONGEST_STRETCH_MS = 20
 
-/** Bytes that come piece by piece, and of which only what is asked for is held. */
+/** Bytes that arrive piece by piece; only what was requested is held. */
 export class Source {
   readonly #pieces: AsyncIterator<Buffer> | Iterator<Buffer>
-  /** What of the last piece was not taken yet: good until the next one is asked for. */
+  /** The rest of the last piece: valid until the next one is requested. */
   #rest: Buffer = Buffer.alloc(0)
   #turnBegan = performance.now()
 
@@ -16,7 +16,7 @@ export class Source {
     this.#pieces = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   }
 
-  /** What is there without waiting: to be read at once, and then `take`n. */
+  /** The bytes that are available without waiting; read them at once, then `take` them. */
   get ready(): Buffer {
     return this.#rest
   }
@@ -25,7 +25,7 @@ export class Source {
     this.#rest = this.#rest.subarray(length)
   }
 
-  /** Makes so many bytes ready, or all that are left. */
+  /** Makes this many bytes available, or all that are left. */
   async fill(length: number): Promise<void> {
     if (this.#rest.length >= length) return
     const gathered = [Buffer.from(this.#rest)]
@@ -37,7 +37,7 @@ export class Source {
     this.#rest = Buffer.concat(gathered)
   }
 
-  /** Takes so many bytes without holding them. Throws where there are fewer. */
+  /** Takes this many bytes without holding them. Throws if there are fewer. */
   async pass(length: number, look: (piece: Buffer) => void = () => {}): Promise<void> {
     for (let left = length; left > 0; ) {
       if (this.#rest.length === 0 && !(await this.#pull())) throw new Error('its records end too early')
@@ -63,7 +63,7 @@ export class Source {
   }
 }
 
-/** Bytes that are not packed, as pieces. */
+/** Uncompressed bytes, as pieces. */
 export function* inPieces(bytes: Buffer): Generator<Buffer> {
   const length = 256 * 1024
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)

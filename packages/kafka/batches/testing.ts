@@ -11,13 +11,13 @@ export type SentBatch = {
   records: Sent[]
   /** The number of a codec; 0 packs nothing. */
   compression?: number
-  /** In place of what the codec makes of the records. */
+  /** Used instead of the codec's output. */
   pack?: (records: Buffer) => Buffer
   producerId?: number
   transactional?: boolean
 }
 
-/** A record batch as it lies in a log. */
+/** A record batch as a log stores it. */
 export async function batchBytes(batch: SentBatch): Promise<Buffer> {
   const { firstOffset, records, compression = 0, pack, producerId = -1, transactional = false } = batch
   const encode = encodeBatch(async (number, bytes) => {
@@ -44,7 +44,7 @@ export async function batchBytes(batch: SentBatch): Promise<Buffer> {
   return buffer
 }
 
-/** What a fetch from an offset brings of such bytes. */
+/** The fetch that returns such bytes from an offset on. */
 export function fetchOf(
   bytes: Buffer,
   from = 0,
@@ -54,7 +54,7 @@ export function fetchOf(
   return new FetchedBatch('t', String(from), data)
 }
 
-/** All that can be read of a fetch, and the error that ended it. */
+/** Everything that can be read from a fetch, and the error that ended it. */
 export async function readAll(fetched: FetchedBatch) {
   const records: KafkaRecord[] = []
   const parts: { from: number; next: number }[] = []

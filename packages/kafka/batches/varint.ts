@@ -1,7 +1,10 @@
-/** Where the reading of bytes stands. */
+/** A read position in bytes. */
 export type Cursor = { bytes: Buffer; at: number }
 
-/** A signed number of seven bits a byte, in zigzag; exact up to 2^53. Throws where the bytes end, or it has no end. */
+/**
+ * A signed zigzag varint (seven bits per byte); exact up to 2^53. Throws if the bytes end too early or the number is
+ * too long.
+ */
 export function readVarInt(cursor: Cursor): number {
   const { bytes } = cursor
   const first = bytes[cursor.at++]
@@ -17,7 +20,7 @@ export function readVarInt(cursor: Cursor): number {
   throw new Error('a number without an end')
 }
 
-/** Bytes with their length before them, or null, without a copy. Throws where there are fewer. */
+/** Length-prefixed bytes, or null, not copied. Throws if there are fewer. */
 export function readBytes(cursor: Cursor): Buffer | null {
   const length = readVarInt(cursor)
   if (length === -1) return null

@@ -1,16 +1,16 @@
 /** How the records of a batch are packed. */
 export type Codec = {
   compress(bytes: Buffer): Buffer
-  /** Unpacks, or returns undefined when that would make more than `limit` bytes. Throws for what cannot be unpacked. */
+  /** Unpacks, or returns undefined if the result would exceed `limit` bytes. Throws if the bytes cannot be unpacked. */
   unpackAtMost(bytes: Buffer, limit: number): Buffer | undefined | Promise<Buffer | undefined>
   /**
-   * Unpacks piece by piece, so that memory stays bounded whatever the bytes become. A piece is good until the next one is
-   * asked for. Throws for what cannot be unpacked.
+   * Unpacks piece by piece in bounded memory. A piece is valid until the next one is requested. Throws if the bytes
+   * cannot be unpacked.
    */
   unpack(bytes: Buffer): Iterable<Buffer> | AsyncIterable<Buffer>
 }
 
-/** Joins pieces up to `limit` bytes; undefined when there are more. */
+/** Joins pieces; undefined if they exceed `limit` bytes. */
 export function joinAtMost(pieces: Iterable<Buffer>, limit: number): Buffer | undefined {
   const kept: Buffer[] = []
   let bytes = 0
@@ -22,14 +22,17 @@ export function joinAtMost(pieces: Iterable<Buffer>, limit: number): Buffer | un
   return kept.length === 1 ? kept[0] : Buffer.concat(kept)
 }
 
-/** Copies bytes that were unpacked before, as both LZ4 and Snappy say it; the copy may begin to repeat itself. */
+/**
+ * Copies bytes that were unpacked before, as both LZ4 and Snappy define it; source and target may overlap, which
+ * repeats the bytes.
+ */
 export function copyBack(to: Buffer, at: number, offset: number, length: number): void {
   const from = at - offset
   if (length < 48) {
     for (let i = 0; i < length; i++) to[at + i] = to[from + i] as number
     return
   }
-  // What repeats itself is copied in strides that double.
+  // An overlapping copy proceeds in strides that double.
   for (let done = 0; done < length; ) {
     const stride = Math.min(offset + done, length - done)
     to.copyWithin(at + done, from, from + stride)

@@ -52,7 +52,7 @@ test.each(all)('several frames of %s are read one after the other', async (_, co
   expect((await unpackAll(codec, packed)).equals(whole)).toBe(true)
 })
 
-test.each(all)('%s that was cut off anywhere is an error, not fewer records', async (_, codec) => {
+test.each(all)('%s that is cut off anywhere is an error, not fewer records', async (_, codec) => {
   const packed = codec.compress(json)
   for (const cut of [1, 3, 5, 9, Math.floor(packed.length / 2), packed.length - 3]) {
     const rest = packed.subarray(0, packed.length - cut)

@@ -4,7 +4,7 @@ import type { Codec } from './codec.ts'
 
 const gunzipAll = promisify(gunzip) as (bytes: Buffer, options: object) => Promise<Buffer>
 
-/** Gzip, by Node itself, which reads several members one after the other. */
+/** Gzip, by Node's own zlib, which reads several members one after the other. */
 export const gzip: Codec = {
   compress: bytes => gzipSync(bytes),
   async unpackAtMost(bytes, limit) {

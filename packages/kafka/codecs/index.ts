@@ -12,12 +12,15 @@ export const codecs: ReadonlyMap<number, Codec> = new Map([
   [4, zstd],
 ])
 
-/** What kafkajs may unpack by itself: message sets of before Kafka 0.11, which no broker of today takes any more. */
+/**
+ * The limit for what kafkajs itself unpacks: message sets from before Kafka 0.11, which current brokers no longer
+ * accept.
+ */
 const MESSAGE_SET_BYTES = 64 * 1024 * 1024
 
 /**
- * Gives kafkajs the codecs that it names but does not ship (it throws at a Snappy, LZ4 or ZSTD batch, and any producer
- * of the upstream may send one), and GZIP with a bound.
+ * Gives kafkajs the codecs that it names but does not ship (it throws on a Snappy, LZ4 or ZSTD batch, and any upstream
+ * producer may send one), and a bounded GZIP.
  */
 export function registerCodecs(into: Record<number, unknown>): void {
   for (const [number, codec] of codecs) {

@@ -4,7 +4,7 @@ import { type Codec, joinAtMost } from './codec.ts'
 import { unpackBlock } from './lz4Block.ts'
 
 const MAGIC = 0x184d2204
-/** A frame that is to be skipped has one of sixteen magic numbers. */
+/** Skippable frames have one of sixteen magic numbers. */
 const SKIPPED = 0x184d2a50
 /** Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks. */
 const FLAGS = 0x60
@@ -12,13 +12,13 @@ const FLAGS = 0x60
 const BLOCK_SIZE_ID = 0x40
 const BLOCK_BYTES = 64 * 1024
 const STORED = 0x80000000
-/** How far a block may look back. */
+/** How far back a block may refer. */
 const HISTORY_BYTES = 64 * 1024
 
 /**
- * LZ4 in its frame format, one frame or several. Only the compression of a block is lz4js's: its frames have blocks that
- * look back into the block before, which Kafka refuses, and it reads one frame, without bounds, and takes the checksum of
- * a block for its beginning.
+ * LZ4 in its frame format, one frame or several. Only the compression of a block is lz4js's: in its frames blocks refer
+ * to the block before, which Kafka refuses; and it reads only one frame, without bounds, and takes the checksum of a
+ * block for the start of the next.
  */
 export const lz4: Codec = {
   compress(bytes) {

@@ -1,8 +1,8 @@
 import { copyBack } from './codec.ts'
 
 /**
- * Unpacks one LZ4 block behind what was unpacked before it, which it may look back into. Returns where it ends in `to`.
- * Throws where the block is damaged, or unpacks to more than `to` has room for.
+ * Unpacks one LZ4 block into `to`, after earlier blocks, which it may refer back to. Returns where it ends in `to`.
+ * Throws if the block is damaged or does not fit into `to`.
  */
 export function unpackBlock(from: Buffer, to: Buffer, start: number, end: number): number {
   let at = start
@@ -27,7 +27,7 @@ export function unpackBlock(from: Buffer, to: Buffer, start: number, end: number
   }
 }
 
-/** A length that goes on in more bytes, the last of which is not 255; and where it ends. */
+/** A length that continues in more bytes, up to the first that is not 255; and where it ends. */
 function longer(from: Buffer, start: number, begun: number): [length: number, read: number] {
   let length = begun
   for (let read = start; ; ) {

@@ -1,11 +1,14 @@
 import { copyBack } from './codec.ts'
 
-/** How far a copy may look back: encoders pack 64 KiB at a time and never look back farther, though the format could. */
+/**
+ * How far back a copy may refer: encoders pack 64 KiB at a time and never refer farther back, though the format allows
+ * it.
+ */
 const HISTORY_BYTES = 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 const LONGEST_COPY = 64
 
-/** Where the reading of a block stands: the next byte of it, and how much of a literal is still to be copied. */
+/** The read position in a block: its next byte, and how much of a literal is left to copy. */
 type Reading = { read: number; literal: number }
 
 /** Unpacks one Snappy block piece by piece. Throws where it is damaged. */
@@ -28,7 +31,7 @@ export function* unpackBlock(block: Buffer): Generator<Buffer> {
   if (reading.read < block.length) throw damaged()
 }
 
-/** The length of all that the block unpacks to, seven bits a byte. */
+/** The unpacked length of the block, seven bits per byte. */
 function readLength(block: Buffer, reading: Reading): number {
   let length = 0
   for (let place = 1; ; place *= 128) {
@@ -39,7 +42,10 @@ function readLength(block: Buffer, reading: Reading): number {
   }
 }
 
-/** Unpacks until `wanted` is reached, passed by the end of a copy at most, or the block ends. Returns where that is. */
+/**
+ * Unpacks up to `wanted`, at most to the end of the copy that reaches it, or to the end of the block. Returns that
+ * position.
+ */
 function fill(block: Buffer, reading: Reading, to: Buffer, start: number, wanted: number): number {
   let at = start
   let { read, literal } = reading

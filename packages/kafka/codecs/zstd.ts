@@ -4,7 +4,10 @@ import type { Codec } from './codec.ts'
 /** What Node's `info` option adds: how much of the bytes was read. */
 type WithInfo = { buffer: Buffer; engine: { bytesWritten: number } }
 
-/** Zstandard, by Node itself, which stops in silence after the first of several frames: it is started again behind it. */
+/**
+ * Zstandard, by Node's own zlib, which stops silently after the first of several frames; this starts it again for the
+ * next.
+ */
 export const zstd: Codec = {
   compress: bytes => zstdCompressSync(bytes),
   unpackAtMost(bytes, limit) {

@@ -1,4 +1,4 @@
-/** What of kafkajs's Decoder is used here. */
+/** The part of kafkajs's Decoder that is used here. */
 type Decoder = {
   readInt32(): number
   readBytes(length: number): Buffer
@@ -6,8 +6,8 @@ type Decoder = {
 }
 
 /**
- * Leaves the records of each partition of a fetch as the bytes that came, in the place of kafkajs 2.2.4's decoder, which
- * unpacks and decodes all of them before anything else sees the answer (batches/ does it, partition by partition).
+ * Keeps the records of each partition of a fetch as raw bytes. It replaces kafkajs 2.2.4's decoder, which unpacks and
+ * decodes all of them before anything else sees the answer; batches/ does that partition by partition.
  */
 export async function keepBytes(decoder: Decoder): Promise<Buffer> {
   const length = decoder.readInt32()

@@ -1,4 +1,4 @@
-/** What of kafkajs's ConsumerGroup the patch touches. */
+/** The part of kafkajs's ConsumerGroup that the patch uses. */
 type OutOfRange = Error & { topic: string; partition: number; wantedOffset?: number }
 type ConsumerGroup = {
   assigners: { outOfLog?(of: { topic: string; partition: number; wanted: number }): boolean }[]
@@ -6,9 +6,8 @@ type ConsumerGroup = {
 }
 
 /**
- * Tells the session of an offset that the log does not hold, so that it holds that partition alone; where the session
- * does not take care of it, it is an error that ends the consumer. kafkajs 2.2.4 starts again at the topic's
- * first record instead, without a word to the one who keeps the offsets.
+ * Reports an offset that the log does not hold to the session, which holds that partition alone; if the session does
+ * not handle it, the error ends the consumer. kafkajs 2.2.4 silently starts again at the topic's first record instead.
  */
 export function patchOffsetOutOfRange(
   prototype: object,
