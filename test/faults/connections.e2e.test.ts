@@ -26,8 +26,9 @@ async function start(command: string, settings: Environment): Promise<{ address:
   return { address, ops }
 }
 
-const open = (url: string) => {
-  const db = openPostgres(url, { name: 'test', max: 2, statementTimeoutMs: 10_000, onError: () => {} })
+const open = (url: string, { onlyReads = false } = {}) => {
+  const options = { name: 'test', max: 2, statementTimeoutMs: 10_000, onlyReads, onError: () => {} }
+  const db = openPostgres(url, options)
   releases.push(() => db.destroy())
   return db
 }
@@ -50,7 +51,9 @@ async function newSagra(settings: Environment) {
   const key = async () => {
     await until('the organization is known', async () => {
       const { rows } =
-        await sql`select 1 from organizations where organization_id = ${sagra.organizationId}`.execute(db)
+        await sql`select 1 from organizations where organization_id = ${sagra.organizationId} and version > 0`.execute(
+          db,
+        )
       return rows.length > 0
     })
     return (await createKey(db, wanted as NewKey)).token
@@ -113,7 +116,7 @@ select pg_current_wal_lsn() - coalesce(min(replay_lsn), '0/0') as behind from pg
     return Number(rows[0]?.behind) === 0
   })
   await pair.primary.part('postgres').kill('SIGKILL')
-  await sql`select pg_promote()`.execute(open(pair.standby.databaseUrl))
+  await sql`select pg_promote()`.execute(open(pair.standby.databaseUrl, { onlyReads: true }))
   await sagra.send(2)
   await counted(5)
 })

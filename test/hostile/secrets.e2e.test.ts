@@ -196,10 +196,15 @@ async function failEverything(): Promise<void> {
       'a broken port',
       { DATABASE_URL: database.replace(/:\d+\//, ':x/'), REDIS_URL: redis.replace(/:\d+$/, ':x') },
     ],
+  ]
+  // What can come back is waited for.
+  const waited: [string, Environment][] = [
     ['no such database', { DATABASE_URL: `${database}x` }],
     ['an unknown role', nobody],
-    ['a port where nobody listens', { DATABASE_URL: database.replace(/:\d+\//, ':1/') }],
+    ['a port that nothing listens on', { DATABASE_URL: database.replace(/:\d+\//, ':1/') }],
   ]
+  for (const [what, settings] of waited)
+    told[`query with ${what}`] = await logOf(['query'], settings, /Postgres does not answer; waiting for it/)
   for (const [what, settings] of ended) {
     const { code, ...output } = await runTally(['query'], { ...withPasswords, ...settings })
     expect({ what, failed: code !== 0 }).toEqual({ what, failed: true })

@@ -7,7 +7,7 @@ import {
   isConfirmed,
 } from '@tally/core'
 import type { OrderStatus } from '@tally/contract'
-import { documentName, type EventHead, emptyDocument, views } from '@tally/read-models'
+import { documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
 /** The fields that Redis should have of an event, composed from counters as a publication composes them. */
@@ -17,7 +17,7 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
     ['complete', '1'],
   ])
   if (head.event !== undefined) {
-    fields.set('version', String(head.event.version)).set('event', JSON.stringify(head.event))
+    fields.set('version', versionOf(head.event)).set('event', JSON.stringify(head.event))
   }
   const hourOf = hourIn(head.event?.timeZone ?? 'UTC')
   for (const [dayId, areas] of counters) {
