@@ -5,7 +5,7 @@ import type { AreaKey } from './counterRows.ts'
 /** Which counters to read: everything of some events, or some (event, day, area). */
 export type CounterScope = { events: EventId[] } | { areas: AreaKey[] }
 
-/** The events of a scope, each once. */
+/** The distinct events of a scope. */
 export function eventIdsOf(scope: CounterScope): EventId[] {
   return 'events' in scope ? scope.events : [...new Set(scope.areas.map(({ eventId }) => eventId))]
 }

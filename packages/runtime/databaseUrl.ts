@@ -15,7 +15,7 @@ export function databaseAddresses(url: string): string[] {
     : []
 }
 
-/** libpq's `target_session_attrs`, and what of it can be meant: Tally writes. */
+/** libpq's `target_session_attrs`, with the values that make sense for Tally, which writes. */
 const sessionAttributes = /[?&]target_session_attrs=([^&]*)/
 export const isDatabaseUrl = (url: string): boolean =>
   databaseAddresses(url).length > 0 && /^(read-write|primary)?$/.test(sessionAttributes.exec(url)?.[1] ?? '')
@@ -24,7 +24,7 @@ export const isDatabaseUrl = (url: string): boolean =>
 export const wantsWritable = (url: string): boolean =>
   databaseAddresses(url).length > 1 || sessionAttributes.test(url)
 
-/** Hosts, ports and database for people, without user and password. */
+/** Hosts, ports and database for messages, without user and password. */
 export function describeDatabase(url: string): string {
   const addresses = databaseAddresses(url).map(address => new URL(address))
   const hosts = addresses.map(({ hostname, port }) => `${hostname || 'localhost'}:${port || 5432}`)

@@ -3,7 +3,7 @@ import { databaseAddresses, describeDatabase, isDatabaseUrl, wantsWritable } fro
 
 const several = 'postgres://u:p,q@h1:5432,[::1]:5433,h3/db?sslmode=verify-full'
 
-test('an address of several hosts is one address for each, with all the rest of it', () => {
+test('an address of several hosts becomes one address per host, otherwise unchanged', () => {
   expect(databaseAddresses(several)).toEqual([
     'postgres://u:p,q@h1:5432/db?sslmode=verify-full',
     'postgres://u:p,q@[::1]:5433/db?sslmode=verify-full',
@@ -25,12 +25,12 @@ test.each([
   expect(isDatabaseUrl(url)).toBe(isGood)
 })
 
-test('a standby is passed over where there are several hosts, and where the address says so', () => {
+test('a standby is skipped if there are several hosts, or if the address says so', () => {
   expect(
     [several, 'postgres://h/db?target_session_attrs=primary', 'postgres://h/db'].map(wantsWritable),
   ).toEqual([true, true, false])
 })
 
-test('what people read of it has neither user nor password', () => {
+test('its text for messages has neither user nor password', () => {
   expect(describeDatabase(several)).toBe('h1:5432,[::1]:5433,h3:5432/db')
 })

@@ -1,4 +1,7 @@
-/** An error that waiting does not heal: somebody has to change a setting, a topic or the schema. Its message says what. */
+/**
+ * An error that waiting does not resolve: an operator must change a setting, a topic or the schema. Its message says
+ * which.
+ */
 export class FatalError extends Error {}
 
 export type Part = 'kafka' | 'postgres' | 'redis'
@@ -15,7 +18,10 @@ export function isTransient(error: unknown): boolean {
   return !isFatal(error) && causesOf(error).some(isTransientCause)
 }
 
-/** True if no waiting heals the error: a FatalError, or a refusal of Kafka that only a change of rights, settings or versions lifts. */
+/**
+ * True if waiting does not resolve the error: a FatalError, or a refusal by Kafka that needs a change of rights,
+ * settings or versions.
+ */
 export function isFatal(error: unknown): boolean {
   return causesOf(error).some(
     cause =>
@@ -29,8 +35,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * The part that an error comes from. pg passes on errors of the network as they are, while kafkajs and ioredis
- * wrap them: what is not theirs is Postgres's.
+ * The part that an error comes from. pg passes on network errors as they are, while kafkajs and ioredis wrap them: any
+ * error that is not theirs is Postgres's.
  */
 export function partOf(error: unknown): Part {
   const causes = causesOf(error)
@@ -38,7 +44,7 @@ export function partOf(error: unknown): Part {
   return causes.some(isRedisCause) ? 'redis' : 'postgres'
 }
 
-/** The error, its causes and the errors that it unites, outermost first. */
+/** The error, its causes and the errors of an AggregateError, outermost first. */
 export function causesOf(error: unknown): Cause[] {
   const found = new Set<Error>()
   const add = (one: unknown): void => {
@@ -54,7 +60,7 @@ export function causesOf(error: unknown): Cause[] {
   return [...found]
 }
 
-/** One line for people: the first message of the chain, because an AggregateError has none of its own. */
+/** One line for messages: the first message of the chain, because an AggregateError has none of its own. */
 export function reasonOf(error: unknown): string {
   const causes = causesOf(error)
   const text = causes.find(({ message }) => message !== '')?.message ?? causes[0]?.name ?? String(error)
@@ -82,15 +88,15 @@ const fatalKafkaTypes = new Set([
 ])
 
 /**
- * SQLSTATEs of what passes. Classes: 08 connection, 28 refused sign-in (a failover and a rotation of the password
- * bring it for seconds), 40 rollback, 53 resources, 55 locks, 57 operator and time-outs, 58 and XX the server's own
+ * SQLSTATEs of transient errors. Classes: 08 connection, 28 refused sign-in (happens for seconds during a failover or a
+ * password rotation), 40 rollback, 53 resources, 55 locks, 57 operator and time-outs, 58 and XX the server's own
  * trouble. 25006 read-only, 25P02 to 25P04 a transaction that was aborted or ended for idling (a process that was
  * frozen), 26000 and 42P05 prepared statements that a pooler mixed up, 3D000 no such database (yet).
  */
 const transientStates = /^(08|28|40|53|55|57|58|XX)...$|^(25006|25P0[234]|26000|3D000|42P05)$/
 const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
 
-/** pg's own sentences, which come without a code. */
+/** pg's own messages, which have no code. */
 const pgConnection =
   /^(timeout expired|timeout exceeded when trying to connect|Connection terminated|Client (has encountered a connection error|was closed)|There was an error establishing an SSL connection|The server does not support SSL connections|Query read timeout|Received unexpected )/i
 
@@ -103,7 +109,7 @@ const redisNames = new Set([
   'AbortError',
   'RedisError',
 ])
-/** Redis's answers while it loads, fails over, is full or cannot save, and while a password is rotated. */
+/** Replies of a Redis that loads, fails over, is full or cannot save, or whose password is being rotated. */
 const transientReplies =
   /^-?(LOADING|READONLY|OOM|MISCONF|CLUSTERDOWN|MASTERDOWN|NOMASTER|TRYAGAIN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS|ERR max number of clients)\b/
 
@@ -111,7 +117,7 @@ function isTransientCause(cause: Cause): boolean {
   const { code, message, name } = cause
   if (isConnectionCause(cause) || isKafkaCause(cause)) return true
   if (isSqlState(code) && transientStates.test(code)) return true
-  // 0A000 is otherwise a bug; here a migration changed a table under a prepared statement.
+  // 0A000 is a bug, except when a migration changed a table under a prepared statement.
   if (code === '0A000') return message.includes('cached plan must not change result type')
   if (name === 'ReplyError') return transientReplies.test(message)
   return name === 'AbortedTransactionError'
@@ -131,7 +137,7 @@ function isConnectionCause(cause: Cause): boolean {
   )
 }
 
-/** Node's codes of the network and of TLS. One with a path is of a file, such as a certificate that is not there. */
+/** Node's codes for the network and TLS. An error with a path is about a file, such as a missing certificate. */
 function isSystemCode({ code, path }: Cause): boolean {
   if (typeof code !== 'string' || path !== undefined) return false
   return (

@@ -8,7 +8,7 @@ const named = (name: string, fields: object = {}) => Object.assign(new Error('x'
 
 test.each([
   ['a name that does not resolve for the moment', withCode('EAI_AGAIN')],
-  ['a name that is not known', withCode('ENOTFOUND')],
+  ['an unknown name', withCode('ENOTFOUND')],
   ['a refused connection', withCode('ECONNREFUSED')],
   ['a connection that broke', withCode('ECONNRESET')],
   ['a certificate that has expired', withCode('CERT_HAS_EXPIRED')],
@@ -66,7 +66,7 @@ test('an error of Kafka is transient unless the broker refuses a right or a vers
   expect([partOf(send), partOf(retries(withCode('ECONNREFUSED')))]).toEqual(['kafka', 'kafka'])
 })
 
-test('an error of Redis is transient if Redis is away, loads, is full or fails over, not if the command is wrong', () => {
+test('an error of Redis is transient if Redis is down, loading, full or failing over, not if the command is wrong', () => {
   const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
   const passing = [
     new Error('Command timed out'),
@@ -82,12 +82,12 @@ test('an error of Redis is transient if Redis is away, loads, is full or fails o
   expect(isTransient(reply('WRONGTYPE Operation against a key holding the wrong kind of value'))).toBe(false)
 })
 
-test('errors as Node makes them: a name that does not resolve passes, a file that is not there does not', async () => {
+test('real errors of Node: a name that does not resolve is transient, a missing file is not', async () => {
   expect(isTransient(await lookup('nowhere.invalid').catch(error => error))).toBe(true)
   expect(isTransient(await readFile('/nowhere/ca.pem').catch(error => error))).toBe(false)
 })
 
-test('the reason is one line, also of an error that has no message of its own', () => {
+test('the reason is one line, also for an error without a message of its own', () => {
   expect(reasonOf(new AggregateError([withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:5')], ''))).toBe(
     'connect ECONNREFUSED ::1:5',
   )

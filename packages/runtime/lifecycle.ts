@@ -6,7 +6,7 @@ type Release = () => Promise<unknown> | unknown
 export type Lifecycle = {
   onRelease(name: string, release: Release): void
   release(): Promise<void>
-  /** Aborted as soon as the release begins. */
+  /** Aborted when the release begins. */
   stopping: AbortSignal
 }
 

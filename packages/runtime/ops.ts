@@ -18,7 +18,7 @@ export async function openOps(
     requestTimeout: 10_000,
     connectionTimeout: 60_000,
     bodyLimit: 1_024,
-    // Node's own limit for the headers is 60 s, and it looks at its connections every 30 s only.
+    // Node's default limit for headers is 60 s, and it checks connections only every 30 s.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
   })
   app.get('/livez', async () => ({ status: 'live' }))

@@ -46,7 +46,7 @@ test('the metrics are those of the process, in the format of Prometheus', async 
 test.each([
   ['headers', 'GET /livez HTTP/1.1\r\nHost: a\r\n'],
   ['body', 'POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n'],
-])('a request whose %s do not end is hung up on after 10 s', async (_, beginning) => {
+])('the connection of a request whose %s do not end is closed after 10 s', async (_, beginning) => {
   const { port } = await openWith(() => undefined)
   const began = performance.now()
   const socket = connect(port, '127.0.0.1').on('error', () => {})

@@ -5,7 +5,7 @@ export type RedisSentinels = {
   sentinels: { host: string; port: number }[]
   /** The name under which the sentinels know the master. */
   name: string
-  /** Of the Redis that they watch. */
+  /** Of the Redis that the sentinels watch. */
   username: string
   password: string
   /** Of the sentinels themselves. */
@@ -14,8 +14,8 @@ export type RedisSentinels = {
 }
 
 /**
- * Parses `redis+sentinel://user:password@host:26379,host:26379/name`; `rediss+sentinel` is TLS to both. Sentinels that
- * ask for a password of their own get `?sentinelUsername=…&sentinelPassword=…`. Undefined for any other form.
+ * Parses `redis+sentinel://user:password@host:26379,host:26379/name`; `rediss+sentinel` uses TLS for both. Credentials
+ * of the sentinels themselves: `?sentinelUsername=…&sentinelPassword=…`. Undefined for any other form.
  */
 export function parseSentinels(url: string): RedisSentinels | undefined {
   const [, tls, credentials = '', hosts = '', name = '', query = ''] = shape.exec(url) ?? []
@@ -39,7 +39,7 @@ export function parseSentinels(url: string): RedisSentinels | undefined {
   }
 }
 
-/** The hosts of the setting REDIS_URL for people, without user and password. */
+/** The hosts of the setting REDIS_URL for messages, without user and password. */
 export const describeRedis = (nodes: string[]): string =>
   nodes
     .map(node => {

@@ -31,7 +31,7 @@ test.each(['redis://h:1', 'redis+sentinel://h:1', 'redis+sentinel:///main', 'red
   },
 )
 
-test('what people read of it has neither user nor password', () => {
+test('its text for messages has neither user nor password', () => {
   expect(describeRedis(['redis+sentinel://u:p@s1:1,s2:2/main?sentinelPassword=c'])).toBe('main of s1:1,s2:2')
   expect(describeRedis(['redis://u:p@a:1', 'redis://b:2'])).toBe('a:1,b:2')
 })

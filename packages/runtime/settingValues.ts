@@ -36,7 +36,7 @@ export const url =
   (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
 
-/** The commas of sentinels lie inside one address; those of a Redis Cluster separate its nodes. */
+/** Commas between sentinels are part of one address; those of a Redis Cluster separate its nodes. */
 export const redisNodes = z
   .string()
   .transform(text => (parseSentinels(text) === undefined ? list(text) : [text]))

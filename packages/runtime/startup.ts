@@ -4,26 +4,26 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Logger } from './logger.ts'
 
 const retryMs = 500
-/** Kafka's client tries for many seconds before it fails: from here on the part counts as one that does not answer. */
+/** Kafka's client tries for many seconds before it fails; after this time the part counts as not answering. */
 const patienceMs = 3_000
-/** A part that has just come up may not know everything yet: a broker, for a moment, knows no topic. */
+/** A part that has just started may not know everything yet: for a moment, a broker knows no topic. */
 const settlingMs = 10_000
 
 export type Startup = {
   /**
-   * Runs `check` again and again until it succeeds. Rejects with an error that waiting does not heal, also if the
-   * part has just come up and still says so 10 s later. Never settles once the process is stopping.
+   * Repeats `check` until it succeeds. Rejects with an error that waiting does not resolve; from a part that has just
+   * started, only if it still fails so 10 s later. Never settles once the process is stopping.
    */
   until<Result>(part: string, check: () => Promise<Result>): Promise<Result>
   /** Resolves as soon as one part does not answer. */
   waits: Promise<void>
-  /** The sentence for /readyz while something is waited for. */
+  /** The sentence for /readyz while waiting. */
   missing(): string | undefined
 }
 
 /**
- * Waits for the parts that a process needs (commands.md: a part that does not answer at the start is waited for).
- * Logs once what it waits for, and once that it is there.
+ * Waits for the parts that a process needs (commands.md: a part that does not answer at the start is waited for). Logs
+ * once when it starts to wait for a part, and once when the part answers.
  */
 export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
   const waitingFor = new Map<string, string>()

@@ -19,7 +19,7 @@ test('a part that answers at once is not waited for', async () => {
   expect([startup.missing(), warn.mock.calls]).toEqual([undefined, []])
 })
 
-test('a part that is down is waited for, which is said once and while it lasts', async () => {
+test('a part that is down is waited for; the log says so once, /readyz while it lasts', async () => {
   const { startup, warn } = open()
   let tries = 0
   const done = startup.until('Postgres', async () => {
@@ -31,14 +31,14 @@ test('a part that is down is waited for, which is said once and while it lasts',
   expect([startup.missing(), warn.mock.calls.length]).toEqual([undefined, 1])
 })
 
-test('what waiting does not heal, and what nobody foresaw, ends the wait at once', async () => {
+test('an error that waiting does not resolve, and an unexpected one, end the wait at once', async () => {
   for (const error of [new FatalError('run `tally migrate`'), new TypeError('a bug')]) {
     const { startup } = open()
     await expect(startup.until('Postgres', () => Promise.reject(error))).rejects.toBe(error)
   }
 })
 
-test('a part that has just come up may at first deny what it has', async () => {
+test('a part that has just started may at first deny what it has', async () => {
   const { startup } = open()
   const answers = [refused(), new FatalError('no such topic'), new FatalError('no such topic')]
   const count = await startup.until('Kafka', async () => {
@@ -62,7 +62,7 @@ test('two parts are waited for at the same time, and both are named', async () =
   await lifecycle.release()
 })
 
-test('a process that stops waits no longer, and no error comes of it', async () => {
+test('a process that stops ends its wait without an error', async () => {
   const { startup, lifecycle } = open()
   let tries = 0
   const settled = vi.fn()

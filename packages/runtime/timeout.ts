@@ -1,4 +1,7 @@
-/** Rejects with a TimeoutError if an answer takes longer than `ms`; the call itself goes on, and its later failure is ignored. */
+/**
+ * Rejects with a TimeoutError if the call takes longer than `ms`; the call itself continues, and its later failure is
+ * ignored.
+ */
 export async function timeout<Result>(ms: number, answer: Promise<Result>): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new DOMException(`no answer in ${ms} ms`, 'TimeoutError')), ms)

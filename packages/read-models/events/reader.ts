@@ -3,9 +3,9 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
 
 /**
- * An event as the read side knows it, with the shard that its first record came through. If its records came through
- * several (partitions were added, or producers use different partitioners) no single shard's hash in Redis tells how new its
- * documents are.
+ * An event as the read side knows it, with the shard of its first record. It is scattered if its records came through
+ * several shards (partitions were added, or producers use different partitioners): then no single shard's hash in Redis
+ * tells how current its documents are.
  */
 export type StoredEvent = Event & { shard: number; isScattered?: true }
 
@@ -17,7 +17,7 @@ export type EventHead = {
   eventId: EventId
   shard: number
   revision: number
-  /** The epoch of the database that told it; null: not open. */
+  /** The epoch of the database that it was read from; null: not open. */
   epoch: number | null
   event: StoredEvent | undefined
 }

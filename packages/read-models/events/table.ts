@@ -6,10 +6,10 @@ import type { ColumnType } from 'kysely'
  */
 export type EventHeadTable = {
   event_id: string
-  /** The partition that its first record came through. */
+  /** The partition of its first record. */
   shard: number
   revision: number
-  /** Whether its records came through other partitions as well. */
+  /** Whether it has records in other partitions, too. */
   is_scattered: ColumnType<boolean, boolean | undefined, boolean>
 }
 

@@ -4,9 +4,9 @@ import type { Tx } from '../postgres/database.ts'
 
 export type LockedEvent = {
   revision: number
-  /** The shard that its first record came through; it stays. */
+  /** The shard of its first record; it never changes. */
   shard: number
-  /** Whether records of it have come through other shards as well. */
+  /** Whether it has records in other shards, too. */
   isScattered: boolean
 }
 
@@ -47,8 +47,8 @@ for update`.execute(tx)
 export type KnownEvent = Pick<Event, 'version' | 'organizationId' | 'timeZone'>
 
 /**
- * What is known of these events, which must be locked; those of which no record has come are absent. A statement of its
- * own: one that has waited for a lock still sees other tables as they were before it waited.
+ * What is known of these events, which must be locked; events without a record are absent. A separate statement,
+ * because one that waited for a lock still sees other tables as they were before it waited.
  */
 export async function readKnownEvents(tx: Tx, eventIds: EventId[]): Promise<Map<EventId, KnownEvent>> {
   const { rows } = await sql<KnownEvent & { event_id: EventId }>`

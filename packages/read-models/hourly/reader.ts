@@ -6,8 +6,8 @@ import type { Database } from '../postgres/database.ts'
 export type HourlyRow = AreaRow & BucketTotals & { timeZone: string }
 
 /**
- * The totals of a scope by time bucket, each with its event's time zone: UTC while the event is not known. The zones are read
- * first (materialized): joined as they are, Postgres may read all events there ever were.
+ * The totals of a scope by time bucket, each with its event's time zone: UTC while the event is not known. The zones
+ * are read first (materialized): in a plain join Postgres may read every event.
  */
 export async function readHourly(db: Kysely<Database>, scope: CounterScope): Promise<HourlyRow[]> {
   const { rows } = await sql<HourlyRow>`

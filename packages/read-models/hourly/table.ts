@@ -1,6 +1,6 @@
 /**
- * One row a (day, area, UTC time bucket), confirmed orders only; area 0 for all areas. `bucket` is the start of the bucket,
- * epoch milliseconds (core's `bucketStart`): the local hour is made from it when a document is composed.
+ * One row per (day, area, UTC time bucket), confirmed orders only; area 0 for all areas. `bucket` is the start of the
+ * bucket in epoch milliseconds (core's `bucketStart`); the local hour is derived from it when a document is composed.
  */
 export type HourlyTable = {
   event_id: string

@@ -6,8 +6,8 @@ import type { StallState } from './table.ts'
 type Partition = { topic: string; partition: number }
 
 /**
- * Lets partitions of which nothing was ever applied begin at these offsets, where their logs start. Returns those that
- * begin above 0.
+ * Starts partitions of which nothing was ever applied at these offsets, where their logs begin. Returns those that
+ * start above 0.
  */
 export async function beginAtLogStart(
   db: Postgres,
@@ -32,7 +32,7 @@ returning stored.topic, stored.partition, stored.next_offset as start`.execute(d
   return rows
 }
 
-/** Remembers which log a partition is read from; one that is known already stays. */
+/** Stores which log a partition is read from; a stored one stays. */
 export async function noteTopicIds(
   db: Postgres,
   partitions: (Partition & { topicId: string })[],
@@ -52,7 +52,9 @@ on conflict (topic, partition) do update set topic_id = excluded.topic_id
 where partition_logs.topic_id is null`.execute(db)
 }
 
-/** Notes that a partition stands still, for the commands and the operations page; since when stays while it lasts. */
+/**
+ * Stores that a partition stands still, for the commands and the operations page; keeps the time at which that began.
+ */
 export async function noteStall(
   db: Postgres,
   { topic, partition }: Partition,
@@ -68,7 +70,7 @@ set state = excluded.state, message = excluded.message,
   )
 }
 
-/** Notes that a partition goes on. */
+/** Stores that a partition continues. */
 export async function clearStall(db: Postgres | Tx, { topic, partition }: Partition): Promise<void> {
   await sql`
 update partition_logs set state = null, since = null, message = null

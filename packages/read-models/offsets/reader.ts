@@ -15,8 +15,8 @@ export type StoredOffset = {
 }
 
 /**
- * The revision that Redis has to have of a partition in `stored`: of its last batch, or of an event of its shard that a batch of
- * another partition changed later.
+ * The revision that Redis must have reached for a partition in `stored`: that of its last batch, or of an event of its
+ * shard that a batch of another partition changed later.
  */
 export const requiredRevision = sql<number>`greatest(stored.revision, (
   select max(head.revision) from event_heads as head where head.is_scattered and head.shard = stored.partition
@@ -27,7 +27,7 @@ export async function readOffsets(db: Kysely<Database>, topics: string[]): Promi
   return (await readStored(db, topics)).offsets
 }
 
-/** The same with the database's clock (epoch milliseconds) and epoch (null: not open) at that moment. */
+/** The same, with the database's clock (epoch milliseconds) and epoch (null: not open) of that moment. */
 export async function readStored(
   db: Kysely<Database>,
   topics: string[],
@@ -45,7 +45,7 @@ where stored.topic = any(${topics}::text[])`.execute(db)
   return { offsets, nowMs: rows[0]?.nowMs ?? 0, epoch: rows[0]?.epoch ?? null }
 }
 
-/** The epoch of the running server, null where no connection that may write has opened it (migrations/0007-epochs.ts). */
+/** The epoch of the running server; null if no connection that may write has opened it (migrations/0007-epochs.ts). */
 export async function readEpoch(db: Kysely<Database>): Promise<number | null> {
   const { rows } = await sql<{ epoch: number | null }>`select current_epoch() as epoch`.execute(db)
   return rows[0]?.epoch ?? null

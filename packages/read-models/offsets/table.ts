@@ -8,17 +8,22 @@ export type OffsetTable = {
   next_offset: number
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
-  /** SHA-256 of the last record that was applied, and its offset; null: none since this is kept, or it was moved. */
+  /**
+   * SHA-256 and offset of the last record that was applied; null: none since these are stored, or the offset was moved.
+   */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
   /**
-   * Whether the partition holds, or may hold, records of events whose keys belong elsewhere: it was added to a topic that
-   * was counted before, or a producer uses another partitioner than murmur2.
+   * Whether the partition may hold records whose keys belong to other partitions: it was added to a topic that was
+   * counted before, or a producer uses another partitioner than murmur2.
    */
   is_added: ColumnType<boolean, boolean | undefined, boolean>
 }
 
-/** Up to when one topic partition is counted and published, apart from the offsets that batches lock; null: not known yet. */
+/**
+ * Up to when one topic partition is counted and published; not in shard_offsets, whose rows batches lock. null: not
+ * known yet.
+ */
 export type WatermarkTable = {
   topic: string
   partition: number
@@ -26,7 +31,7 @@ export type WatermarkTable = {
   as_of: Watermark
   /** Everything that Kafka had in this partition up to this moment is applied. */
   caught_up_to: Watermark
-  /** Everything that is applied up to this moment is published; kept once a partition has `is_added`. */
+  /** Everything applied up to this time is published; kept once a partition has `is_added`. */
   published_up_to: Watermark
 }
 

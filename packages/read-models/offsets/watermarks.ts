@@ -2,30 +2,30 @@ import { sql } from 'kysely'
 import type { Postgres } from '../postgres/pool.ts'
 import { requiredRevision } from './reader.ts'
 
-/** At `atMs` of the database's clock, or later, `end` was the end of the partition. */
+/** `end` was the end of the partition at `atMs` of the database's clock, or later. */
 export type EndMark = { topic: string; partition: number; end: number; atMs: number }
 
 /**
- * Everything that Kafka had of a partition up to `caughtUpToMs` is counted, and up to `asOfMs` everything of its events, in
- * whichever partition; null: nothing can be said yet.
+ * Everything that a partition held at `caughtUpToMs` is counted, and everything that any partition held of its events
+ * at `asOfMs`; null: not known yet.
  */
 export type PartitionAsOf = {
   topic: string
   partition: number
-  /** The revision that Redis had to have then (requiredRevision). */
+  /** The revision that Redis must have reached for it (requiredRevision). */
   revision: number
   asOfMs: number | null
   caughtUpToMs: number | null
 }
 
-/** What was raised, by the clock and in the epoch (null: not opened) of the database that raised it. */
+/** The watermarks, with the clock and the epoch (null: not open) of the database that raised them. */
 export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
 
 /**
- * Raises `as_of` to the mark's moment wherever everything up to the mark's end is applied, and returns what may be
- * said of those partitions. Once a partition has `is_added`, an event's records may lie in any two of them, and nobody
- * may say more than the partition that is furthest behind. A watermark goes back only if it is later than the database's
- * clock, which then has gone back itself: what came in since is not counted.
+ * Raises `as_of` to the mark's time if everything up to the mark's end is applied, and returns the watermarks of those
+ * partitions. Once a partition has `is_added`, an event's records may lie in any two partitions, so the one that is
+ * furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has gone
+ * back, and records since then are not counted.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]): Promise<RaisedAsOf> {
   const sorted = marks.toSorted((one, other) =>
@@ -84,9 +84,9 @@ select clock_timestamp() as "nowMs", current_epoch() as epoch`.execute(tx)
 }
 
 /**
- * Notes that these partitions are published up to where they had caught up, and returns up to when all of these topics'
- * partitions are; null while one has not said so. What Redis may say once a partition has `is_added`: a document has what all
- * of its event's partitions have published, whoever reads them.
+ * Stores that these partitions are published up to where they had caught up, and returns up to when all partitions of
+ * these topics are; null while one is unknown. This limits the watermarks in Redis once a partition has `is_added`: an
+ * event's documents may depend on every partition, whichever projector reads it.
  */
 export async function raisePublished(
   db: Postgres,

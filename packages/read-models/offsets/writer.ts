@@ -42,7 +42,7 @@ export async function lockOffset(
     .where('partition', '=', partition)
     .forUpdate()
     .executeTakeFirst()
-  // A database that was put back may lack it (SQLSTATE of what is not ready); the watch makes it again.
+  // A restored database may lack the row (the SQLSTATE means "not ready"); the watch inserts it again.
   if (row === undefined)
     throw Object.assign(new Error(`no offset is stored for partition ${partition} of ${topic}`), {
       code: '55000',
@@ -51,8 +51,8 @@ export async function lockOffset(
 }
 
 /**
- * Stores where the next batch begins, the batch's revision if it changed anything, and that the partition holds records
- * which belong elsewhere once one has come.
+ * Stores where the next batch begins, the batch's revision if it changed anything, and whether the partition holds
+ * records that belong to another one.
  */
 export async function storeOffset(
   tx: Tx,
@@ -93,8 +93,8 @@ export async function nextRevision(tx: Tx): Promise<number> {
 }
 
 /**
- * Opens an epoch above one that this process has seen (of a database whose clock was ahead), unless there is one; new
- * connections do so by themselves. Returns the epoch (migrations/0007-epochs.ts).
+ * Opens an epoch at or above the highest one that this process has seen (the database's clock may have been ahead),
+ * unless one is open; new connections do that by themselves. Returns the epoch (migrations/0007-epochs.ts).
  */
 export async function openEpoch(db: Postgres, { epoch, revision }: Seen): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select open_epoch(${epoch}, ${revision}) as epoch`.execute(db)

@@ -14,7 +14,7 @@ import { countNewOrders } from '../testing/count.ts'
 import { anOrder, newEventId } from '../testing/stage.ts'
 
 let database: TestDatabase
-/** One connection: what it did is in the statistics as soon as it says so. */
+/** One connection, so that its own statistics can be flushed before they are read. */
 let db: Postgres
 const eventId = newEventId()
 

@@ -26,7 +26,9 @@ export type AdminSessionTable = {
 /** Attempts to sign in within the window that ends at `ends_at`, by account or by address. */
 export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
 
-/** Who did what, when and from where. Without an organization: the platform team, on the command line. */
+/**
+ * Who did what, when and from where. An entry without an organization is the platform team's, from the command line.
+ */
 export type AuditEntryTable = {
   audit_id: Generated<number>
   organization_id: string | null

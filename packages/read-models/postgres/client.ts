@@ -2,7 +2,7 @@ import pg from 'pg'
 
 const { builtins } = pg.types
 
-/** bigint as a number: counts, cents, offsets and revisions stay below 2^53; anything else is a fault to hear of. */
+/** bigint as a number: counts, cents, offsets and revisions stay below 2^53; anything else is an error. */
 function safeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError('a bigint of the database is beyond 2^53')
@@ -20,11 +20,11 @@ export const types = {
     (format !== 'binary' && parsers.get(oid)) || pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig
 
-/** More texts than this are not of few questions: the others are parsed each time, and Postgres keeps no plan of them. */
+/** At most this many texts are prepared; Postgres parses further ones each time and keeps no plan of them. */
 const mostPrepared = 200
 
 /**
- * Errors that a connection would bring again each time: statements that a pooler or a migration took away (26000,
+ * Errors that would repeat on the same connection: prepared statements that a pooler or a migration invalidated (26000,
  * 42P05, 0A000), and a server that has become a standby (25006).
  */
 const spoiling = new Set(['26000', '42P05', '0A000', '25006'])
@@ -33,7 +33,7 @@ const spoiling = new Set(['26000', '42P05', '0A000', '25006'])
 export class Client extends pg.Client {
   isSpoilt = false
 
-  /** The name to prepare a text under, or undefined; a pool that prepares puts its own in place of this. */
+  /** The name to prepare a text under, or undefined; a pool that prepares overrides this. */
   protected nameOf(_text: string): string | undefined {
     return undefined
   }
@@ -49,13 +49,13 @@ export class Client extends pg.Client {
   }
 
   private judge({ code, message }: Error & { code?: string }): void {
-    // Its next query would wait behind the one that hangs, and so for ever: a host that vanished closes no connection.
+    // The next query would wait for the hanging one, possibly forever: a host that vanished closes no connection.
     if (message === 'Query read timeout') void this.end()
     this.isSpoilt ||= spoiling.has(code ?? '')
   }
 }
 
-/** The class of the connections of one pool that prepares: its connections give a text the same name. */
+/** The connection class of one pool that prepares: all its connections give a text the same name. */
 export function preparingClient(): typeof Client {
   const names = new Map<string, string>()
   return class extends Client {

@@ -3,8 +3,8 @@ import type { PostgresPool } from 'kysely'
 import type pg from 'pg'
 
 /**
- * One pool of several hosts: a connection comes from the host that gave the last one, and where that fails from the
- * first of the others that is reachable and writable. pg knows one host only.
+ * One pool for several hosts: a connection comes from the host of the last one or, if that fails, from the first other
+ * host that is reachable and writable. pg supports only one host.
  */
 export function firstWritable(pools: pg.Pool[]): PostgresPool {
   const [first] = pools

@@ -36,7 +36,7 @@ export async function migrate(db: Postgres): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
-  // This connection was there before the function that a new one calls.
+  // This connection is older than the function that a new one would call.
   await sql`select open_epoch(0, 0)`.execute(db)
   return (results ?? []).map(({ migrationName }) => migrationName)
 }

@@ -91,7 +91,7 @@ test('a connection whose plan a migration made stale fails once in a transaction
   expect(await all(1)).toEqual([])
 })
 
-test('each connection has the settings that were asked for', async () => {
+test('each connection has the requested settings', async () => {
   const db = openPostgres(database.url, {
     name: 'test',
     max: 1,
@@ -114,7 +114,7 @@ order by lower(name)`.execute(db)
   ])
 })
 
-test('a transaction of a process that stood still ends with a transient error, and can begin again', async () => {
+test('a transaction of a process that was frozen ends with a transient error, and can begin again', async () => {
   const db = openPostgres(database.url, {
     name: 'test',
     max: 1,

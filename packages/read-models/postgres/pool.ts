@@ -5,7 +5,7 @@ import { Client, preparingClient, types } from './client.ts'
 import type { Database } from './database.ts'
 import { firstWritable } from './firstWritable.ts'
 
-/** Set by a query on each new connection: as startup parameters (pg's own options) PgBouncer refuses them. */
+/** Set by a query on each new connection: PgBouncer refuses them as startup parameters (pg's own options). */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
 /**
  * A plan that is kept is made when a table may still be empty, and then would read all of it for as long as Postgres has not
@@ -17,9 +17,9 @@ export type PoolOptions = {
   name: string
   max: number
   statementTimeoutMs: number
-  /** How long a query waits for a connection, new or free; 2 s unless told otherwise. */
+  /** How long a query waits for a connection, new or free; 2 s by default. */
   connectTimeoutMs?: number
-  /** How long a statement waits for a lock before it fails with 55P03; without it as long as the statement may take. */
+  /** How long a statement waits for a lock before it fails with 55P03; by default as long as the statement may take. */
   lockTimeoutMs?: number
   /**
    * Postgres parses and plans each text once a connection: for who asks the same few questions all the time. Such a text
@@ -29,11 +29,11 @@ export type PoolOptions = {
   /** Further settings of Postgres for each connection, such as `search_path`. */
   session?: Record<string, string>
   /**
-   * The highest epoch and revision that this process has seen, kept up to date by its owner: a database that came back without
-   * its last commits goes on above them.
+   * The highest epoch and revision that this process has seen, kept up to date by its owner: a database that came back
+   * without its last commits continues above them.
    */
   seen?: Seen
-  /** A connection that cannot open the epoch (a server that takes no writes) still serves: for processes that take no revisions. */
+  /** Use a connection even if it cannot open the epoch (a read-only server); for processes that take no revisions. */
   onlyReads?: boolean
   onError: (error: Error) => void
 }
@@ -43,9 +43,9 @@ export type Postgres = Kysely<Database>
 export type Seen = { epoch: number; revision: number }
 
 /**
- * A pool of connections to the database at `url`; opens none until it is used. Of several hosts the first that is
- * writable is taken, for each connection. `onError` hears of idle connections that break; the pool replaces them by
- * itself. Close it with `destroy()`.
+ * A pool of connections to the database at `url`; opens none until it is used. Of several hosts, each connection uses
+ * the first that is writable. `onError` is called with errors of idle connections; the pool replaces them by itself.
+ * Close it with `destroy()`.
  */
 export function openPostgres(url: string, options: PoolOptions): Postgres {
   const mustWrite = wantsWritable(url)
@@ -80,8 +80,8 @@ function openPool(address: string, options: PoolOptions, mustWrite: boolean): pg
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
-    // The one place for what a new connection needs. pg-pool waits for it, and closes the connection if it fails;
-    // kysely's onCreateConnection would leave the connection in the pool for ever.
+    // The one place that prepares a new connection. pg-pool waits for it, and closes the connection if it fails;
+    // kysely's onCreateConnection would leave the connection in the pool forever.
     onConnect: async client => {
       await beginSession(client, settings, mustWrite)
       await openEpoch(client, options)
@@ -90,7 +90,7 @@ function openPool(address: string, options: PoolOptions, mustWrite: boolean): pg
   pool.on('error', onError)
   // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
   pool.on('connect', client => client.on('error', () => {}))
-  // What is ending is not taken back.
+  // A connection that is ending must not return to the pool.
   pool.on('release', (_, client) => {
     if ((client as unknown as Client).isSpoilt) void client.end()
   })
@@ -111,15 +111,15 @@ from unnest($1::text[], $2::text[]) as session (name, value)`,
     query_timeout: 5_000,
   } as pg.QueryConfig)
   if (mustWrite && rows[0]?.isReadOnly === true)
-    throw Object.assign(new Error('this Postgres is read-only, a standby perhaps'), { code: '25006' })
+    throw Object.assign(new Error('this Postgres is read-only, perhaps a standby'), { code: '25006' })
 }
 
 /** The function is missing: the schema is older than epochs, or empty. */
 const undefinedFunction = '42883'
 
 /**
- * Opens the epoch of the running server before a new connection is used: every loss of commits breaks all connections, so
- * that whatever is read or written after it belongs to a new epoch (migrations/0007-epochs.ts).
+ * Opens the epoch of the running server before a new connection is used. Losing commits breaks all connections, so
+ * everything read or written afterwards belongs to a new epoch (migrations/0007-epochs.ts).
  */
 async function openEpoch(
   client: pg.ClientBase,

@@ -2,13 +2,14 @@ import type { RedisClient } from '../redis/client.ts'
 import type { RedisKeys } from '../redis/keys.ts'
 
 /**
- * Takes shards over into the epoch of the database. When Postgres comes back without its last commits, Redis has
- * watermarks that documents composed from then on do not reach. So each event's hash carries the epoch it was composed in,
- * each shard's hash that of its watermarks, and an answer never joins documents with watermarks of an older epoch. Entering
- * an epoch drops the watermarks; that is right whoever does it, and whenever.
+ * Moves shards in Redis to the epoch of the database. When Postgres comes back without its last commits, Redis holds
+ * watermarks that documents composed from then on do not reach. So each event's hash carries the epoch of its
+ * documents, each shard's hash that of its watermarks, and an answer never combines documents with watermarks of an
+ * older epoch. Entering an epoch removes the watermarks, which is safe for any process at any time (README.md, When
+ * Postgres or Redis goes back).
  */
 export type Epochs = {
-  /** Enters the epoch for each shard of which this process has not done so yet. */
+  /** Enters the epoch for each of these shards, unless this process has done so before. */
   enter(epoch: number, shards: Iterable<number>): Promise<void>
 }
 

@@ -5,11 +5,11 @@ import type { Unpublished } from './publishEvents.ts'
 
 type Entry = [EventId, Unpublished]
 
-/** Events of one snapshot: enough to share its round trips, few enough to keep it short. */
+/** Events per snapshot: enough to share its round trips, few enough to keep it short. */
 const mostEvents = 20
 /**
- * Counter rows of one snapshot, a row of item counters being sixteen menu items: some 10 MB of documents. An event that is
- * larger makes a piece by itself.
+ * Counter rows per snapshot (a row of item counters holds sixteen menu items): about 10 MB of documents. A larger event
+ * is a piece by itself.
  */
 const mostRows = 5_000
 

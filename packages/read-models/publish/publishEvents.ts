@@ -27,9 +27,9 @@ export type Published = {
 export type PublishParts = { db: Postgres; redis: RedisClient; keys: RedisKeys; epochs?: Epochs }
 
 /**
- * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns the revision that
- * Redis has of each at least. What turns out not to fit on what Redis has (or on what Postgres says by now) is published
- * whole. Throws if the epoch is not open (the database takes no writes), or changes meanwhile.
+ * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision
+ * for each that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now says) is
+ * replaced by the whole documents. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
   { db, redis, keys, epochs = openEpochs({ redis, keys }) }: PublishParts,
@@ -62,10 +62,10 @@ export async function publishEvents(
   return published
 }
 
-/** Documents cannot be published now; a part that is down, to the one who tries again. */
+/** Documents cannot be published now; transient, like a part that is down. */
 export class EpochError extends Error {
   override readonly name = 'EpochError'
-  /** SQLSTATE of a database that takes no writes. */
+  /** The SQLSTATE of a read-only database. */
   readonly code = '25006'
 }
 

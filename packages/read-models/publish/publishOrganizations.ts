@@ -25,7 +25,7 @@ async function compose(snapshot: Snapshot, id: OrganizationId): Promise<Organiza
   return { revision: head.revision, status: head.status, events }
 }
 
-/** Organizations of one snapshot: their lists of events are small. */
+/** Organizations per snapshot: their lists of events are small. */
 const together = 50
 
 /** Puts the documents of organizations into Redis, whole, under the revision guard. */

@@ -5,7 +5,7 @@ import type { Postgres } from '../postgres/pool.ts'
 
 export type HeadRevision<Id> = { id: Id; revision: number }
 
-/** The revisions of a shard's events behind `after`, in the order of their ids. */
+/** The revisions of a shard's events with ids above `after`, by id. */
 export async function readEventRevisions(
   db: Kysely<Database>,
   { shard, after, limit }: { shard: number; after: EventId | undefined; limit: number },
@@ -19,7 +19,7 @@ limit ${limit}`.execute(db)
   return rows
 }
 
-/** The revisions of organizations behind `after`, in the order of their ids. */
+/** The revisions of organizations with ids above `after`, by id. */
 export async function readOrganizationRevisions(
   db: Kysely<Database>,
   { after, limit }: { after: OrganizationId | undefined; limit: number },
@@ -33,14 +33,14 @@ limit ${limit}`.execute(db)
   return rows
 }
 
-/** Below every id that a record can have: RFC 9562 reserves it. */
+/** Lower than every id of a record: the nil UUID of RFC 9562. */
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 const idOf = { event_heads: 'event_id', organizations: 'organization_id' } as const
 
 /**
- * Stamps a new revision, above `published`, on heads that are still at `revision`: Redis has a revision of them that Postgres
- * has lost. The sequence goes on above it first.
+ * Stamps a new revision, above `published`, on heads that are still at `revision`: Redis has a revision of them that
+ * Postgres has lost. First raises the sequence above it.
  */
 export async function stampAbove(
   db: Postgres,

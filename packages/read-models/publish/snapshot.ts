@@ -2,7 +2,7 @@ import type { Database } from '../postgres/database.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import type { Transaction } from 'kysely'
 
-/** Reads inside it see whole batches or nothing of them. */
+/** Reads inside it see whole batches only. */
 export type Snapshot = Transaction<Database>
 
 /** Runs reads in one snapshot of the database. */

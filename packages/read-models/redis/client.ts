@@ -44,24 +44,24 @@ const scripts = {
   markCopied: 2,
 }
 
-/** Those that write a shard's hash, each in an epoch: scripts/epoch.lua comes before them. */
+/** Scripts that write a shard's hash, each in an epoch: scripts/epoch.lua is prepended to them. */
 const ofShards = new Set(['raiseAsOf', 'enterEpoch', 'advance'])
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 
 /**
- * Connects to one Redis, to the master that sentinels name, or with several nodes to a Redis Cluster. Commands fail at once while there is no
- * connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by itself. Close it
- * with `disconnect()`.
+ * Connects to one Redis, to the master that sentinels name, or with several nodes to a Redis Cluster. Commands fail
+ * at once while there is no connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by
+ * itself. Close it with `disconnect()`.
  */
 export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: RedisOptions): RedisClient {
   const options = {
     connectionName: `tally-${name}`,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 2_000,
-    // A connection on which nothing comes any more is made anew: a host that vanished closes none.
+    // A silent connection is replaced: a host that vanished closes no connection.
     socketTimeout: Math.max(2_000, 2 * commandTimeoutMs),
-    // What was a master and is a replica after a failover.
+    // Reconnects when a former master has become a replica.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
@@ -111,7 +111,7 @@ function sentinelOptions(given: RedisSentinels) {
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: 2_000,
     sentinelRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
-    // Hears of a failover from the sentinels: a master that hangs, or was cut off, closes no connection.
+    // Learns of a failover from the sentinels: a master that hangs or was cut off closes no connection.
     failoverDetector: true,
     sentinelReconnectStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
   }

@@ -6,15 +6,19 @@ import type { EventId, OrganizationId } from '@tally/contract'
  */
 export function redisKeys(prefix: string) {
   return {
-    /** Hash: `revision`, `epoch` (in which it was composed), `complete`, `version`, `event`, and the event's documents by name. */
+    /**
+     * Hash: `revision`, `epoch` (in which the documents were composed), `complete`, `version`, `event`, and the event's
+     * documents by name.
+     */
     event: (id: EventId) => `${prefix}:event:{${id}}`,
     /** Hash: `revision`, `status`, `events` (the JSON of the list of events). */
     organization: (id: OrganizationId) => `${prefix}:organization:{${id}}`,
     /** Requests used in the organization's current window; expires with the window. */
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
     /**
-     * Hash by shard: `as-of:<topic>` in epoch milliseconds, `epoch` (in which these were told), `published:<topic>` a
-     * revision, `revision:<eventId>` the highest that was published of an event.
+     * Hash by shard: `as-of:<topic>` (watermarks, epoch milliseconds), `epoch` (of the watermarks), `published:<topic>`
+     * (the revision up to which everything is published), `revision:<eventId>` (the highest published revision of an
+     * event).
      */
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
     /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
@@ -31,7 +35,9 @@ export function redisKeys(prefix: string) {
 export const asOfField = (topic: string) => `as-of:${topic}`
 /** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
 export const publishedField = (topic: string) => `published:${topic}`
-/** Field of a shard's hash: the highest revision of an event that was published; an event's hash below it is an old one. */
+/**
+ * Field of a shard's hash: the highest published revision of an event; an event's hash with a lower revision went back.
+ */
 export const eventRevisionField = (id: EventId) => `revision:${id}`
 
 export type RedisKeys = ReturnType<typeof redisKeys>

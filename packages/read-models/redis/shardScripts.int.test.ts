@@ -17,7 +17,9 @@ beforeEach(() => {
 })
 
 const [before, after] = [1_790_000_000_000_000, 1_790_000_000_000_009]
-/** Raises the watermark of orders to `atMs`, which claims what was published up to `revision`; the database's clock is at 1,000. */
+/**
+ * Raises the watermark of orders to `atMs`, which claims everything up to `revision`; the database's clock is at 1,000.
+ */
 const raise = (epoch: number, atMs: number, revision = 0, nowMs = 1_000) =>
   redis.raiseAsOf(key, epoch, nowMs, 'as-of:orders', atMs, 'published:orders', revision)
 const asOf = () => redis.hget(key, 'as-of:orders')
@@ -30,13 +32,13 @@ test('a watermark is raised and never lowered', async () => {
   expect(await asOf()).toBe('11')
 })
 
-test('a watermark later than the clock of the database, which has gone back, is replaced', async () => {
+test('a watermark later than the database’s clock, which has gone back, is replaced', async () => {
   await raise(before, 900)
   await raise(before, 200, 0, 300)
   expect(await asOf()).toBe('200')
 })
 
-test('a watermark is raised only if what it claims is noted as published in the same hash', async () => {
+test('a watermark is raised only if the same hash says that what it claims was published', async () => {
   await raise(before, 10, 5)
   expect(await asOf()).toBeNull()
   await redis.advance(key, before, 1, 'published:orders', 0, 5)
@@ -44,7 +46,7 @@ test('a watermark is raised only if what it claims is noted as published in the 
   expect(await asOf()).toBe('10')
 })
 
-test('a new epoch drops the watermarks of the old one and keeps what was published', async () => {
+test('a new epoch removes the watermarks of the old one and keeps what was published', async () => {
   await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)
   await raise(before, 10, 5)
   expect(await redis.enterEpoch(key, after)).toBe(after)
@@ -57,7 +59,7 @@ test('a new epoch drops the watermarks of the old one and keeps what was publish
   expect(await asOf()).toBe('4')
 })
 
-test('whoever is still in an old epoch writes nothing', async () => {
+test('a script with an old epoch writes nothing', async () => {
   await redis.enterEpoch(key, after)
   expect(await raise(before, 10)).toBe(after)
   expect(await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
@@ -65,7 +67,7 @@ test('whoever is still in an old epoch writes nothing', async () => {
   expect(await redis.hgetall(key)).toEqual({ epoch: String(after) })
 })
 
-test('the revision of an event is raised and never lowered, also where the mark stays behind a gap', async () => {
+test('the revision of an event is raised and never lowered, also if the mark stays behind a gap', async () => {
   await redis.advance(key, before, 0, 'revision:a', 7)
   await redis.advance(
     key,

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Postgres may come back without its last commits. An epoch is the life of one running server: whatever is written in an
- * epoch carries a higher revision than anything that an earlier one handed out. Watermarks get a table of their own, so
- * that raising them does not wait for the row locks of batches.
+ * Postgres may come back without its last commits. An epoch is the life of one running server: everything written in an
+ * epoch carries a higher revision than any that an earlier epoch handed out (README.md of packages/read-models, When
+ * Postgres or Redis goes back). Watermarks get a table of their own, so that raising them does not wait for the row
+ * locks of batches.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

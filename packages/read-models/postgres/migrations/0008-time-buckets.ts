@@ -1,14 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The hourly counters by UTC time bucket, where they were by hour of day in the event's time zone: a changed time zone then
- * counts no order again, and an order leaves the bucket that it was counted in, whatever the version of the zones' data. They
- * are counted from the orders that are kept, sorted and grouped by Postgres within its `work_mem`. Until the end nobody
- * writes an order. An older projector that still runs writes nothing from here on: its statement names a column that is
- * gone.
+ * Stores the hourly counters by UTC time bucket instead of by local hour of the event's time zone: a changed time zone then
+ * requires no recount, and an order always leaves the bucket that it was counted in, whatever the version of the time zone
+ * data. The buckets are counted from the stored orders, sorted and grouped by Postgres within its `work_mem`; meanwhile
+ * writes of orders wait. An older projector that still runs fails afterwards: its statement names a column that is gone.
  *
- * And an index of the orders in the list whose predicate names no column that an update changes: with `version > 0` every
- * update wrote all indexes again (0 of 60,000 were HOT).
+ * Also replaces an index of the order list by one whose predicate names no column that updates change: with `version > 0`
+ * every update wrote all indexes again (0 of 60,000 were HOT).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

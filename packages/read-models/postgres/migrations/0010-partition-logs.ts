@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Which log each partition was read from, so that a topic that was deleted and created again, or a log that was truncated,
- * is noticed; which partitions stand still; which of several dead letters with one id was replayed; and audit entries of the
- * platform team, which are about no organization.
+ * Stores which log each partition was read from, so that the projector notices a topic that was deleted and created
+ * again or a log that was truncated; which partitions stand still; which of several dead letters with one id was
+ * replayed; and audit entries of the platform team, which belong to no organization.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,11 +1,12 @@
--- Notes what was published through a shard, in one step: each event's revision, and the marks up to which nothing is left out.
+-- Stores what was published through a shard, in one step: each event's revision, and for each topic the mark: the revision
+-- up to which everything is published (README.md of packages/read-models, When Postgres or Redis goes back).
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch in which the documents were composed
 -- ARGV[2]  how many marks follow, three arguments each:
---          its field; the revision from which on everything was published (a mark that lies below it stays, for heal to
---          see); the revision up to which it was
--- then     field of an event, its revision, ...: of all events that the marks vouch for
--- returns  the epoch that the hash is in: nothing is noted unless it is that of ARGV[1]
+--          its field; the first revision and the last revision of what was published without a gap. A mark below the first
+--          one stays as it is: documents in between are missing, and the projector's heal publishes them
+-- then     field of an event, its revision, ...: all events that the marks cover
+-- returns  the epoch of the hash: nothing is stored unless it equals ARGV[1]
 local epoch = enter(KEYS[1], ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then
   return epoch

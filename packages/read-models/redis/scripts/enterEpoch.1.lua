@@ -1,5 +1,5 @@
--- Takes a shard over into a new epoch, before the first documents of that epoch are published.
+-- Moves a shard to a new epoch, before the first documents of that epoch are published (see epoch.lua).
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch
--- returns  the epoch that the hash is in now
+-- returns  the epoch of the hash afterwards
 return enter(KEYS[1], ARGV[1])

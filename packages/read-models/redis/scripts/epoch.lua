@@ -1,5 +1,6 @@
--- Put before the scripts that write a shard's hash. A shard is taken over into a new epoch by dropping its watermarks: Postgres may
--- have lost what they claim. Returns the epoch that the hash is in then; a script does nothing if that is not its own.
+-- Prepended to the scripts that write a shard's hash. Entering a higher epoch removes the watermarks, because Postgres may have
+-- lost what they claim (README.md of packages/read-models, When Postgres or Redis goes back). Returns the epoch of the hash
+-- afterwards; a script writes nothing if that is not its own.
 local function enter(key, epoch)
   local current = tonumber(redis.call('HGET', key, 'epoch') or '0')
   if current >= tonumber(epoch) then

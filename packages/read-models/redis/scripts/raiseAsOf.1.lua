@@ -1,9 +1,9 @@
--- Raises watermarks of a shard, each only if everything that it claims was published and noted in the same hash.
+-- Raises watermarks of a shard, each only if the same hash says that everything it claims was published.
 -- KEYS[1]  the hash of one shard
--- ARGV[1]  the epoch in which Postgres told the watermarks
+-- ARGV[1]  the epoch in which Postgres returned the watermarks
 -- ARGV[2]  the database's clock, epoch milliseconds: a watermark that is later is replaced (the clock has gone back)
--- ARGV[3+] field, epoch milliseconds, field of its mark, the revision that Postgres told with it, ...
--- returns  the epoch that the hash is in
+-- ARGV[3+] field, epoch milliseconds, field of its mark, the revision that Postgres returned with it, ...
+-- returns  the epoch of the hash afterwards
 local epoch = enter(KEYS[1], ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then
   return epoch
