@@ -1,4 +1,5 @@
 import { ensureOffsets, eventRevisionField } from '@tally/read-models'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { projectBatch } from './projectBatch.ts'
 import { openPublisher, type Publisher } from './publisher.ts'
@@ -124,6 +125,22 @@ test('a difference that is only on its way changes nothing', async () => {
   const before = await stored()
   await walkRound()
   expect(await stored()).toBe(before)
+})
+
+test('events that change all the time keep the walk from no other shard', async () => {
+  const busy = { topic: topics.events, partition: shard - 1 }
+  const before = await stage.redis.dumpBuffer(eventKey())
+  await sell()
+  await stage.redis.restore(eventKey(), 0, before as Buffer, 'REPLACE')
+  for (let revision = 1; revision < 20; revision++) {
+    await sql`
+insert into event_heads (event_id, shard, revision) values (${organizationId}, ${busy.partition}, ${revision})
+on conflict (event_id) do update set revision = excluded.revision`.execute(stage.db)
+    await stage.redis.hset(stage.keys.event(organizationId as never), 'revision', revision - 1)
+    await walk.step([busy, ...mine])
+  }
+  await publisher.drain()
+  expect(await figures()).toBe(2)
 })
 
 test('live figures do not wait for all that Redis has lost', async () => {
