@@ -3,6 +3,7 @@ import {
   ensureOffsets,
   lockOffset,
   readAsOf,
+  readOffsets,
   type RedisClient,
   redisKeys,
   storeOffset,
@@ -73,7 +74,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     seek() {},
     topics: [topic],
     assigned: () => partitions.map(partition => ({ topic, partition })),
-    metrics: { lag: series, freshness: series, failures: series } as unknown as ProjectorMetrics,
+    metrics: { lag: series, freshness: series, failures: series, lostCommits: series } as unknown as ProjectorMetrics,
     logger: openLogger('test', 'silent'),
   })
   await until('three ticks are over', () => flushes >= 3)
@@ -101,4 +102,11 @@ test('once partitions were added Redis says of none more than all have published
   const told = await watched([0, 1, 2])
   expect(told.size).toBe(3)
   expect(new Set(told.values()).size).toBe(1)
+})
+
+test('rows are made again if the database that was put back has none', async () => {
+  await apply(0)
+  await database.db.deleteFrom('shard_offsets').execute()
+  await watched([0])
+  expect((await readOffsets(database.db, [topic])).map(({ partition }) => partition)).toEqual([0])
 })

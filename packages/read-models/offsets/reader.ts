@@ -32,16 +32,20 @@ export async function readStored(
   db: Kysely<Database>,
   topics: string[],
 ): Promise<{ offsets: StoredOffset[]; nowMs: number; epoch: number | null }> {
-  const { rows } = await sql<StoredOffset & { nowMs: number; epoch: number | null }>`
+  // One row at least: the clock and the epoch are told also of a database that has no offsets.
+  const { rows } = await sql<
+    Omit<StoredOffset, 'topic'> & { topic: string | null; nowMs: number; epoch: number | null }
+  >`
 select stored.topic, stored.partition, stored.next_offset as "nextOffset", ${requiredRevision} as revision,
   stored.is_added as "isAdded", watermark.as_of as "asOfMs", watermark.caught_up_to as "caughtUpToMs",
   database.now as "nowMs", database.epoch
 from (select clock_timestamp() as now, current_epoch() as epoch offset 0) as database
-cross join shard_offsets as stored
+left join shard_offsets as stored on stored.topic = any(${topics}::text[])
 left join shard_watermarks as watermark
-  on watermark.topic = stored.topic and watermark.partition = stored.partition
-where stored.topic = any(${topics}::text[])`.execute(db)
-  const offsets = rows.map(({ nowMs: _, epoch: __, ...offset }) => offset)
+  on watermark.topic = stored.topic and watermark.partition = stored.partition`.execute(db)
+  const offsets = rows.flatMap(({ nowMs: _, epoch: __, topic, ...offset }) =>
+    topic === null ? [] : [{ topic, ...offset }],
+  )
   return { offsets, nowMs: rows[0]?.nowMs ?? 0, epoch: rows[0]?.epoch ?? null }
 }
 
