@@ -74,7 +74,12 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     seek() {},
     topics: [topic],
     assigned: () => partitions.map(partition => ({ topic, partition })),
-    metrics: { lag: series, freshness: series, failures: series, lostCommits: series } as unknown as ProjectorMetrics,
+    metrics: {
+      lag: series,
+      freshness: series,
+      failures: series,
+      lostCommits: series,
+    } as unknown as ProjectorMetrics,
     logger: openLogger('test', 'silent'),
   })
   await until('three ticks are over', () => flushes >= 3)

@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
+import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { RedisTurns } from '../redisTurns.ts'
 import type { Composed } from './composed.ts'
@@ -166,8 +167,8 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(cold)
       } catch (error) {
         onFailure(error)
-        // Redis that took too long once may answer now.
-        breaker.rely()
+        // Redis that took too long once may answer now. A Postgres that is only busy will answer the next ones.
+        if (!(error instanceof Overloaded && watermarks.isPostgresUp())) breaker.rely()
         const again = hot ?? (await readHot(eventId, needs, permit))
         if (isRead(again)) return answer(again, memory.sayable(again))
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.

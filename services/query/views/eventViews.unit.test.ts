@@ -1,7 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { permitOf } from '../permit.ts'
-import { openGate } from '../postgres/gate.ts'
+import { openGate, Overloaded } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsParts, openEventViews } from './eventViews.ts'
 import type { Read, RedisRead } from './fromRedis.ts'
@@ -12,6 +12,7 @@ const sources = vi.hoisted(() => ({
   redis: async (): Promise<unknown> => 'missing',
   postgres: async (): Promise<unknown> => undefined,
   askedPostgres: 0,
+  relied: 0,
   isRedisUp: true,
   refusesWrites: false,
   isBehind: false,
@@ -45,7 +46,13 @@ function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
     sources.isRedisUp ? call().catch(() => undefined) : Promise.resolve(undefined)
   const parts = {
-    breaker: { attempt, rely() {}, refusesWrites: () => sources.refusesWrites },
+    breaker: {
+      attempt,
+      rely() {
+        sources.relied += 1
+      },
+      refusesWrites: () => sources.refusesWrites,
+    },
     shared: openSharedReads(openGate({ places: 2, placesOfOne: 2, waitingOfOne: 10, waitMs: 1_000 })),
     watermarks: { isBehind: () => sources.isBehind, isPostgresUp: () => sources.isPostgresUp },
     topics: [],
@@ -75,6 +82,7 @@ const postgresIsDown = () => {
 beforeEach(() => {
   Object.assign(sources, {
     askedPostgres: 0,
+    relied: 0,
     isRedisUp: true,
     refusesWrites: false,
     isBehind: false,
@@ -225,4 +233,14 @@ test('a Redis that was too slow once is asked again if Postgres is down', async 
     ++asked === 1 ? Promise.reject(new Error('too slow')) : Promise.resolve(read(10, 2_000))
   postgresIsDown()
   expect(await ask()).toEqual(['revision 10', 2_000])
+})
+
+test('a Postgres that is only busy sends nobody back to a Redis that hangs', async () => {
+  sources.isRedisUp = false
+  sources.postgres = () => Promise.reject(new Overloaded())
+  await expect(open().ask()).rejects.toThrow()
+  expect(sources.relied).toBe(0)
+  postgresIsDown()
+  await expect(open().ask()).rejects.toThrow()
+  expect(sources.relied).toBe(1)
 })
