@@ -23,6 +23,10 @@ export type Piece = {
 
 /** What has to be published again but is not new: all of a Redis that lost its data, or documents that are old. */
 export type Backlog = {
+  /**
+   * Takes what does not wait here already. Marks of one shard vouch for the same events: an entry joins one of its shard that
+   * has not begun.
+   */
   add(entry: BacklogEntry): void
   /** The next piece; undefined if nothing is left. */
   next(): Piece | undefined
@@ -33,19 +37,22 @@ export type Backlog = {
 type Entry = {
   events: EventId[]
   organizations: OrganizationId[]
-  mark: Mark | undefined
+  marks: Mark[]
   noted: Published['events']
+  /** Its first piece was handed out: what is in there may have been read already. */
+  hasBegun: boolean
 }
 
 export function openBacklog(): Backlog {
   const entries: Entry[] = []
 
   const pieceOf = (entry: Entry): Piece => {
+    entry.hasBegun = true
     const pending = openPending()
     for (const id of entry.organizations.slice(0, pieceSize)) pending.addOrganization(id)
     for (const id of entry.events.slice(0, pieceSize)) pending.addEvent(id, { whole: true })
     const isLast = Math.max(entry.organizations.length, entry.events.length) <= pieceSize
-    if (isLast && entry.mark !== undefined) pending.addMark(entry.mark)
+    if (isLast) for (const mark of entry.marks) pending.addMark(mark)
     return {
       pending,
       noted: isLast ? entry.noted : [],
@@ -58,12 +65,35 @@ export function openBacklog(): Backlog {
     }
   }
 
+  /** Those that are in no entry, or in a piece that is in work. */
+  const notWaiting = <Id>(ids: Iterable<Id>, of: (entry: Entry) => Id[]): Id[] => {
+    const waiting = new Set(entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
+    return [...ids].filter(id => !waiting.has(id))
+  }
+
+  const add = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
+    if (entry.events.length + entry.organizations.length + entry.marks.length > 0)
+      entries.push({ ...entry, noted: [], hasBegun: false })
+  }
+
   return {
     add({ events, organizations, mark }) {
-      const entry: Entry = { events: [...events], organizations: [...organizations], mark, noted: [] }
-      if (entry.events.length + entry.organizations.length > 0 || mark !== undefined) entries.push(entry)
+      if (mark === undefined)
+        return add({
+          events: notWaiting(events, entry => entry.events),
+          organizations: notWaiting(organizations, entry => entry.organizations),
+          marks: [],
+        })
+      const joined = entries.find(
+        ({ marks, hasBegun }) => !hasBegun && marks.some(({ partition }) => partition === mark.partition),
+      )
+      if (joined === undefined)
+        return add({ events: [...events], organizations: [...organizations], marks: [mark] })
+      joined.events = [...new Set([...joined.events, ...events])]
+      joined.organizations = [...new Set([...joined.organizations, ...organizations])]
+      joined.marks.push(mark)
     },
     next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0])),
-    holds: of => entries.some(({ mark }) => mark !== undefined && keyOf(mark) === keyOf(of)),
+    holds: of => entries.some(({ marks }) => marks.some(mark => keyOf(mark) === keyOf(of))),
   }
 }

@@ -1,0 +1,44 @@
+import type { EventId } from '@tally/contract'
+import { expect, test } from 'vitest'
+import { openBacklog } from './backlog.ts'
+
+const ids = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `e${from + i}` as EventId)
+const markOf = (topic: string, partition = 3) => ({ topic, partition, since: 0, revision: 9 })
+
+/** Publishes everything; how many events that were, and the topics of the marks in the order in which they were raised. */
+function drain(backlog: ReturnType<typeof openBacklog>): { events: number; marks: string[] } {
+  const drained = { events: 0, marks: [] as string[] }
+  for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {
+    drained.events += piece.pending.events.size
+    drained.marks.push(...[...piece.pending.marks.values()].map(({ topic }) => topic))
+    piece.done([])
+  }
+  return drained
+}
+
+test('the marks of one shard have its events published once', () => {
+  const backlog = openBacklog()
+  for (const topic of ['events', 'orders', 'refunds'])
+    backlog.add({ events: ids(50), organizations: [], mark: markOf(topic) })
+  backlog.add({ events: ids(50, 100), organizations: [], mark: markOf('orders', 4) })
+  expect(backlog.holds(markOf('refunds'))).toBe(true)
+  expect(drain(backlog)).toEqual({ events: 100, marks: ['events', 'orders', 'refunds', 'orders'] })
+  expect(backlog.holds(markOf('refunds'))).toBe(false)
+})
+
+test('a mark that comes when the publication has begun vouches for its own', () => {
+  const backlog = openBacklog()
+  backlog.add({ events: ids(50), organizations: [], mark: markOf('events') })
+  backlog.next()?.done([])
+  backlog.add({ events: ids(50), organizations: [], mark: markOf('orders') })
+  expect(drain(backlog)).toEqual({ events: 30 + 50, marks: ['events', 'orders'] })
+})
+
+test('what waits already is not taken twice, but what is in work is', () => {
+  const backlog = openBacklog()
+  backlog.add({ events: ids(50), organizations: [] })
+  backlog.add({ events: ids(60), organizations: [] })
+  backlog.next()
+  backlog.add({ events: ids(60), organizations: [] })
+  expect(drain(backlog).events).toBe(60 + 20)
+})
