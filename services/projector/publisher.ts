@@ -33,12 +33,17 @@ const fewEvents = 20
 export type Publisher = {
   /** Takes what a committed batch changed; of a partition that is behind it is held back for up to 2 s. */
   add(of: Partition, effects: Effects, lag?: { isBehind: boolean }): void
-  /** Takes events and organizations whose documents in Redis are old or missing: published whole, behind all that is new. */
+  /**
+   * Takes events and organizations whose documents in Redis are old or missing: published whole, behind all that is new. What
+   * is pending anyway is left out.
+   */
   again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
   /** Publishes everything pending that is due; throws if Redis or Postgres does not answer, and keeps it pending. */
   flush(): Promise<void>
-  /** Publishes the backlog piece by piece, each between two flushes, until it is empty; throws as `flush` does. */
-  drain(): Promise<void>
+  /**
+   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`; throws as `flush` does.
+   */
+  drain(isStopping?: () => boolean): Promise<void>
   /** Whether something of the partition is held back that was committed up to `revision`. */
   holdsBack(of: Partition, revision: number): boolean
   /**
@@ -137,8 +142,8 @@ export function openPublisher(parts: {
     return running
   }
 
-  const drainOnce = async () => {
-    for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {
+  const drainOnce = async (isStopping: () => boolean) => {
+    for (let piece = backlog.next(); piece !== undefined && !isStopping(); piece = backlog.next()) {
       const now = piece
       await next(() => pieceOnce(now))
       await publisher.flush()
@@ -161,7 +166,11 @@ export function openPublisher(parts: {
     },
 
     again({ events = [], organizations = [] }) {
-      backlog.add({ events, organizations })
+      const pending = [due, ...[...late.values()].map(held => held.pending)]
+      backlog.add({
+        events: [...events].filter(id => !pending.some(one => one.events.has(id))),
+        organizations: [...organizations].filter(id => !pending.some(one => one.organizations.has(id))),
+      })
     },
 
     flush() {
@@ -174,8 +183,8 @@ export function openPublisher(parts: {
       return waiting
     },
 
-    drain() {
-      draining ??= drainOnce().finally(() => {
+    drain(isStopping = () => false) {
+      draining ??= drainOnce(isStopping).finally(() => {
         draining = undefined
       })
       return draining

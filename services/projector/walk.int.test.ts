@@ -143,6 +143,22 @@ on conflict (event_id) do update set revision = excluded.revision`.execute(stage
   expect(await figures()).toBe(2)
 })
 
+test('what is pending anyway is not taken for lost, and a projector that stops leaves the backlog to the next one', async () => {
+  const batch = batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })])
+  const { effects } = await projectBatch(stage.parts, 'orders', batch)
+  if (effects !== undefined) publisher.add(batch, effects, { isBehind: true })
+  await walkRound()
+  expect(await figures()).toBe(1)
+
+  await stage.redis.del(organizationKey())
+  await walk.step(mine)
+  await walk.step(mine)
+  await publisher.drain(() => true)
+  expect(await stage.redis.exists(organizationKey())).toBe(0)
+  await publisher.drain()
+  expect(await stage.redis.exists(organizationKey())).toBe(1)
+})
+
 test('live figures do not wait for all that Redis has lost', async () => {
   const others = Array.from({ length: 400 }, newEventId)
   await publish(

@@ -45,8 +45,8 @@ export type WatchParts = {
  * that does not answer holds up its own steps only; the next tick tries again. Returns what stops it.
  */
 export function watch(parts: WatchParts): () => Promise<void> {
-  const { tick, settle } = openTick(parts)
   let stopped = false
+  const { tick, settle } = openTick(parts, () => stopped)
   let wake = () => {}
   const done = (async () => {
     while (!stopped) {
@@ -69,7 +69,10 @@ export function watch(parts: WatchParts): () => Promise<void> {
   }
 }
 
-function openTick(parts: WatchParts): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
+function openTick(
+  parts: WatchParts,
+  isStopping: () => boolean,
+): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
   const { db, publisher, asOf, seen, walk, topics, assigned, learn, seek, refusals, metrics, logger } = parts
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
@@ -177,7 +180,7 @@ function openTick(parts: WatchParts): { tick: () => Promise<void>; settle: () =>
         await publisher.flush()
       }
       // Not waited for: what is new does not wait for all that is old.
-      draining = attempt(publisher.drain)
+      draining = attempt(() => publisher.drain(isStopping))
       const settled = known.filter(of => !isHeld(of))
       const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
       const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
