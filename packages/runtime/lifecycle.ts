@@ -1,26 +1,29 @@
 import type { Logger } from './logger.ts'
+import { timeout } from './timeout.ts'
 
 type Release = () => Promise<unknown> | unknown
 
 /** A stack of releasers: who opens pushes the closing; released in reverse. */
 export type Lifecycle = {
-  onRelease(name: string, release: Release): void
+  /** `withinMs`: how long the parts that are released after it wait for it at most, if it may hang. */
+  onRelease(name: string, release: Release, withinMs?: number): void
   release(): Promise<void>
   /** Aborted when the release begins. */
   stopping: AbortSignal
 }
 
 export function openLifecycle(logger: Logger): Lifecycle {
-  const releasers: { name: string; release: Release }[] = []
+  const releasers: { name: string; release: Release; withinMs: number | undefined }[] = []
   const stopping = new AbortController()
   return {
     stopping: stopping.signal,
-    onRelease: (name, release) => releasers.push({ name, release }),
+    onRelease: (name, release, withinMs) => releasers.push({ name, release, withinMs }),
     async release() {
       stopping.abort()
       for (let last = releasers.pop(); last !== undefined; last = releasers.pop()) {
         try {
-          await last.release()
+          const released = Promise.resolve(last.release())
+          await (last.withinMs === undefined ? released : timeout(last.withinMs, released))
         } catch (error) {
           logger.warn({ err: error, part: last.name }, 'closing failed')
         }

@@ -48,6 +48,15 @@ test('a part closes only when the one opened after it is closed', async () => {
   expect(closed).toEqual(['postgres'])
 })
 
+test('a part that hangs does not keep the others open for longer than it was given', async () => {
+  const lifecycle = openLifecycle(silent)
+  const closed: string[] = []
+  lifecycle.onRelease('consumer', () => closed.push('consumer'))
+  lifecycle.onRelease('logs', () => new Promise(() => {}), 10)
+  await lifecycle.release()
+  expect(closed).toEqual(['consumer'])
+})
+
 test('a part that fails to close does not keep the others open', async () => {
   const lifecycle = openLifecycle(silent)
   const closed: string[] = []

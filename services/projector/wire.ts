@@ -32,6 +32,8 @@ import { watch } from './watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
 const concurrency = 4
+/** What may hang on Kafka or Postgres, and is only begun again elsewhere, does not hold up leaving the group. */
+const hangsMs = 500
 
 /**
  * Opens all parts of a projector and starts it, as soon as Postgres and Kafka answer. Throws a sentence if the schema or
@@ -70,7 +72,7 @@ export async function startProjector(
     seen,
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
-  lifecycle.onRelease('postgres', () => db.destroy())
+  lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
   lifecycle.onRelease('kafka', () => kafka.close())
   await Promise.all([
@@ -127,7 +129,7 @@ export async function startProjector(
     metrics,
     logger,
   })
-  lifecycle.onRelease('watch', stopWatch)
+  lifecycle.onRelease('watch', stopWatch, hangsMs)
 
   const consumer = await consumeBatches(kafka, {
     groupId: settings.kafkaGroupId,
@@ -164,7 +166,7 @@ export async function startProjector(
   })
   lifecycle.onRelease('consumer', () => consumer.stop())
   logs.attach(consumer)
-  lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }))
+  lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
 
   readiness = () => {
     const { joined, lastFetchMs, lastError } = consumer.state()
