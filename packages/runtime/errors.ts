@@ -60,6 +60,10 @@ export function causesOf(error: unknown): Cause[] {
   return [...found]
 }
 
+/** Whether Redis refused a write although it answers reads: it is full, cannot save, lacks replicas, or is a replica. */
+export const isRefusedWrite = (error: unknown): boolean =>
+  error instanceof Error && /\b(OOM|MISCONF|NOREPLICAS|READONLY)\b/.test(error.message)
+
 /** One line for messages: the first message of the chain, because an AggregateError has none of its own. */
 export function reasonOf(error: unknown): string {
   const causes = causesOf(error)

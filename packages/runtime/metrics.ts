@@ -12,13 +12,13 @@ export const metricHelp = {
   tally_projector_freshness_seconds:
     'Age of the moment up to which everything is counted, by topic and partition',
   tally_projector_stalled_partitions:
-    '1 for each partition that stands still until somebody acts, by topic, partition and state (gap, recreated, undecodable)',
+    'Whether a partition stands still until an operator acts (1), by topic, partition and state (gap, recreated, undecodable)',
   tally_projector_late_starts_total:
     'Partitions that were first read when their log no longer began at offset 0, by topic and partition',
   tally_projector_failures_total:
     'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
   tally_projector_redis_refuses_writes:
-    '1 while Redis refuses writes (full, disk errors, too few replicas), else 0',
+    'Whether Redis refuses writes (1): full, disk errors, too few replicas',
   tally_projector_lost_commits_total:
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
@@ -30,7 +30,7 @@ export const metricHelp = {
   tally_query_dropped_connections_total:
     'Connections closed at once because `QUERY_MAX_CONNECTIONS` were open',
   tally_query_redis_refuses_writes:
-    '1 while Redis refuses writes (full, read-only, disk errors) and Postgres answers in its place',
+    'Whether Redis refuses writes (1), so that Postgres answers: full, read-only, disk errors',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',
   tally_admin_sign_ins_total: 'Attempts to sign in, by outcome (signed-in, refused, limited)',
   tally_admin_live_screens: 'Live screens that are open now',

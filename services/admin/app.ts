@@ -52,7 +52,7 @@ export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
-    // Node's own limit for the headers is 60 s, and it looks at its connections every 30 s only.
+    // Node's default limit for headers is 60 s, and it checks connections only every 30 s.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     bodyLimit: 16_384,
     connectionTimeout: 60_000,

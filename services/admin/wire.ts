@@ -14,8 +14,8 @@ const forgetEveryMs = 10 * 60_000
 const patienceMs = 800
 
 /**
- * Opens all parts of the administration area and starts it; it keeps nothing that another one would need. While Postgres
- * does not answer its pages say so, and it is not ready.
+ * Opens all parts of the administration area and starts it; it keeps nothing that another one would need. While
+ * Postgres does not answer, its pages say so and it is not ready.
  */
 export async function startAdmin(
   settings: Settings,

@@ -9,13 +9,13 @@ import type {
 import { asOfField, publishedField, raiseAsOf, raisePublished } from '@tally/read-models'
 import type { Partition } from './publisher.ts'
 
-/** How many moments are remembered: more than a batch may take in ticks, while the projector keeps up. */
+/** How many ends are kept per partition: more than the ticks of one batch while the projector keeps up. */
 const remembered = 64
 
 /**
- * Keeps `meta.asOf` true (decisions.md, Answers): at a moment of the database's clock the end of each partition is noted,
- * and as soon as everything up to there is applied, that moment is what answers may say. A projector that is behind or gone
- * raises nothing.
+ * Keeps `meta.asOf` true (decisions.md, Answers): the projector notes the end of each partition at a time of the
+ * database's clock; once everything up to that end is applied, the time becomes the watermark of that partition. A
+ * projector that is behind or gone raises nothing.
  */
 export function openAsOf({
   db,
@@ -39,18 +39,18 @@ export function openAsOf({
 
     appliedOf: (of: Partition) => applied.get(key(of)),
 
-    /** What is applied, by partition, as it is now. */
+    /** A copy of the applied offsets, by partition. */
     appliedNow: (): ReadonlyMap<string, number> => new Map(applied),
 
-    /** Postgres has lost what it had of a partition from `next` on: what was noted of it is not true any more. */
+    /** Postgres has lost what it had of a partition from `next` on: earlier notes about the partition are void. */
     lost(of: Partition, next: number) {
       applied.set(key(of), next)
       marks.delete(key(of))
     },
 
     /**
-     * Takes note of ends of partitions, as they were at the marks' moment or later. If the database's clock has gone back,
-     * moments of before say nothing about records that came since.
+     * Notes ends of partitions as they were at the marks' time or later. If the database's clock has gone back, earlier
+     * marks are dropped: they say nothing about records that arrived since.
      */
     mark(noted: EndMark[]) {
       const atMs = noted[0]?.atMs ?? lastMarkMs
@@ -59,7 +59,7 @@ export function openAsOf({
       for (const of of noted) {
         const known = marks.get(key(of)) ?? []
         known.push(of)
-        // The first is the last one reached, whose age is the freshness, or the oldest that is not reached yet.
+        // The first is the last one reached (its age is the freshness) or the oldest that is not reached yet.
         const [first, ...others] = known
         marks.set(key(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
       }
@@ -84,12 +84,12 @@ export function openAsOf({
       })
     },
 
-    /** Returns what may be said of those partitions. */
+    /** Returns the watermarks of those partitions. */
     storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, topics, reached),
 
     /**
-     * What Redis may say of the assigned partitions, all of whose moments are published. If partitions were added that
-     * depends on what other projectors have published, too.
+     * The watermarks that may be raised in Redis for the assigned partitions: everything that they claim is published.
+     * If partitions were added, they also depend on what other projectors have published.
      */
     async sayable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
       if (!hasAdded) return published
@@ -99,8 +99,9 @@ export function openAsOf({
     },
 
     /**
-     * Raises the watermarks in Redis that Postgres told in an epoch; returns the shards whose hash is in another epoch, with
-     * it: there nothing is raised. `revision`: what Postgres told of the partition together with its watermark.
+     * Raises the watermarks in Redis that Postgres returned in an epoch. Returns the shards whose hash is in another
+     * epoch, with that epoch; for these it raises nothing. `revision`: that of the partition, returned by Postgres with
+     * the watermark.
      */
     async storeInRedis(
       said: (Partition & { asOfMs: number | null; revision: number })[],

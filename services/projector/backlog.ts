@@ -2,35 +2,37 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import type { Published } from '@tally/read-models'
 import { keyOf, type Mark, openPending, type Partition, type Pending } from './pending.ts'
 
-/** Events and organizations of one piece: what is new waits no longer than a piece takes. */
+/** Events and organizations per piece: new changes wait no longer than one piece takes. */
 const pieceSize = 20
 
 export type BacklogEntry = {
   events: Iterable<EventId>
   organizations: Iterable<OrganizationId>
-  /** Raised once everything that was added with it is published. */
+  /** Raised once the whole entry is published. */
   mark?: Mark
 }
 
 export type Piece = {
-  /** What to publish; with the entry's mark if it is its last piece. */
+  /** What to publish; the last piece of an entry includes its mark. */
   pending: Pending
-  /** Events of the entry's earlier pieces: the mark vouches for them too, and the hash that notes them may have gone back. */
+  /**
+   * Events of the entry's earlier pieces: the mark covers them too, and the hash that lists them may have gone back.
+   */
   noted: Published['events']
-  /** To be called when the piece is published; until then the next piece is the same. */
+  /** Call it when the piece is published; until then `next` returns the same piece. */
   done(published: Published['events']): void
 }
 
-/** What has to be published again but is not new: all of a Redis that lost its data, or documents that are old. */
+/** What must be published again but is not new: everything if Redis lost its data, or single documents that are old. */
 export type Backlog = {
   /**
-   * Takes what does not wait here already. Marks of one shard vouch for the same events: an entry joins one of its shard that
-   * has not begun.
+   * Takes what does not wait here already. Marks of one shard cover the same events, so an entry is merged into one of its
+   * shard that has not begun.
    */
   add(entry: BacklogEntry): void
   /** The next piece; undefined if nothing is left. */
   next(): Piece | undefined
-  /** Whether something of the partition is left. */
+  /** Whether anything of the partition is left. */
   holds(of: Partition): boolean
 }
 
@@ -39,7 +41,7 @@ type Entry = {
   organizations: OrganizationId[]
   marks: Mark[]
   noted: Published['events']
-  /** Its first piece was handed out: what is in there may have been read already. */
+  /** Its first piece was handed out: the events in it may already have been read. */
   hasBegun: boolean
 }
 
@@ -65,7 +67,7 @@ export function openBacklog(): Backlog {
     }
   }
 
-  /** Those that are in no entry, or in a piece that is in work. */
+  /** Ids that are in no entry, or only in a piece that is being published. */
   const notWaiting = <Id>(ids: Iterable<Id>, of: (entry: Entry) => Id[]): Id[] => {
     const waiting = new Set(entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
     return [...ids].filter(id => !waiting.has(id))

@@ -47,9 +47,9 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
 type Rejection = { source: string; partition: number; record: KafkaRecord; rejected: RejectedAt['rejected'] }
 
 /**
- * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected
- * under the names that Kafka Connect's tools know (messages.md section 3). Of a value that is left out it has the size
- * and the SHA-256.
+ * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected under
+ * the names that Kafka Connect's tools know (messages.md section 3). If the value is left out, headers hold its size
+ * and SHA-256.
  */
 function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
   const { key, value, headers, leftOut } = record
@@ -70,8 +70,8 @@ const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => (
 })
 
 /**
- * What is sent in place of a dead letter that its topic refuses for its size: the same without its value; where that is
- * refused as well, without its key and own headers; then nothing is left to leave out.
+ * What to send instead of a dead letter that its topic refuses for its size: the same without its value; if that is
+ * refused as well, without its key and the record's own headers; after that, undefined.
  */
 function smaller(letter: OutgoingRecord): OutgoingRecord | undefined {
   const { value, headers = {} } = letter

@@ -4,8 +4,8 @@ import type { ProjectorMetrics } from './metrics.ts'
 import type { Partition } from './publisher.ts'
 
 /**
- * Notes the ends of the assigned partitions as they are at `atMs`, a moment of the database's clock that has passed.
- * While a partition that was added is read by nobody yet (`isStored`), it may hold records of any event: nothing is noted,
+ * Notes the current ends of the assigned partitions for `atMs`, a past time of the database's clock. A partition that
+ * was added and that no projector reads yet (`isStored`) may hold records of any event: until then nothing is noted,
  * and `asOf` stands still. Returns how many partitions each topic has.
  */
 export async function noteEnds(
@@ -19,7 +19,7 @@ export async function noteEnds(
     kafka: KafkaConnection
     asOf: AsOf
     topics: string[]
-    /** Whether the log that was asked for its end is the one that the partition is applied from. */
+    /** Whether this log is the one from which the partition is applied. */
     isSound: (of: Partition, log: { topicId?: string }) => boolean
     metrics: ProjectorMetrics
   },

@@ -4,14 +4,14 @@ import type { Logger } from '@tally/runtime'
 import type { Placed, RejectedAt } from './effects.ts'
 
 export type RecordPlace = { topic: string; partition: number; offset: number }
-/** Is called with each error that made a record `internal`. */
+/** Called with each error that made a record `internal`. */
 export type OnInternal = (at: RecordPlace, error: unknown) => void
 
 export type Judged = { good: Placed<unknown>[]; rejected: RejectedAt[] }
 
 /**
- * Judges each record of a batch by itself: decoded, or rejected with the reason. Never throws: an error of Tally's own makes
- * that record `internal`. `verdict` stands in for the judgement of all of them.
+ * Judges each record of a batch by itself: decoded, or rejected with a reason. Never throws: an error in Tally itself
+ * makes that record `internal`. `verdict`, if given, replaces the judgement of all records.
  */
 export function judgeBatch(
   type: RecordType,
@@ -47,7 +47,7 @@ function tooLarge(bytes: number): Rejected {
   return { outcome: 'rejected', reason: 'too-large', message: `${what}: at most ${MAX_VALUE_BYTES} are read` }
 }
 
-/** Of a record over which Tally itself failed. */
+/** The rejection of a record on which Tally itself failed. */
 export const internal: Rejected = {
   outcome: 'rejected',
   reason: 'internal',

@@ -9,7 +9,9 @@ import { projectPieces } from './projectPieces.ts'
 import type { Publisher } from './publisher.ts'
 import { slices } from './slices.ts'
 
-/** What one transaction holds: a second of work at most, so that a heartbeat, a stop and the other batches wait no longer. */
+/**
+ * The size of one transaction: at most a second of work, so that heartbeats, a stop and other batches wait no longer.
+ */
 const aTransaction = { records: 10_000, bytes: 8 * 1024 * 1024 }
 /** Records between a batch and the partition's end from which on documents wait for more batches. */
 const behind = 1_000
@@ -26,8 +28,8 @@ export type OnBatchParts = {
 
 /**
  * What the consumer calls with each batch: projects it in transactions of bounded size and has their documents
- * published. Returns where to read on. A transient error is thrown, and the batch comes again; any other
- * ends the process.
+ * published. Returns where to read on. A transient error is thrown, and the batch is read again; any other ends the
+ * process.
  */
 export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchParts) {
   const projectSlice = (slice: RecordBatch): Promise<number> => {
@@ -52,7 +54,7 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
   const warnForeign = ({ topic, partition }: RecordBatch): void =>
     logger.warn(
       { topic, partition },
-      'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition furthest behind',
+      'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition that is furthest behind',
     )
 
   const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {

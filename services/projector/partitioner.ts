@@ -1,8 +1,10 @@
 import { partitionOf } from '@tally/kafka'
 
-/** Tells records that lie in another partition than the standard partitioner would have chosen (messages.md, section 1). */
+/**
+ * Finds records that lie in another partition than the standard partitioner would have chosen (messages.md, section 1).
+ */
 export type PartitionCheck = {
-  /** How many partitions each topic has, as known by now. */
+  /** Stores how many partitions each topic has. */
   learn(counts: ReadonlyMap<string, number>): void
   /** Whether one of these keys belongs to another partition of the topic. */
   hasForeign(of: { topic: string; partition: number }, keys: Iterable<string>): boolean

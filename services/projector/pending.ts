@@ -7,7 +7,7 @@ export const keyOf = ({ topic, partition }: Partition): string => `${topic}:${pa
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
 export type Mark = Partition & { since: number; revision: number }
 
-/** Pending publications: what was committed and Redis does not have yet, joined by event and by partition. */
+/** Pending publications: what was committed but is not in Redis yet, merged by event and by partition. */
 export type Pending = {
   events: Map<EventId, Unpublished>
   organizations: Set<OrganizationId>
@@ -55,7 +55,7 @@ function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
   }
 }
 
-/** Two spans make one if they touch; else the later stays, and heal finds what lies before it. */
+/** Two spans make one if they touch; otherwise the later one stays, and `heal` finds what lies before it. */
 function joinMarks(one: Mark | undefined, other: Mark): Mark {
   if (one === undefined) return other
   const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]

@@ -54,7 +54,7 @@ test('a record whose value was left out is a dead letter with its size and hash,
   ])
 })
 
-test('a record over which judging fails is a dead letter, the others count', async () => {
+test('a record on which judging fails is a dead letter, the others count', async () => {
   const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
   const value = batch.records[1]?.value as Buffer
   value.toString = () => {
@@ -66,7 +66,7 @@ test('a record over which judging fails is a dead letter, the others count', asy
   expect(internal).toEqual([1])
 })
 
-test('a record that the database refuses is a dead letter, the others count, each once', async () => {
+test('a record that the database refuses is a dead letter, the others count once each', async () => {
   await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(stage.db)
   try {
     const { next, pieces } = await project(
@@ -83,7 +83,7 @@ test('a record that the database refuses is a dead letter, the others count, eac
   }
 })
 
-test('what is no fault of a record fails the batch: nothing is a dead letter', async () => {
+test('an error that no record caused fails the batch and makes no dead letter', async () => {
   await sql`alter table orders rename to elsewhere`.execute(stage.db)
   try {
     await expect(project(batchOf(topics.orders, 0, orders('A-1', 'A-2')))).rejects.toThrow('does not exist')
@@ -93,7 +93,7 @@ test('what is no fault of a record fails the batch: nothing is a dead letter', a
   }
 })
 
-test('the log of an error of Tally names the record and the place in the code, never what the record holds', () => {
+test('the log of an internal error names the record and the place in the code, never the record’s content', () => {
   const logger = openLogger('test', 'silent')
   const error = vi.spyOn(logger, 'error')
   const secret = Buffer.from('{"name":"Ada Lovelace"}')
@@ -111,7 +111,7 @@ test('the log of an error of Tally names the record and the place in the code, n
   expect(JSON.stringify(error.mock.calls)).not.toContain('Lovelace')
 })
 
-test('a dead letter that is refused for its size comes again without its value, then without key and headers', async () => {
+test('a dead letter that is refused for its size is sent without its value, then without key and headers', async () => {
   const value = Buffer.alloc(1000, 'v')
   const key = Buffer.alloc(500, 'k')
   const sent: (string | Buffer | null)[][] = []

@@ -20,15 +20,17 @@ export type ProjectorParts = {
   db: Postgres
   deadLetters: DeadLetters
   onInternal?: OnInternal
-  /** Resolves if the batch is of the log that the stored offset belongs to (logs/openLogs.ts); rejects if it is not. */
+  /**
+   * Resolves if the batch comes from the log that the stored offset belongs to (logs/openLogs.ts); otherwise rejects.
+   */
   verify?(batch: RecordBatch): Promise<void>
-  /** Whether records with these keys do not belong into the partition; the first such batch marks the partition for good. */
+  /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
   hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
 }
 
 /**
- * `next`: where to read on. `effects` is undefined where the batch did not fit the stored offset. `isForeign`: the partition
- * was marked now.
+ * `next`: where to read on. `effects` is undefined if the batch did not fit the stored offset. `isForeign`: this batch
+ * marked the partition.
  */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 

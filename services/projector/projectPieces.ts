@@ -6,9 +6,9 @@ import { type Projected, type ProjectorParts, projectBatch } from './projectBatc
 import { slices } from './slices.ts'
 
 /**
- * Projects a batch, in one piece if nothing fails. Where applying or writing it fails because of what a record holds, the
- * batch is cut in halves until the record that fails stands alone: that one is rejected as `internal`. Calls `done` after
- * each piece; returns where to read on. Every other error is thrown.
+ * Projects a batch, in one piece if nothing fails. If applying or writing it fails because of a record's content, the
+ * batch is halved until the failing record is alone: that one is rejected as `internal`. Calls `done` after each piece;
+ * returns where to read on. Every other error is thrown.
  */
 export async function projectPieces(
   parts: ProjectorParts,
@@ -43,7 +43,7 @@ async function projectHalves(
   return next
 }
 
-/** SQLSTATEs that the content of a row can cause: cardinality, data, constraint, limits of the program. */
+/** SQLSTATEs that the content of a row can cause: cardinality, data, constraint, program limit. */
 const statesOfRecords = /^(21|22|23|54)...$/
 
 /** Whether another record might have gone through: a value that Postgres refuses, or an error in this program's own code. */

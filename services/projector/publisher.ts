@@ -22,33 +22,34 @@ export type { Partition }
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */
 const lateMs = 2_000
-/** What heal finds beyond this goes to the backlog, so that live figures do not wait for it. */
+/** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
 const fewEvents = 20
 
 /**
  * Brings what was committed to Redis. Redis is disposable (design.md, invariant 4): what it misses is known here
- * (`add`) or found out (`heal`, `again`), and is tried again by the next flush. Flushes never overlap; what is added
+ * (`add`) or detected (`heal`, `again`), and the next flush tries it again. Flushes never overlap; what is added
  * meanwhile is composed once by the next one.
  */
 export type Publisher = {
-  /** Takes what a committed batch changed; of a partition that is behind it is held back for up to 2 s. */
+  /** Takes what a committed batch changed; if the partition is behind, holds it back for up to 2 s. */
   add(of: Partition, effects: Effects, lag?: { isBehind: boolean }): void
   /**
-   * Takes events and organizations whose documents in Redis are old or missing: published whole, behind all that is new. What
-   * is pending anyway is left out.
+   * Takes events and organizations whose documents in Redis are old or missing; they are published whole, after
+   * everything new. Leaves out what is pending anyway.
    */
   again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
   /** Publishes everything pending that is due; throws if Redis or Postgres does not answer, and keeps it pending. */
   flush(): Promise<void>
   /**
-   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`; throws as `flush` does.
+   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`; throws as
+   * `flush` does.
    */
   drain(isStopping?: () => boolean): Promise<void>
-  /** Whether something of the partition is held back that was committed up to `revision`. */
+  /** Whether anything of the partition committed up to `revision` is held back. */
   holdsBack(of: Partition, revision: number): boolean
   /**
-   * Compares the mark that Redis keeps of a partition that is not held back with Postgres (`storedRevision`, read before
-   * the last flush) and takes everything that Redis does not have; false if nothing is missing.
+   * Compares a partition's mark in Redis with Postgres (`storedRevision`, read before the last flush; nothing of the
+   * partition may be held back) and takes everything that Redis lacks; false if nothing is missing.
    */
   heal(of: Partition, storedRevision: number): Promise<boolean>
 }
@@ -57,9 +58,9 @@ export function openPublisher(parts: {
   db: Postgres
   redis: RedisClient
   keys: RedisKeys
-  /** The topic of organizations: whoever reads it publishes all of them when Redis has lost its data. */
+  /** The topic of organizations: its reader publishes all of them when Redis has lost its data. */
   organizationsTopic?: string
-  /** Called with how long a flush took that had something to publish. */
+  /** Called with the duration of each flush that had something to publish. */
   onPublished?: (tookMs: number) => void
 }): Publisher {
   const { db, redis, keys, organizationsTopic, onPublished = () => {} } = parts
@@ -84,7 +85,7 @@ export function openPublisher(parts: {
     return due
   }
 
-  /** Returns the events that were published; `noted`: those of before that the marks vouch for as well. */
+  /** Returns the published events; `noted`: earlier ones that the marks cover as well. */
   const publish = async (
     { organizations, events, marks }: Pending,
     noted: Published['events'] = [],
@@ -96,7 +97,7 @@ export function openPublisher(parts: {
     return published.events
   }
 
-  /** After the documents are there: their revisions and the marks of each shard, in one step. */
+  /** Called after the documents are in Redis: stores their revisions and the marks of each shard, in one step. */
   const advance = async (epoch: number, marks: Mark[], published: Published['events']): Promise<void> => {
     const shards = new Set([
       ...marks.map(({ partition }) => partition),
@@ -136,7 +137,7 @@ export function openPublisher(parts: {
 
   const pieceOnce = async ({ pending, noted, done }: Piece) => done(await publish(pending, noted))
 
-  /** One after the other: two that publish at once would compose the same twice. */
+  /** One at a time: two concurrent publications would compose the same documents twice. */
   const next = (work: () => Promise<void>): Promise<void> => {
     running = running.catch(() => undefined).then(work)
     return running
@@ -157,7 +158,7 @@ export function openPublisher(parts: {
       { isBehind } = { isBehind: false },
     ) {
       if (revision === undefined) return
-      // Not the batch itself, which would be kept with its records and all that was fetched with them.
+      // Not the batch itself, which would keep its records and everything fetched with them in memory.
       const of = { topic, partition }
       const pending = isBehind ? hold(of) : release(of)
       for (const [id, effect] of events) pending.addEvent(id, unpublished(effect, revision))
@@ -201,7 +202,7 @@ export function openPublisher(parts: {
       const published = Number(mark ?? 0)
       if (published >= storedRevision) return false
       const events = await readEventsSince(db, of.partition, published)
-      // Redis lost everything: all organizations are published by the one who reads their topic, not by everybody.
+      // Redis lost everything: only the projector that reads their topic publishes all organizations.
       const isOthers = mark === null && organizationsTopic !== undefined && of.topic !== organizationsTopic
       const organizations = isOthers ? [] : await readOrganizationsSince(db, published)
       const found = { events, organizations, mark: { ...of, since: published, revision: storedRevision } }

@@ -1,11 +1,11 @@
 import type { KafkaRecord, RecordBatch } from '@tally/kafka'
 
-/** What a piece may hold: records, and bytes of their values. A record that alone is larger is a piece of its own. */
+/** The most that a piece may hold: records, and bytes of their values. A larger record is a piece of its own. */
 export type Bounds = { records: number; bytes?: number }
 
 /**
- * Cuts a batch into pieces, in order and without a gap: what Kafka packs well can be far more than one transaction should
- * hold. A batch without records is one piece.
+ * Cuts a batch into pieces, in order and without gaps: a batch that compresses well can be far larger than one
+ * transaction should be. A batch without records is one piece.
  */
 export function* slices(batch: RecordBatch, most: Bounds): Generator<RecordBatch> {
   let from = batch.from
@@ -26,6 +26,6 @@ function endOfPiece(records: KafkaRecord[], start: number, most: Bounds): number
     left -= records[end]?.value?.length ?? 0
     if (left < 0) break
   }
-  // An empty batch is one piece, which must not be begun again.
+  // An empty batch is one piece, which must not start again.
   return Math.max(end, 1)
 }

@@ -32,7 +32,7 @@ test("an order leaves the hour that it was counted in, also where the zone's dat
   await at.events(0, anEvent(eventId, newEventId()))
   await at.orders(0, anOrder(eventId), anOrder(eventId, { orderId: 'A-2' }))
   expect(await at.hours()).toMatchObject([{ hour: 21, orderCount: 2, revenue: 34 }])
-  // As if another version of the zones' data said otherwise of the same record.
+  // As if another version of the time zone data placed the same record in another hour.
   await stage.db
     .updateTable('events')
     .set({ time_zone: 'Asia/Kathmandu' })
@@ -53,7 +53,7 @@ select from hourly_counters where event_id = ${eventId}::uuid and (orders < 0 or
   expect(rows).toEqual([])
 })
 
-/** 200,000 orders of an event, of eight hours, two areas: as a day of batches leaves them. */
+/** 200,000 orders of an event in eight hours and two areas, as the batches of a day leave them. */
 async function sellMuch(db: Postgres) {
   await sql`
 insert into orders (event_id, order_id, version, status, day_id, area_id, ordered_at, total_cents, lines)
@@ -79,8 +79,8 @@ from pg_stat_user_tables where relname = ${table}`.execute(db)
   return rows[0] as { read: number; written: number }
 }
 
-test('a time zone that changes after 200,000 orders reads no order, and counts nothing again', async () => {
-  // One connection: what it did is in the statistics as soon as it says so.
+test('a change of the time zone after 200,000 orders reads no order and recounts nothing', async () => {
+  // One connection, so that its own statistics can be flushed before they are read.
   const options = { name: 'test', max: 1, statementTimeoutMs: 30_000, prepares: true, onError: () => {} }
   const db = openPostgres(stage.url, options)
   const organizationId = newEventId()

@@ -63,7 +63,7 @@ const mine = [
   { topic: topics.organizations, partition: 0 },
 ]
 
-/** A difference has to be there twice. */
+/** A difference must be found twice. */
 async function walkRound(): Promise<void> {
   await walk.step(mine)
   await walk.step(mine)
@@ -98,7 +98,7 @@ test('an event and an organization whose keys are gone are published again', asy
   expect(await stage.redis.hexists(organizationKey(), 'events')).toBe(1)
 })
 
-test('what is newer in Redis than in Postgres, which lost it, is replaced under a revision above both', async () => {
+test('documents newer in Redis than in Postgres, which lost them, are replaced under a revision above both', async () => {
   const lost = (await stored()) + 10_000_000_000
   await stage.redis.hset(eventKey(), { revision: lost, 'kpis:41:0': '{"totalOrders":99}' })
   await stage.redis.hset(organizationKey(), { revision: lost, events: '["lost"]' })
@@ -108,14 +108,14 @@ test('what is newer in Redis than in Postgres, which lost it, is replaced under 
   expect(await stage.redis.hget(organizationKey(), 'events')).toContain(eventId)
 })
 
-test('a revision that only the shard notes, and nobody has any more, is surpassed', async () => {
+test('a revision that exists only in the shard’s hash is surpassed', async () => {
   const lost = (await stored()) + 10_000_000_000
   await stage.redis.hset(shardKey(), eventRevisionField(eventId as never), lost)
   await walkRound()
   expect(Number(await stage.redis.hget(eventKey(), 'revision'))).toBeGreaterThan(lost)
 })
 
-test('a difference that is only on its way changes nothing', async () => {
+test('a difference that is being published anyway changes nothing', async () => {
   const dump = await stage.redis.dumpBuffer(eventKey())
   await sell()
   const published = await stage.redis.dumpBuffer(eventKey())
@@ -186,7 +186,7 @@ test('live figures do not wait for all that Redis has lost', async () => {
   expect(publisher.holdsBack(offset, 1)).toBe(false)
 })
 
-test('a mark notes again what earlier pieces of its backlog published: the hash may have gone back between them', async () => {
+test('a mark stores again what earlier pieces of its backlog published: the hash may have gone back in between', async () => {
   const others = Array.from({ length: 30 }, newEventId)
   await publish(
     'events',

@@ -11,7 +11,7 @@ import {
 } from '@tally/read-models'
 import type { Partition, Publisher } from './publisher.ts'
 
-/** Compared in one step; a step comes two to three times a second, so that 50,000 events take 40 s. */
+/** Events per step; at two to three steps a second, 50,000 events take 40 s. */
 const pageSize = 500
 
 export type Walk = {
@@ -19,14 +19,18 @@ export type Walk = {
   step(assigned: Partition[]): Promise<void>
 }
 
-/** `published`: the revision that Redis has, -1 for none; or the one that it says was published, if that is above `revision`. */
+/**
+ * `published`: the revision in Redis, -1 for none; or the one that the shard's hash says was published, if that is
+ * above `revision`.
+ */
 type Found<Id> = { id: Id; revision: number; published: number }
 
 /**
- * Goes round all events and organizations and compares their revision in Redis with that in Postgres. What is old or missing
- * in Redis is published again: one key alone may have gone back, with a node of a cluster whose replica took over. What is
- * newer than Postgres gets a new revision: Postgres has lost it, and nothing else would replace it. A difference counts when
- * it is the same twice, since most are only on their way.
+ * Compares the revision of every event and organization in Redis with that in Postgres, page by page, again and again.
+ * What is old or missing in Redis is published again: a single key can go back when a replica takes over a node of a
+ * cluster. What is newer in Redis gets a new revision: Postgres has lost it, and nothing else would replace it. A
+ * difference counts only if it is found twice, because most are about to be published anyway (README.md of
+ * packages/read-models, When Postgres or Redis goes back).
  */
 export function openWalk({
   db,
@@ -67,7 +71,7 @@ export function openWalk({
       return { id, revision, published: Math.max(Number(published ?? -1), aboveOr(revision, noted)) }
     }
 
-    /** The differences of a page that were there a moment ago as well. */
+    /** The differences of a page that were already there at the last look. */
     const comparePage = async (shards: number[]): Promise<Found<Id>[]> => {
       const [first] = shards
       if (first === undefined) return []
@@ -87,7 +91,7 @@ export function openWalk({
       return confirmed
     }
 
-    /** A step that only confirms goes on to the next page, so that a round takes no longer with busy events. */
+    /** A step that only confirms continues with the next page, so that busy events do not delay a round. */
     return async (shards: number[]): Promise<Found<Id>[]> => {
       const isSecond = suspects.size > 0
       const confirmed = await comparePage(shards)
@@ -95,7 +99,7 @@ export function openWalk({
     }
   }
 
-  /** Gives what is newer in Redis than in Postgres a revision above both. */
+  /** Stamps what is newer in Redis than in Postgres with a revision above both. */
   const stamp = async (table: 'event_heads' | 'organizations', found: Found<string>[]) => {
     const newer = found.filter(({ revision, published }) => published > revision)
     if (newer.length > 0) await stampAbove(db, table, newer)
@@ -117,6 +121,9 @@ export function openWalk({
   }
 }
 
-/** What was noted, if it is above `revision`: Postgres has lost it. Less says nothing, the hash of a shard goes back too. */
+/**
+ * The noted revision, if it is above `revision`: Postgres has lost it. A lower one means nothing, because a shard's
+ * hash can go back too.
+ */
 const aboveOr = (revision: number, noted: string | null): number =>
   Number(noted ?? -1) > revision ? Number(noted) : -1

@@ -32,7 +32,7 @@ export type WatchParts = {
   isSound: (of: Partition, log: { topicId?: string }) => boolean
   /** Called with how many partitions each topic has. */
   learn: (counts: ReadonlyMap<string, number>) => void
-  /** Reads a partition again from an offset that lies before what was applied. */
+  /** Reads a partition again from an offset before the applied one. */
   seek: (of: Partition, offset: number) => void
   refusals: Pick<Refusals, 'note'>
   metrics: ProjectorMetrics
@@ -40,9 +40,10 @@ export type WatchParts = {
 }
 
 /**
- * Two to three times a second, beside the batches: finds commits that Postgres has lost, notes the ends of the partitions,
- * raises `asOf` in Postgres, publishes what is left over, heals what Redis lost, raises `asOf` in Redis, and walks on. A part
- * that does not answer holds up its own steps only; the next tick tries again. Returns what stops it.
+ * Every 0.4 s, concurrently with the batches: finds commits that Postgres has lost, notes the ends of the partitions,
+ * raises `asOf` in Postgres, publishes what is still pending, restores what Redis lost, raises `asOf` in Redis, and
+ * takes a step of the walk. A part that does not answer delays only its own steps; the next tick tries again. Returns a
+ * function that stops it.
  */
 export function watch(parts: WatchParts): () => Promise<void> {
   let stopped = false
@@ -94,7 +95,7 @@ function openTick(
     }
   }
 
-  /** Offsets that were applied and are not stored any more: Postgres came back without its last commits. */
+  /** Finds offsets that were applied but are no longer stored: Postgres came back without its last commits. */
   const findLost = (before: ReadonlyMap<string, number>, known: StoredOffset[]): void => {
     for (const { topic, partition, nextOffset, revision } of known) {
       seen.revision = Math.max(seen.revision, revision)
@@ -102,7 +103,7 @@ function openTick(
       if (applied === undefined || nextOffset >= applied) continue
       logger.warn(
         { topic, partition, applied, stored: nextOffset },
-        'Postgres has lost commits of this partition; reading it again from the offset that is stored',
+        'Postgres has lost commits of this partition; reading it again from the stored offset',
       )
       metrics.lostCommits.inc({ topic })
       asOf.lost({ topic, partition }, nextOffset)
@@ -110,7 +111,7 @@ function openTick(
     }
   }
 
-  /** Rows that a database which was put back does not have: what was applied of them is found lost by the next tick. */
+  /** Inserts rows that a restored database lacks; the next tick then finds their applied records lost. */
   const ensureAll = async (missing: Partition[]): Promise<void> => {
     for (const [topic, ofTopic] of Map.groupBy(missing, ({ topic }) => topic)) {
       const numbers = ofTopic.map(({ partition }) => partition)
@@ -118,7 +119,7 @@ function openTick(
     }
   }
 
-  /** Redis is in a later epoch than Postgres, whose clock was ahead: goes on in one above it. */
+  /** If Redis is in a later epoch than Postgres (its clock was ahead), opens one above that. */
   const surpass = async (found: Map<number, number>): Promise<void> => {
     if (found.size === 0) return
     seen.epoch = Math.max(seen.epoch, ...found.values())
@@ -137,7 +138,7 @@ function openTick(
       read = at
     })
     if (!isPostgresUp) return
-    // A connection from before the server took writes.
+    // The connection was opened while the server was read-only.
     if (read.epoch === null) return void (await attempt(async () => void (await openEpoch(db, seen))))
     seen.epoch = Math.max(seen.epoch, read.epoch)
     const missing = partitions.filter(of => !stored.has(keyOf(of)))
@@ -145,7 +146,7 @@ function openTick(
     const known = partitions.flatMap(of => stored.get(keyOf(of)) ?? [])
     findLost(before, known)
 
-    // Not waited for: with Kafka down there are no new marks, but Redis is still healed.
+    // Not awaited: with Kafka down there are no new marks, but Redis is still healed.
     notingEnds ??= attempt(async () => {
       const counts = await noteEnds(parts, {
         assigned: partitions,
@@ -179,13 +180,13 @@ function openTick(
         )
         await publisher.flush()
       }
-      // Not waited for: what is new does not wait for all that is old.
+      // Not awaited: new changes do not wait for the backlog.
       draining = attempt(() => publisher.drain(isStopping))
       const settled = known.filter(of => !isHeld(of))
       const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
       const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
       const said = await asOf.sayable(known, [...settled, ...whole], hasAdded)
-      // What was read before Postgres came back is not true of what it has now.
+      // What was read before Postgres came back does not hold for what it has now.
       const { nowMs, epoch } = raised
       if (epoch !== null && epoch === read.epoch)
         await surpass(await asOf.storeInRedis(said, { nowMs, epoch }))

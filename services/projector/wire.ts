@@ -36,8 +36,8 @@ const concurrency = 4
 const hangsMs = 500
 
 /**
- * Opens all parts of a projector and starts it, as soon as Postgres and Kafka answer. Throws a sentence if the schema or
- * a topic is missing, or the topics are not co-partitioned; `crash` hears of what can never heal.
+ * Opens all parts of a projector and starts it, as soon as Postgres and Kafka answer. Throws a sentence if the schema
+ * or a topic is missing, or the topics are not co-partitioned; `crash` is called with fatal errors.
  */
 export async function startProjector(
   settings: Settings,

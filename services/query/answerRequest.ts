@@ -25,8 +25,9 @@ const wrongToken = openWrongTokens()
 
 /**
  * Answers one request of an endpoint. The checks speak in the order of decisions.md (token, rate limit, scope,
- * parameters, existence), but the read of a hot endpoint begins before the rate limit has answered: both go to
- * Redis in one round trip, which the requests that come together share. What costs others something waits for the grant.
+ * parameters, existence), but the read of a hot endpoint begins before the rate limit has answered: both go to Redis in
+ * one round trip, which the requests that come together share. Work that costs other organizations something waits for
+ * the grant.
  */
 export async function answerRequest(
   { authenticator, takeRequest, turns, readers, answered }: RequestParts,

@@ -16,14 +16,14 @@ import { registerReference } from './reference.ts'
 export type AppOptions = {
   edition: 'cloud' | 'community'
   corsOrigins: string[]
-  /** Connections beyond it are closed at once. */
+  /** Connections beyond this number are closed at once. */
   maxConnections: number
   logger: Logger
   metrics: QueryMetrics
   counts: Pick<RequestCounts, 'note'>
 }
 
-/** A whole request must arrive within it; one that does not is a 408. */
+/** A request that has not arrived completely after this time is answered with 408. */
 const requestTimeoutMs = 10_000
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing by itself. */

@@ -1,21 +1,26 @@
 import type { RedisClient } from '@tally/read-models'
+import { isRefusedWrite } from '@tally/runtime'
 
 /**
- * Guards reads of Redis: a call that fails, or that is too slow, gives undefined, and the caller asks Postgres. It also knows
- * whether Redis takes writes: if not, nobody can publish, and its documents grow old.
+ * Guards reads of Redis: a call that fails or is too slow returns undefined, and the caller asks Postgres. It also
+ * tracks whether Redis accepts writes: if not, nothing is published, and its documents grow old.
  */
 export type Breaker = {
-  /** The call's result; undefined if the breaker is open, the call fails, or it is not done in time after `sinceMs`. */
+  /**
+   * The call's result; undefined if the breaker is open, the call fails, or it takes too long, counted from `sinceMs`.
+   */
   attempt<Result>(call: () => Promise<Result>, sinceMs?: number): Promise<Result | undefined>
-  /** Calls `late` when Redis is too slow after `sinceMs`, unless it is cancelled before; returns what cancels it (false: too late). */
+  /**
+   * Calls `late` once Redis has taken too long since `sinceMs`; returns a function that cancels it (false: too late).
+   */
   deadline(sinceMs: number, late: () => void): () => boolean
-  /** While open Redis is not asked: it was too slow, and has not answered a ping since. */
+  /** While it is open, Redis is not asked: it was too slow, and has not answered a ping since. */
   isOpen(): boolean
-  /** Opens it. */
+  /** Opens the breaker. */
   trip(): void
-  /** Closes it for a while, with more patience: Postgres has failed, and nobody else can answer. */
+  /** Closes the breaker for a while, with a longer time-out: Postgres has failed, so only Redis can answer. */
   rely(): void
-  /** Notes what came of a write: no error, or the one it failed with. */
+  /** Call it after each write, with the error if it failed. */
   noteWrite(error?: unknown): void
   refusesWrites(): boolean
 }
@@ -23,22 +28,19 @@ export type Breaker = {
 export type BreakerParts = {
   redis: Pick<RedisClient, 'ping'>
   onFailure: (error: unknown) => void
-  /** Called once when Redis begins to refuse writes, and once when it takes them again. */
+  /** Called once when Redis begins to refuse writes, and once when it accepts them again. */
   onWritable?: (isWritable: boolean, error?: unknown) => void
 }
 
-/** Redis takes below 1 ms. With what Postgres then takes, an answer comes within 100 ms. */
+/** Redis normally answers in less than 1 ms. With the time of Postgres added, an answer takes at most 100 ms. */
 export const patienceMs = 80
-/** While Redis alone can answer: better a late answer than none. */
+/** The time-out while only Redis can answer: a late answer is better than none. */
 const lastPatienceMs = 1_000
 const relyMs = 2_000
-/** A timer that fires so much too late shows that this process was busy, not Redis. */
+/** A timer that fires this much too late shows that this process was busy, not Redis. */
 const busyMs = 20
-/** Between being too slow and the next ping. */
+/** How long to wait before the next ping. */
 const restMs = 1_000
-
-/** How Redis refuses a write while it answers reads: full, a replica, disk errors, too few replicas. */
-const refusals = /\b(OOM|READONLY|MISCONF|NOREPLICAS)\b/
 
 export function openBreaker({ redis, onFailure, onWritable = () => {} }: BreakerParts): Breaker {
   let isOpen = false
@@ -47,13 +49,13 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
   let refusesWrites = false
 
   const rest = () => setTimeout(probe, restMs).unref()
-  /** One ping at a time finds out whether Redis is back, so that no request waits for it. */
+  /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
   const probe = () => {
     const cancel = deadline(performance.now(), patienceMs, rest)
     const answered = () => {
       if (cancel()) isOpen = false
     }
-    // Without a connection every command fails at once: nobody waits for those.
+    // A ping that fails closes the breaker too: without a connection every command fails at once.
     redis.ping().then(answered, answered)
   }
   const trip = () => {
@@ -95,8 +97,8 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
     },
     noteWrite(error) {
       if (error !== undefined) onFailure(error)
-      const isRefused = error instanceof Error && refusals.test(error.message)
-      // Any other error tells nothing of writes.
+      const isRefused = isRefusedWrite(error)
+      // Other errors do not tell whether Redis accepts writes.
       if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
       refusesWrites = isRefused
       onWritable(!isRefused, error)
@@ -108,8 +110,8 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
 const tooSlow = () => new Error('Redis is too slow')
 
 /**
- * Calls `late` once so many milliseconds have passed since `sinceMs`; returns what cancels it, which is false if it came too late. A
- * process that was busy meanwhile first reads what its sockets hold.
+ * Calls `late` once `patience` milliseconds have passed since `sinceMs`; returns a function that cancels it (false: too
+ * late). If the process was busy meanwhile, it first reads what its sockets hold.
  */
 function deadline(sinceMs: number, patience: number, late: () => void): () => boolean {
   let isPending = true

@@ -16,7 +16,7 @@ function open(ping = async () => 'PONG' as const) {
 }
 const never = () => new Promise<never>(() => {})
 
-test('a call that is too slow gives nothing after 80 ms, one that fails at once', async () => {
+test('a call that is too slow returns undefined after 80 ms, one that fails at once', async () => {
   const { breaker, failures } = open()
   const slow = breaker.attempt(never)
   expect(await breaker.attempt(() => Promise.reject(new Error('refused')))).toBeUndefined()
@@ -30,7 +30,7 @@ test('a call that is too slow gives nothing after 80 ms, one that fails at once'
   expect(failures).toHaveLength(3)
 })
 
-test('a call counts from when it was wanted', async () => {
+test('the time of a call counts from when it was requested', async () => {
   const { breaker } = open()
   const slow = breaker.attempt(never, performance.now() - patienceMs + 10)
   let isOver = false
@@ -43,7 +43,7 @@ test('a call counts from when it was wanted', async () => {
   expect(isOver).toBe(true)
 })
 
-test('once it has opened nothing is called, until a ping is answered in time', async () => {
+test('an open breaker calls nothing until a ping is answered in time', async () => {
   let answer = never as () => Promise<'PONG'>
   const { breaker } = open(() => answer())
   const call = vi.fn(async () => 1)
@@ -57,7 +57,7 @@ test('once it has opened nothing is called, until a ping is answered in time', a
   expect(call).toHaveBeenCalledTimes(1)
 })
 
-test('a process that was busy reads what has come before it calls Redis slow', async () => {
+test('a process that was busy reads its sockets before it considers Redis slow', async () => {
   vi.useRealTimers()
   const { breaker, failures } = open()
   const { promise, resolve } = Promise.withResolvers<number>()
@@ -69,7 +69,7 @@ test('a process that was busy reads what has come before it calls Redis slow', a
   expect(failures).toEqual([])
 })
 
-test('a refused write is told once, and so is the first that passes; other errors tell nothing of writes', () => {
+test('refused writes are reported once, and so is the first accepted one; other errors change nothing', () => {
   const { breaker, writable } = open()
   const oom = new Error(
     "OOM command not allowed when used memory > 'maxmemory'. script: 1f, on @user_script:30.",
@@ -85,7 +85,7 @@ test('a refused write is told once, and so is the first that passes; other error
   expect(writable).toEqual([false, true])
 })
 
-test('while Postgres cannot answer, an open breaker is closed and Redis has a second', async () => {
+test('while Postgres cannot answer, an open breaker is closed and Redis has 1 s', async () => {
   const { breaker } = open()
   breaker.trip()
   expect(breaker.isOpen()).toBe(true)

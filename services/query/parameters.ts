@@ -26,7 +26,7 @@ export function parse({ params, query }: Endpoint, request: FastifyRequest): Par
   return { params: ofPath.data, query: ofQuery.data }
 }
 
-/** Remembers what was parsed for a request that the rate limit has granted: refused ones push nothing out. */
+/** Caches the parsed parameters of a request that the rate limit has granted: refused requests evict nothing. */
 export function rememberParsed(request: FastifyRequest, parsed: Parsed): void {
   const target = targetOf(request)
   if (target.length <= longestRemembered && !remembered.has(target)) remembered.set(target, parsed)

@@ -12,9 +12,9 @@ import type { Breaker } from './breaker.ts'
 import { unavailable } from './http/problems.ts'
 import { type RedisTurns, type Taken, windowMs } from './redisTurns.ts'
 
-/** If no record of the organization has come: keys are made for known ones only, so this is never seen. */
+/** Used if the organization has no record. Keys exist only for known organizations, so this does not happen. */
 const unknownStatus: OrganizationStatus = 'Trial'
-/** Without Redis: how long a status counts, so that the limit costs one query per organization and second, however many ask. */
+/** Without Redis: how long a status is valid, so that the limit costs one query per organization and second. */
 const statusMs = 1_000
 
 /** What the rate limit says to one request (decisions.md, Rate limit). */
@@ -57,7 +57,7 @@ export function openRateLimiter(
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
 
-  /** Redis lost its data, or does not know the organization yet: publishes it, and asks again. */
+  /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
   const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
     await publish(id).catch(() => undefined)
     const { index, taken } = turns.takeRequest(id)
@@ -65,7 +65,7 @@ export function openRateLimiter(
     return again ? grantOf(again, index) : takeHere(id)
   }
 
-  /** Postgres does not answer: Redis that took too long once may answer now. */
+  /** If Postgres does not answer: asks Redis again, which may have been too slow only once. */
   const takeAgain = async (id: OrganizationId, error: unknown): Promise<Grant> => {
     breaker.rely()
     const { index, taken } = turns.takeRequest(id)
@@ -88,7 +88,7 @@ function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index
   return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
 }
 
-/** Shares one call per organization among all that ask within a second of its beginning; a failure is not kept. */
+/** Shares one call per organization among all requests within a second of its start; a failure is not kept. */
 function onceInAWhile<Result>(
   call: (id: OrganizationId) => Promise<Result>,
 ): (id: OrganizationId) => Promise<Result> {

@@ -9,7 +9,7 @@ export type Readers = {
   list: EventList
   db: Postgres
   shared: SharedReads
-  /** Those of an event's records. */
+  /** The topics of an event's records. */
   topics: string[]
   onFailure: (error: unknown) => void
 }

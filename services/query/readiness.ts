@@ -2,12 +2,12 @@ import type { Postgres, RedisClient } from '@tally/read-models'
 import { answers } from '@tally/runtime'
 import { sql } from 'kysely'
 
-/** Together below the second that Kubernetes gives a probe by default. */
+/** Both together stay below 1 s, Kubernetes's default time-out of a probe. */
 const patienceMs = 400
 
 /**
- * Whether a query process can answer at all: with Redis or with Postgres alone it can, so only the loss of both makes
- * it unready. Postgres is asked only if Redis does not answer.
+ * Whether a query process can answer at all: either Redis or Postgres is enough, so it is unready only without both. It
+ * asks Postgres only if Redis does not answer.
  */
 export function queryReadiness({ redis, db }: { redis: RedisClient; db: Postgres }) {
   return async (): Promise<string | undefined> => {

@@ -69,7 +69,7 @@ test('the moment of a shard is the earliest of its topics, and none while one is
   expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: 2_000, epoch: 5 })
 })
 
-test('with the hash of a shard comes the published revision of each event that is asked for, in one read', async () => {
+test('one read returns a shard’s hash with the published revision of each requested event', async () => {
   const shard = 5
   const other = randomUUID() as EventId
   await redis.hset(keys.shard(shard), eventRevisionField(eventId), 17)

@@ -13,23 +13,26 @@ import type { Grant } from './rateLimit.ts'
  */
 export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
 
-/** A shard's hash, as it was at one moment. */
+/** A consistent view of a shard's hash. */
 export type ShardHash = {
-  /** The watermark up to which everything is counted and published, in epoch milliseconds: the earliest of its topics, null if
-   * one is missing. */
+  /**
+   * The watermark up to which everything is counted and published, in epoch milliseconds: that of the topic furthest
+   * behind; null if one is missing.
+   */
   asOfMs: number | null
-  /** The epoch that the watermarks belong to; 0 if the hash does not say. */
+  /** The epoch of the watermarks; 0 if the hash has none. */
   epoch: number
-  /** The highest published revision of each event that was asked for; 0 if the hash does not say. */
+  /** The highest published revision of each requested event; 0 if the hash has none. */
   revisions: Map<EventId, number>
 }
 export type EventMark = { revision: number; epoch: number }
 
 /**
- * What every hot request asks Redis for. Requests that come together make one request batch: one round trip, one read of each
- * question, event and shard, and one script call per organization, so that neither Redis nor this process works more because
- * more devices poll the same event. A batch goes out once all that had arrived has joined it and the one before is answered,
- * has failed or is too slow; in a cluster after 5 ms at the latest, so that a slow node does not hold up the others.
+ * What every hot request asks Redis for. Requests that come together make one request batch: one round trip, one read
+ * of each question, event and shard, and one script call per organization, so that more devices polling the same event
+ * cost neither Redis nor this process more. A batch goes out when all requests that had arrived have joined it and the
+ * one before was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that a slow node does
+ * not delay the others.
  */
 export type RedisTurns = {
   /**
@@ -38,11 +41,11 @@ export type RedisTurns = {
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
   /**
-   * Reads once for all that ask the same question with the same key in one batch (both told by identity). The read begins
-   * when the batch goes out, never before one of them has asked: nobody is told less than another process told it before.
-   * The batch is still open then: every `shard` and `event` that `read` asks for before its first `await` is part of it.
-   * `read` gets the permit of the first that asks: the rate limit grants in the order of asking, so that if it refuses the
-   * first it refuses all.
+   * Reads once for all that ask the same question with the same key in one batch (both told by identity). The read
+   * begins when the batch goes out, never before any of them has asked, so that no client gets less than another
+   * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
+   * first `await` is part of it. `read` gets the permit of the first that asks: the rate limit grants in the order of
+   * asking, so that if it refuses the first it refuses all.
    */
   readOnce<Reply>(
     question: object,
@@ -62,7 +65,10 @@ export const windowMs = 60_000
 /** How long a batch waits for the one before in a cluster: many times what its nodes take. */
 const clusterPatienceMs = 5
 
-/** Batches in a row that are too slow before Redis is left alone: a single one may be the machine's hiccup. */
+/**
+ * Consecutive batches that must be too slow before Redis is not asked any more: a single one may be a hiccup of this
+ * machine.
+ */
 const mostLate = 2
 
 type Turn = {
@@ -102,9 +108,9 @@ export function openRedisTurns(
   const isCluster = redis instanceof Cluster
   const limitPairs = Object.entries(limits).flat()
   const shardFields = ['epoch', ...topics.map(asOfField)]
-  /** Who came since the last batch went out. */
+  /** The requests since the last batch went out. */
   let turn: Turn | undefined
-  /** The batch that was sent last, until it is answered or the patience ends; while it is set nothing is sent. */
+  /** The last batch, until it is answered or times out; while it is set, nothing is sent. */
   let unanswered: Turn | undefined
   let lateInARow = 0
 
@@ -118,7 +124,7 @@ export function openRedisTurns(
           group.count,
           ...limitPairs,
         )
-        // A batch that is refused as a whole writes nothing.
+        // A batch that is refused as a whole makes no write.
         if (taken !== null && taken[0] > 0) breaker.noteWrite()
         group.resolve(taken)
       } catch (error) {
@@ -239,7 +245,7 @@ export function openRedisTurns(
 const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
 const newReplies = () => new Map<object, Promise<unknown>>()
 
-/** Hands a reply, or why there is none, to who waits for it; also if the call itself throws. */
+/** Passes a reply, or its error, to the waiting request; also if the call itself throws. */
 function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
   return call().then(resolve, reject)
 }

@@ -15,18 +15,18 @@ import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
-/** When a command that hangs is given up; nobody waits for it that long (breaker.ts). */
+/** When a hanging command is abandoned; requests stop waiting earlier (breaker.ts). */
 const redisTimeoutMs = 500
 
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */
 const readConnections = 8
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
-/** Those for keys, the rate limit and what is polled. */
+/** Connections for keys, the rate limit and polls. */
 const authConnections = 4
 
 /**
  * Opens all parts of a query process and starts it; it keeps nothing that another one would need. It waits for neither
- * Redis nor Postgres, and ends if Postgres, once it answers, has another schema.
+ * Redis nor Postgres, and ends if Postgres answers with another schema version.
  */
 export async function startQuery(
   settings: Settings,
@@ -60,7 +60,7 @@ export async function startQuery(
     return pool
   }
   const db = openPool(readConnections)
-  // Whether a request may be answered at all: it never waits for reads.
+  // For authentication and the rate limit, which never wait for reads.
   const authDb = openPool(authConnections)
   const schemaChecked = startup.until('Postgres', () => checkSchema(db))
   await Promise.race([schemaChecked, startup.waits])
@@ -81,12 +81,8 @@ export async function startQuery(
     onFailure,
     onWritable(isWritable, error) {
       metrics.redisRefusesWrites.set(isWritable ? 0 : 1)
-      if (isWritable) logger.info({}, 'Redis takes writes again')
-      else
-        logger.error(
-          { err: error },
-          'Redis refuses writes: answers come from Postgres. Free its memory or disk',
-        )
+      if (isWritable) logger.info({}, 'Redis accepts writes again')
+      else logger.error({ err: error }, 'Redis refuses writes, so Postgres answers: free its memory or disk')
     },
   })
   const turns = openRedisTurns({ redis, keys, topics, breaker }, settings.rateLimits)

@@ -217,7 +217,7 @@ test(
       [[orders, '9', '--to', '7'], 'has 2 partitions'],
       [[orders, '0', '--to', '5'], '--to takes an offset after 5'],
       [[orders, '0', '--to', '11'], '--to takes at most 10'],
-      [[orders, '0', '--to', '7'], 'give --yes'],
+      [[orders, '0', '--to', '7'], 'repeat with --yes'],
       [[orders, 'x', '--to', '7'], 'PARTITION takes a whole number'],
     ] as const)
       expect(await skip(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })

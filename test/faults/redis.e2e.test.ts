@@ -57,7 +57,7 @@ test('Redis full: within 5 s Postgres answers, and what is counted then is in ev
   await stage.count(sagra.order())
   known += 1
   await stage.expectAnswers()
-  expect(said('Redis takes writes again')).toBe(1)
+  expect(said('Redis accepts writes again')).toBe(1)
   await until('the projector is ready', async () => (await ask(projector, '/readyz')).status === 200)
   expect(said('Redis refuses writes')).toBe(1)
 })

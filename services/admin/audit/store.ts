@@ -64,7 +64,7 @@ export async function readAudit(
   return rows.map(entryOf)
 }
 
-/** The latest entries of the platform team's commands, which are about no organization, the newest first. */
+/** The latest entries of the platform team's commands, which belong to no organization, newest first. */
 export async function readPlatformAudit(db: Postgres, limit: number): Promise<AuditEntry[]> {
   const rows = await db
     .selectFrom('audit_entries')

@@ -112,7 +112,7 @@ test('a replay of nothing, or of what is no letter, is refused', async () => {
     expect((await visitor.post('/operations/replay', fields, { from: '/operations' })).statusCode).toBe(400)
 })
 
-test('a partition that stands still is shown with the command that helps, and what commands did', async () => {
+test('the page shows a partition that stands still with the command to run, and past commands', async () => {
   const { db } = stage
   expect(await page()).not.toContain('stand still')
   const message = `${names().orders}-0 stands still: run \`tally offsets accept ${names().orders} 0\``

@@ -89,7 +89,7 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
   }
 }
 
-/** What a replay did, as its redirect says it. */
+/** The result of a replay, read from its redirect. */
 function noticeOf({
   replayed = '',
   refused = '',

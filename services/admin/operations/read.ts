@@ -48,7 +48,7 @@ export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Sha
 
 export type StalledPartition = Stall & { topic: string; partition: number }
 
-/** The partitions that stand still until somebody acts, as the projectors noted them. */
+/** The partitions that stand still until an operator acts, as the projectors stored them. */
 export async function readStalled({
   db,
   topicPrefix,

@@ -12,7 +12,10 @@ import {
 } from '@tally/read-models'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 
-/** Applies the event records of one batch; a changed time zone makes all of the event's documents again. */
+/**
+ * Applies the event records of one batch; after a change of the time zone all documents of the event are composed
+ * again.
+ */
 export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[]): Promise<Effects> {
   const effects = noEffects()
   const eventIds = [...new Set(records.map(({ value }) => value.eventId))]

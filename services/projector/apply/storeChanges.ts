@@ -28,7 +28,7 @@ export async function storeChanges(
       [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
     )
     const head = locked.get(eventId)
-    // From now on the event's document says that it is scattered.
+    // From now on the event's document must say that it is scattered.
     const isNewlyScattered = head !== undefined && head.shard !== shard && !head.isScattered
     effects.events.set(eventId, { before: head?.revision ?? 0, areas, event: isNewlyScattered })
   }

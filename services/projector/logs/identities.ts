@@ -2,8 +2,8 @@ import { type KafkaConnection, type LogIdentity, logIdentities } from '@tally/ka
 import { keyOf, type Partition } from './partition.ts'
 
 /**
- * Asks Kafka which log a partition is, always with a request that begins after the call. One request is under way at a time;
- * what is asked for meanwhile shares the next one.
+ * Asks Kafka which log a partition is, always with a request that begins after the call. Only one request runs at a
+ * time; calls made meanwhile share the next one.
  */
 export function openIdentities(kafka: KafkaConnection) {
   const waiting = new Map<string, Partition>()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** The checks of a projector that has one partition of a topic with ten records, and what they do to its consumer. */
+/** The checks of a projector with one partition of a topic with ten records, and what they do to its consumer. */
 async function given() {
   const kafka = connectForTest(inject('servers').kafkaBrokers)
   const topic = await newTopic(kafka)
@@ -52,7 +52,7 @@ async function given() {
   }
 }
 
-test('a batch that cannot be decoded is told of with the command that goes past it, until that was done', async () => {
+test('a batch that cannot be decoded is reported with the command that skips it, until it was skipped', async () => {
   const { logs, of, starts, done, batchErrors, metrics, stored, move } = await given()
   expect(starts.get(of.topic)?.get(0)).toBe(0)
   await logs.tick()

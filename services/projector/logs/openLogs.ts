@@ -31,23 +31,23 @@ export type LogsParts = {
   topics: string[]
   metrics: Pick<ProjectorMetrics, 'stalled' | 'lateStarts'>
   logger: Logger
-  /** A partition is read on from here: what was applied before is told anew. */
+  /** Called when a partition continues at another offset. */
   onMoved: (of: Partition, next: number) => void
 }
 
-/** What a batch's log has to be: the one that was compared with the stored offset. */
+/** The identity that a batch's log must have: that of the log that was compared with the stored offset. */
 type Checked = Partial<LogIdentity>
 
 /**
- * Keeps a projector from applying records of another log than the one that its stored offsets belong to (faults.md, Kafka).
- * A partition is compared with Kafka when it is assigned, once a second, and, by its topic's id, before each commit. One
- * that does not fit is held and told of loudly until `tally offsets` moves its offset or Kafka fits again.
+ * Keeps a projector from applying records of another log than the one that its stored offsets belong to (faults.md,
+ * Kafka). It compares a partition with Kafka on assignment, once a second and (by the topic's id) before each commit. A
+ * partition that does not fit is held and reported until `tally offsets` moves its offset or Kafka fits again.
  */
 export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsParts) {
   const identityOf = openIdentities(kafka)
   const stalls = openStalls({ db, metrics, logger })
   const checked = new Map<string, Checked>()
-  /** Partitions that are not read until the next check finds them right. */
+  /** Partitions that are not read until a check succeeds. */
   const held = new Set<string>()
   let assigned: Partition[] = []
   let consumer: Consumer | undefined
@@ -71,7 +71,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
     })
   }
 
-  /** Begins partitions that were never read at the start of their logs. */
+  /** Starts partitions that were never read at the start of their logs. */
   const begin = async (assignment: Assignment): Promise<void> => {
     for (const [topic, partitions] of assignment) await ensureOffsets(db, topic, partitions)
     const untouched = (await readMine()).filter(
@@ -108,7 +108,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
   const check = async (log: JudgedLog, stored: StoredLog): Promise<void> => {
     if (log.state !== 'ok') {
       hold(log)
-      // Between the two questions a batch may have been applied and retention may have deleted it.
+      // Between the two reads a batch may have been applied, and then deleted by retention.
       const again = (await readMine()).find(one => keyOf(one) === keyOf(log))
       if (again?.nextOffset === stored.nextOffset) await stalls.begin(log, log)
       return
@@ -124,7 +124,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
   }
 
   return {
-    /** For ConsumeOptions.onAssigned: where to begin, and what to hold. */
+    /** For ConsumeOptions.onAssigned: where to start, and what to hold. */
     async assigned(assignment: Assignment): Promise<StartOffsets> {
       assigned = [...assignment].flatMap(([topic, partitions]) =>
         partitions.map(partition => ({ topic, partition })),
@@ -153,8 +153,8 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
     },
 
     /**
-     * Resolves if a batch is of the log that the stored offset belongs to. Call it after the batch was fetched, and let the
-     * transaction wait for it before it commits.
+     * Resolves if a batch comes from the log that the stored offset belongs to. Call it after the batch was fetched;
+     * the transaction must wait for it before it commits.
      */
     async verify(batch: Partition): Promise<void> {
       const known = checked.get(keyOf(batch))
@@ -162,7 +162,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
       const identity = await identityOf(batch)
       if (known !== undefined && identity?.topicId === known.topicId) {
         if (identity?.leaderEpoch === known.leaderEpoch) return
-        // A new leader may have cut the log off below what was applied.
+        // A new leader may have truncated the log below what was applied.
         const stored = (await readMine()).find(one => keyOf(one) === keyOf(batch))
         const [log] = stored === undefined ? [] : await judgeLogs(kafka, [stored])
         if (stored !== undefined && log?.state === 'ok') return accept(log, stored)
@@ -178,7 +178,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
       )
     },
 
-    /** For ConsumeOptions.onOutOfLog: the partition is held already. */
+    /** For ConsumeOptions.onOutOfLog: the session already holds the partition. */
     outOfLog: (of: Partition): void => void held.add(keyOf(of)),
 
     /** Why this process is not ready, or undefined. */

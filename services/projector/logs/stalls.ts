@@ -8,8 +8,8 @@ export type Stalled = { state: StallState; message: string }
 type Parts = { db: Postgres; metrics: Pick<ProjectorMetrics, 'stalled'>; logger: Logger }
 
 /**
- * The partitions that stand still, told everywhere at once: an error in the log when one begins to, a metric, the text for
- * `/readyz`, and a row in Postgres for the commands and the operations page.
+ * Reports partitions that stand still everywhere at once: with an error in the log when it begins, a metric, the text
+ * for `/readyz`, and a row in Postgres for the commands and the operations page.
  */
 export function openStalls({ db, metrics, logger }: Parts) {
   const stalls = new Map<string, Partition & Stalled & { isNoted: boolean }>()
@@ -30,7 +30,7 @@ export function openStalls({ db, metrics, logger }: Parts) {
     /** One sentence or two for each partition that stands still. */
     messages: (): string[] => [...stalls.values()].map(({ message }) => message),
 
-    /** Tells of a partition that stands still; the same again only makes up for a note that Postgres did not take. */
+    /** Reports a partition that stands still; repeated calls only retry the row if Postgres failed before. */
     async begin({ topic, partition }: Partition, { state, message }: Stalled): Promise<void> {
       const of = { topic, partition }
       const before = stalls.get(keyOf(of))
@@ -46,7 +46,7 @@ export function openStalls({ db, metrics, logger }: Parts) {
       stalls.set(keyOf(of), { ...of, state, message, isNoted: true })
     },
 
-    /** A partition goes on. */
+    /** The partition continues. */
     async end(of: Partition): Promise<void> {
       await clearStall(db, of)
       if (stalls.has(keyOf(of)))

@@ -2,8 +2,9 @@ import { type KafkaConnection, topicConfigs } from '@tally/kafka'
 import type { Logger } from '@tally/runtime'
 
 /**
- * Warns of each topic whose records Kafka deletes or compacts by itself: a rebuild from Kafka needs all of them, and what is
- * deleted before it is applied is lost (messages.md, section 1). Without the right to ask, it says nothing.
+ * Warns about each topic whose records Kafka deletes or compacts: a rebuild from Kafka needs all of them, and a record
+ * deleted before it is applied is lost (messages.md, section 1). Without the right to read topic settings, it logs
+ * nothing.
  */
 export async function warnOfRetention(
   kafka: KafkaConnection,

@@ -2,12 +2,12 @@ import { type Logger, partOf } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Logs } from './openLogs.ts'
 
-/** How soon a topic that was created again while nothing comes in is noticed, and an operator's command is heard. */
+/** How soon a topic that was created again is noticed without new records, and an operator's command takes effect. */
 const everyMs = 1_000
 
 type Parts = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: Logger }
 
-/** Compares the assigned partitions with Kafka once a second. Returns what stops it. */
+/** Compares the assigned partitions with Kafka once a second. Returns a function that stops it. */
 export function watchLogs({ logs, metrics, logger }: Parts): () => Promise<void> {
   const stopping = Promise.withResolvers<void>()
   let isStopped = false

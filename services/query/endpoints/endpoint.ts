@@ -5,7 +5,7 @@ import type { Answer } from '../answer.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 
-/** What a read is given: the key that asks, the parameters as the contract parses them, and the rate limit's permit. */
+/** The input of a read: the key that asks, the parameters as the contract parses them, and the rate limit's permit. */
 export type Asked<Name extends EndpointName> = {
   key: ApiKey
   params: z.output<(typeof endpoints)[Name]['params']>

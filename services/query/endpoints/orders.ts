@@ -15,9 +15,9 @@ export const ifListed =
 type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
 
 /**
- * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503
- * (decisions.md, When a part is down). `asOf` comes from the same snapshot, so that it is true of these orders also
- * after Postgres lost commits. Equal questions (`key`) share one read.
+ * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (decisions.md,
+ * When a part is down). `asOf` comes from the same snapshot, so that it is true for these orders even after Postgres
+ * lost commits. Equal questions (`key`) share one read.
  */
 export async function answerFromOrders(
   readers: Readers,

@@ -7,8 +7,8 @@ import { type ProblemType, problemBody, problemTypes } from './problems.ts'
 type ClientError = Error & { code?: string | undefined; rawPacket?: unknown }
 
 /**
- * Answers what never became a request (no HTTP, headers too long, too slow, a method that Node's parser does not know) as
- * a problem, and hangs up.
+ * Answers input that never became a request (not HTTP, headers too long, too slow, a method unknown to Node's parser)
+ * with a problem, and closes the connection.
  */
 export function answerClientError(
   error: ClientError,

@@ -7,27 +7,27 @@ export class Overloaded extends Error {
 }
 
 export type GateOptions = {
-  /** Works at once. */
+  /** Work that runs at once. */
   places: number
-  /** Works of one organization at once: fewer, so that another's always finds a place soon. */
+  /** Work of one organization that runs at once: less, so that others soon find a place. */
   placesOfOne: number
-  /** Works of one organization that may wait. */
+  /** Work of one organization that may wait. */
   waitingOfOne: number
   waitMs: number
 }
 
 export type Gate = {
-  /** Runs the work once there is a place; rejects with Overloaded if none comes free in time. */
+  /** Runs the work once there is a place; rejects with Overloaded if none becomes free in time. */
   enter<Result>(organizationId: string, work: () => Promise<Result>): Promise<Result>
 }
 
 type Waiting = { begin: () => void }
 
-/** Bounds works, and serves the organizations that wait in turn, so that none of them can slow the others. */
+/** Bounds how much work runs at once, and serves waiting organizations in turn, so that none can slow the others. */
 export function openGate({ places, placesOfOne, waitingOfOne, waitMs }: GateOptions): Gate {
   let free = places
   const running = new Map<string, number>()
-  /** In the order in which the organizations are served next. */
+  /** Organizations in the order in which they are served next. */
   const queues = new Map<string, Waiting[]>()
 
   const take = (organizationId: string, change: 1 | -1) => {

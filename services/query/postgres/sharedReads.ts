@@ -2,9 +2,9 @@ import type { Gate } from './gate.ts'
 
 export type SharedReads = {
   /**
-   * Reads once for all that ask an organization's same `key`: `read` gets what each of them asked. A caller joins only a read
-   * that has not begun, so that it is never told less than was true when it asked; per key at most one read runs and one
-   * waits, however many ask. Rejects with Overloaded if there is no place for it in time.
+   * Reads once for all callers with the same `key` of an organization; `read` gets what each of them asked. A caller
+   * joins only a read that has not begun, so that the answer is never older than the question; per key at most one read
+   * runs and one waits, however many ask. Rejects with Overloaded if no place becomes free in time.
    */
   share<Asked, Result>(
     organizationId: string,
@@ -37,7 +37,7 @@ export function openSharedReads(gate: Gate): SharedReads {
     try {
       group.reply.resolve(await gate.enter(organizationId, begin))
     } catch (error) {
-      // It never began.
+      // The read never began.
       if (waiting.get(key) === group) waiting.delete(key)
       group.reply.reject(error)
     }

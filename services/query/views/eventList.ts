@@ -14,8 +14,8 @@ import type { SharedReads } from '../postgres/sharedReads.ts'
 
 export type EventList = {
   /**
-   * All events of an organization in the API's order. Throws `service-unavailable` if no part can tell. Asks Postgres, and
-   * remembers what it read, only with the permit.
+   * All events of an organization in the API's order. Throws `service-unavailable` if neither Redis nor Postgres can
+   * answer. Asks Postgres, and remembers what it read, only with the permit.
    */
   read(id: OrganizationId, permit: Permit): Promise<EventAnswer[]>
   /** Their ids, from Redis only; undefined if it does not have them. */
@@ -24,7 +24,7 @@ export type EventList = {
 
 type List = { revision: number; events: EventAnswer[] }
 
-/** Reads the list of events from Redis, and from Postgres if Redis is down, empty, behind or takes no writes. */
+/** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
 export function openEventList(parts: {
   db: Postgres
   redis: RedisClient

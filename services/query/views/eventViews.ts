@@ -37,8 +37,8 @@ export type EventViews = {
    */
   ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
   /**
-   * Call it before a read of Postgres that tells an event's watermark; what it returns takes that watermark, so that no later
-   * answer from Redis says less.
+   * Call it before a read of an event's watermark from Postgres, and the function that it returns with that watermark,
+   * so that no later answer from Redis says less.
    */
   expectAsOf(eventId: EventId): (asOfMs: number | null) => void
 }
@@ -60,10 +60,11 @@ export type EventViewsParts = {
 }
 
 /**
- * The one place that decides where an answer comes from: Redis first, and Postgres if Redis is down, does not have the event,
- * holds documents and watermarks that do not fit together (or whose fit nobody can tell: a scattered event), is not updated any more, or is behind what this process has
- * answered before. An answer of Postgres says what Postgres says, also if that is less. What Redis lacked is put there
- * afterwards. If Postgres is down too, an answer of Redis that fits together goes out, however old.
+ * The one place that decides where an answer comes from: Redis first, and Postgres if Redis is down, does not have the
+ * event, holds documents and watermarks that do not fit together (or cannot be checked: a scattered event), is no
+ * longer updated, or is behind what this process has answered before. An answer from Postgres is returned as it is,
+ * even if it says less than before. What Redis lacked is published afterwards. If Postgres is down too, a consistent
+ * answer from Redis goes out, however old.
  */
 export function openEventViews(parts: EventViewsParts): EventViews {
   const { db, breaker, shared, watermarks, topics, onSource, onFailure, listedEvents } = parts
@@ -74,7 +75,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
     maxSize: rememberedText,
     sizeCalculation: ({ data }, key) => data.length + key.length + 200,
   })
-  /** Events that an organization does not have, with the time until which that is believed. */
+  /** Events that an organization does not have, with the time until which that is assumed. */
   const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
   const epochs = requireEpoch(parts)
   const repair = openRepairs(
@@ -84,7 +85,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
 
   const answerKey = (eventId: EventId, revision: number, plan: Plan) => `${eventId}:${revision}:${plan.key}`
 
-  /** Redis, asked once more if another request has seen something newer meanwhile. */
+  /** Asks Redis, and once more if another request has seen something newer meanwhile. */
   const readHot = async (eventId: EventId, needs: Needs, permit: Permit): Promise<RedisRead | undefined> => {
     for (let attempt = 0; ; attempt++) {
       const sinceMs = performance.now()
@@ -157,7 +158,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         memory.keep(hot)
         return answer(hot)
       }
-      // Postgres hangs: nobody waits for its time-outs.
+      // Postgres hangs: do not wait for its time-outs.
       if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
       try {
         const cold = await readCold(of, needs)
@@ -167,7 +168,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(cold)
       } catch (error) {
         onFailure(error)
-        // Redis that took too long once may answer now. A Postgres that is only busy will answer the next ones.
+        // Redis may have been too slow only once. A Postgres that is only busy will answer the next reads.
         if (!(error instanceof Overloaded && watermarks.isPostgresUp())) breaker.rely()
         const again = hot ?? (await readHot(eventId, needs, permit))
         if (isRead(again)) return answer(again, memory.sayable(again))

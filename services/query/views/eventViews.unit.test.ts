@@ -91,7 +91,7 @@ beforeEach(() => {
   postgresHas(undefined)
 })
 
-test('a slow answer of Postgres is not given the watermark of a later one', async () => {
+test('a slow answer of Postgres does not get the watermark of a later one', async () => {
   const { ask } = open()
   const slow = Promise.withResolvers<Read>()
   sources.postgres = () => slow.promise
@@ -105,7 +105,7 @@ test('a slow answer of Postgres is not given the watermark of a later one', asyn
   expect(await asked).toEqual(['revision 10', 1_000])
 })
 
-test('Postgres that lost commits answers with its own watermark, and Redis may say as little from then on', async () => {
+test('a Postgres that lost commits answers with its own watermark, and then Redis may say as little', async () => {
   const { ask } = open()
   redisHas(read(20, 2_000))
   expect(await ask()).toEqual(['revision 20', 2_000])
@@ -120,19 +120,16 @@ test('Postgres that lost commits answers with its own watermark, and Redis may s
 test.each([
   ['revision', read(9, 2_000)],
   ['watermark', read(10, 1_999)],
-])(
-  'Redis with an older %s than was answered before is not believed while Postgres answers',
-  async (_, old) => {
-    const { ask } = open()
-    redisHas(read(10, 2_000))
-    await ask()
-    redisHas(old)
-    postgresHas(read(11, 2_500))
-    expect(await ask()).toEqual(['revision 11', 2_500])
-    postgresIsDown()
-    expect((await ask())?.[1]).toBe(old.asOfMs)
-  },
-)
+])('Redis with an older %s than was answered before is not used while Postgres answers', async (_, old) => {
+  const { ask } = open()
+  redisHas(read(10, 2_000))
+  await ask()
+  redisHas(old)
+  postgresHas(read(11, 2_500))
+  expect(await ask()).toEqual(['revision 11', 2_500])
+  postgresIsDown()
+  expect((await ask())?.[1]).toBe(old.asOfMs)
+})
 
 test('documents that do not fit their watermark are never answered: without Postgres that is a 503', async () => {
   const { ask } = open()
@@ -144,8 +141,8 @@ test('documents that do not fit their watermark are never answered: without Post
 })
 
 test.each([
-  ['takes no writes', 'refusesWrites'],
-  ['is not updated any more', 'isBehind'],
+  ['refuses writes', 'refusesWrites'],
+  ['is no longer updated', 'isBehind'],
 ] as const)('while Redis %s Postgres answers, and Redis only if Postgres is down', async (_, fault) => {
   const { ask } = open()
   redisHas(read(10, 1_000))
@@ -156,7 +153,7 @@ test.each([
   expect(await ask()).toEqual(['revision 10', 1_000])
 })
 
-test('a watermark that the order list has told is not taken back by Redis', async () => {
+test('an answer from Redis is not behind the watermark of the order list', async () => {
   const { ask, views } = open()
   redisHas(read(10, 1_000))
   await ask()
@@ -165,7 +162,7 @@ test('a watermark that the order list has told is not taken back by Redis', asyn
   expect(await ask()).toEqual(['revision 10', 1_400])
 })
 
-test('a refused request asks Postgres for nothing, and nothing of it is remembered', async () => {
+test('a refused request asks Postgres nothing and leaves nothing in memory', async () => {
   const { ask } = open()
   const refused = permitOf(Promise.resolve({ granted: false, limit: 2, remaining: 0, resetMs: 1 }))
   redisHas('missing')
@@ -173,12 +170,12 @@ test('a refused request asks Postgres for nothing, and nothing of it is remember
   redisHas(read(10, 1_000))
   await expect(ask(refused)).rejects.toThrow()
   expect(sources.askedPostgres).toBe(0)
-  // What was remembered would not let Redis say less.
+  // Anything remembered would keep Redis from saying less.
   redisHas(read(9, 900))
   expect(await ask()).toEqual(['revision 9', 900])
 })
 
-test('requests that come while one waits for Postgres share the next read, and none gets one that began before', async () => {
+test('requests that arrive while one waits for Postgres share the next read, and none gets a read that began before', async () => {
   const { ask } = open()
   sources.isRedisUp = false
   const reads: PromiseWithResolvers<Read>[] = []
@@ -200,7 +197,7 @@ test('requests that come while one waits for Postgres share the next read, and n
   expect(reads).toHaveLength(2)
 })
 
-test('an unknown event costs Postgres one query in 0.8 s, and is found once it is there', async () => {
+test('an unknown event costs Postgres one query per 0.8 s, and is found once it exists', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     const { ask } = open()
@@ -216,7 +213,7 @@ test('an unknown event costs Postgres one query in 0.8 s, and is found once it i
   }
 })
 
-test('while Postgres hangs Redis answers at once with what fits together, also if it is old', async () => {
+test('while Postgres hangs Redis answers at once with consistent documents, even if they are old', async () => {
   const { ask } = open()
   redisHas(read(10, 2_000))
   await ask()

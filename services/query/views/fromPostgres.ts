@@ -11,7 +11,7 @@ import {
 import type { Needs, Read } from './fromRedis.ts'
 import type { DocumentTexts } from './question.ts'
 
-/** All questions to one event, which are answered from one snapshot; undefined if it is not known, or has no record yet. */
+/** Answers all questions about one event from one snapshot; undefined if it is unknown or has no record yet. */
 export type PostgresSource = (eventId: EventId, asked: Needs[]) => Promise<Read | undefined>
 
 /** Documents that are composed at once: those of a day with 2,000 menu items have 200 kB. */

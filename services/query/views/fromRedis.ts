@@ -13,21 +13,23 @@ import type { DocumentTexts } from './question.ts'
 /** An event at one revision. */
 export type Head = { eventId: EventId; revision: number; event: StoredEvent }
 
-/** Which documents are needed of an event at a revision: those that its answer has yet to be made of. */
+/** Which documents of an event at a revision are still needed to compose the answer. */
 export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
 
-/** What was read: the event, the documents that were needed, and the watermark up to which everything is counted in them. */
+/**
+ * The result of a read: the event, the needed documents, and the watermark up to which everything is counted in them.
+ */
 export type Read = {
   head: Head
   documents: DocumentTexts
   asOfMs: number | null
-  /** The epoch in which the documents were composed, and that in which the watermark was told. */
+  /** The epochs of the documents and of the watermark. */
   epochs: { documents: number; asOf: number }
 }
 
 /**
- * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark claims,
- * because one of the two went back (a failover, a restored key) or Postgres lost commits.
+ * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
+ * claims, because a key in Redis went back (a failover, a restored key) or Postgres lost commits.
  */
 export type RedisRead = Read | 'missing' | 'old'
 export type RedisSource = (
@@ -44,10 +46,10 @@ const noRevision = -1
 const rounds = 3
 
 /**
- * Reads an event from its hash in Redis. A process that has answered this at the event's current revision pays
- * one round trip of two small replies (with the rate limit, and with all requests of the same batch); else the
- * documents come in a second one, all of one revision because one HMGET is atomic. The shard's hash is always read
- * before the event's: what it claims has to be in the documents that are read after it.
+ * Reads an event from its hash in Redis. A process that has answered this at the event's current revision pays one
+ * round trip of two small replies (with the rate limit, and with all requests of the same batch); else the documents
+ * come in a second one, all of one revision because one HMGET is atomic. The shard's hash is always read before the
+ * event's: documents that are read later must contain what it claims.
  */
 export function openRedisSource({
   redis,
@@ -87,13 +89,13 @@ export function openRedisSource({
         }
   }
 
-  /** The event's record; without one nobody knows its shard, and what the hash says cannot be checked. */
+  /** The event's record; without one the shard is unknown, and the hash cannot be checked. */
   const readEvent = async (eventId: EventId): Promise<StoredEvent | undefined> => {
     const event = await redis.hget(keys.event(eventId), 'event')
     return event === null ? undefined : checked(JSON.parse(event) as StoredEvent, eventId)
   }
 
-  /** The record, its shard's hash, its documents; from the start again if the record has changed meanwhile. */
+  /** The record, its shard's hash, its documents; starts again if the record has changed meanwhile. */
   const readWhole = async (eventId: EventId, needs: Needs): Promise<RedisRead> => {
     for (let round = 0; round < rounds; round++) {
       const event = await readEvent(eventId)
@@ -126,7 +128,10 @@ export function openRedisSource({
   }
 }
 
-/** Whether an event's hash holds everything that its shard's hash, which was read before it, claims of it. */
+/**
+ * Whether an event's hash contains everything that its shard's hash, which was read first, claims (README.md of
+ * packages/read-models, When Postgres or Redis goes back).
+ */
 const holds = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventMark): boolean =>
   revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch
 
@@ -136,7 +141,7 @@ function checked(event: StoredEvent, eventId: EventId): StoredEvent {
   return event
 }
 
-/** Undefined if a document is not there and the hash does not say that what is not there is empty. */
+/** Undefined if a document is missing and the hash does not say that missing documents are empty. */
 function collect(
   names: DocumentName[],
   texts: (string | null)[],

@@ -2,36 +2,36 @@ import type { EventId } from '@tally/contract'
 import { LRUCache } from 'lru-cache'
 import type { Head, Read } from './fromRedis.ts'
 
-/** Events that a process remembers at their last revision, and how many entries of their menus, days and areas. */
+/** How many events a process remembers at their last revision, and how many entries of their menus, days and areas. */
 const rememberedEvents = 2_000
 const rememberedEntries = 100_000
 
-/** `epoch`: in which the watermark was told. */
+/** `epoch`: that of the watermark. */
 type Remembered = { head: Head; asOfMs: number | null; epoch: number }
-/** What was remembered at one moment; compared by identity. */
+/** What was remembered at one time; compared by identity. */
 export type Before = Remembered | undefined
 
 /**
- * What this process last said of each event, so that a Redis that came back from an older state does not take answers back.
- * It guards reads of Redis only. What Postgres says is the truth, also when it is less: Postgres may have lost commits, and
- * an answer that claims what was said before would claim too much.
+ * What this process last answered about each event, so that answers do not go back with a Redis that returned to an
+ * older state. It guards reads of Redis only. Postgres is the truth, even if it says less: it may have lost commits,
+ * and an answer with an earlier watermark would claim too much.
  */
 export type Memory = {
   head(id: EventId): Head | undefined
-  /** Take it before a read of Postgres, and hand it to `reset` or `raise` with what was read. */
+  /** Call it before a read of Postgres, and pass the result to `reset` or `raise` with what was read. */
   now(id: EventId): Before
   /** Whether a read of Redis says less than was said before. */
   isAhead(read: Read): boolean
-  /** Keeps what Redis said; not behind what was said. */
+  /** Keeps what Redis said, unless it is behind what was said before. */
   keep(read: Read): void
-  /** Keeps what Postgres said, unless a newer read came meanwhile: then of both the later. */
+  /** Keeps what Postgres said; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
   /**
-   * The watermark to say of a read of Redis while Postgres cannot be asked: that of the read, or what was said before if the
-   * documents are at least as new as what it was said of, and Postgres lost no commits in between.
+   * The watermark for an answer from Redis while Postgres is down: that of the read, or the one answered before if the
+   * documents are at least as new as then and Postgres lost no commits in between.
    */
   sayable(read: Read): number | null
-  /** As reset, of a read that brought the watermark only. */
+  /** As reset, for a read that returned only the watermark. */
   resetAsOf(id: EventId, asOfMs: number | null, before: Before): void
 }
 

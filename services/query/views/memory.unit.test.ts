@@ -15,21 +15,21 @@ const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read =>
 })
 const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
-/** What is said of a read of Redis after Postgres has said 2,000 of revision 7 in epoch 5, and does not answer any more. */
+/** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
 function sayable(later: Read): number | null {
   const memory = openMemory()
   memory.reset(read(7, 2_000, inEpoch(5)), undefined)
   return memory.sayable(later)
 }
 
-test('documents as new as those of before keep the watermark that was said of them', () => {
+test('documents as new as before keep the watermark that was answered with them', () => {
   expect(sayable(read(7, 1_500, inEpoch(5)))).toBe(2_000)
   expect(sayable(read(8, 1_500, inEpoch(5)))).toBe(2_000)
   expect(sayable(read(7, 1_500, { documents: 4, asOf: 5 }))).toBe(2_000)
   expect(sayable(read(8, 2_500, inEpoch(5)))).toBe(2_500)
 })
 
-test('older documents, and those of a later epoch, have their own watermark only', () => {
+test('older documents, and those of a later epoch, have only their own watermark', () => {
   expect(sayable(read(6, 1_500, inEpoch(5)))).toBe(1_500)
   expect(sayable(read(9, 1_500, inEpoch(6)))).toBe(1_500)
 })

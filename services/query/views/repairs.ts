@@ -1,11 +1,14 @@
 import type { EventId } from '@tally/contract'
 import type { Epochs, RedisClient, RedisKeys } from '@tally/read-models'
 
-/** Whole events may be large: few are composed at once, and what finds no place is repaired when it is asked for again. */
+/**
+ * Whole events may be large: few are composed at once; an event that finds no place is repaired at the next request for
+ * it.
+ */
 const atOnce = 2
 const mostWaiting = 100
 
-/** Publishes events that Redis lacks, in the background, each once however many ask. */
+/** Publishes events that Redis lacks, in the background, each once however many requests ask for it. */
 export function openRepairs(
   publish: (id: EventId) => Promise<unknown>,
   onFailure: (error: unknown) => void,

@@ -3,20 +3,20 @@ import { type Postgres, readAsOfByShard } from '@tally/read-models'
 const pollMs = 1_000
 /** Redis follows Postgres within milliseconds; a projector that is behind may hold documents back for longer. */
 const behindMs = 2_000
-/** Polls that began within this time without an answer: Postgres hangs, or is down. */
+/** If no poll was answered for this long, Postgres hangs or is down. */
 const silentMs = 3_000
 
 export type Watermarks = {
-  /** Whether Redis says less of a shard than Postgres did lately: its documents are not updated any more. */
+  /** Whether the watermark in Redis is behind that in Postgres: the shard's documents are no longer updated. */
   isBehind(shard: number, asOfMs: number): boolean
-  /** Whether Postgres has answered a poll lately; true before the first. */
+  /** Whether Postgres has answered a recent poll; true before the first. */
   isPostgresUp(): boolean
   close(): void
 }
 
 /**
- * Reads the watermarks of all shards from Postgres every second. A Redis that takes no writes from the projector (full, cut
- * off from it) answers reads as before: only the comparison shows that its documents have grown old.
+ * Reads the watermarks of all shards from Postgres every second. A Redis that gets no writes from the projector (it is
+ * full, or cut off) still answers reads: only this comparison shows that its documents are old.
  */
 export function watchWatermarks({
   db,

@@ -46,7 +46,7 @@ from ${sql.id(shadowSchema, 'shard_offsets')} as made
 where made.topic = kept.topic and made.partition = kept.partition
   and kept.topic = any(${topics}::text[]) and kept.partition = any(${partitions}::int[])
 returning kept.topic, kept.partition, kept.next_offset`.execute(tx)
-  // The next projector takes the log's id from Kafka: the topic may be another one than before.
+  // The next projector stores the log's id from Kafka: the topic may have been created again.
   await sql`
 delete from ${sql.id(live, 'partition_logs')}
 where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])`.execute(tx)

@@ -8,7 +8,7 @@ import {
 } from '@tally/kafka'
 import { type Postgres, readLogs, type StallState, type StoredLog } from '@tally/read-models'
 
-/** One line of `tally offsets`: `applied` is the offset to read on from; null where Kafka or Tally knows none. */
+/** One line of `tally offsets`: `applied` is the next offset to read; null if Kafka or Tally knows none. */
 export type ListedOffset = {
   topic: string
   partition: number
@@ -27,8 +27,8 @@ export function readTopics(topicPrefix: string): string[] {
 }
 
 /**
- * All partitions that Kafka or Postgres knows, by topic and partition. `gap` and `recreated` are judged now; `undecodable` is
- * what a projector noted last, since it takes the whole batch to tell.
+ * All partitions that Kafka or Postgres knows, by topic and partition. `gap` and `recreated` are determined now;
+ * `undecodable` is what a projector last stored, because detecting it requires the whole batch.
  */
 export async function listOffsets({ kafka, db, topicPrefix }: OffsetsParts): Promise<ListedOffset[]> {
   const topics = readTopics(topicPrefix)
@@ -71,7 +71,7 @@ function listedOf(
   return { ...listed, state: nextOffset < log.end ? 'behind' : 'ok' }
 }
 
-/** A projector begins at the log's start. */
+/** A projector starts at the log's start. */
 function unreadOf(
   of: { topic: string; partition: number },
   log: { start: number; end: number } | undefined,

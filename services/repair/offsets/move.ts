@@ -7,12 +7,12 @@ import { type OffsetsParts, readTopics } from './list.ts'
 
 export type Partition = { topic: string; partition: number }
 
-/** What cannot be right on the command line; the message is a sentence. */
+/** Invalid arguments on the command line; the message is a sentence. */
 export class OffsetsUsageError extends Error {
   override readonly name = 'OffsetsUsageError'
 }
 
-/** A decision to go on elsewhere: what is given up for it, and how it is remembered. */
+/** A decision to continue at another offset: what is given up, and how it is recorded. */
 export type Move = Partition & {
   from: number
   next: number
@@ -23,8 +23,8 @@ export type Move = Partition & {
 }
 
 /**
- * What `tally offsets accept` would do: go on at the start of the log that Kafka holds now. Throws OffsetsUsageError where
- * there is no such partition, and an error where the log fits what was applied.
+ * What `tally offsets accept` would do: continue at the start of the log that Kafka holds now. Throws OffsetsUsageError
+ * if there is no such partition, and an error if the log fits what was applied.
  */
 export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Move> {
   const { stored, log } = await inspect(parts, of)
@@ -40,8 +40,8 @@ export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Mo
 }
 
 /**
- * What `tally offsets skip` would do: go on at `to`. Throws OffsetsUsageError where there is no such partition, or `to` is
- * not ahead of what was applied or past the end of the log.
+ * What `tally offsets skip` would do: continue at `to`. Throws OffsetsUsageError if there is no such partition, or `to`
+ * is not after the applied offset or is past the end of the log.
  */
 export async function planSkip(parts: OffsetsParts, of: Partition, to: number): Promise<Move> {
   const { stored, log } = await inspect(parts, of)
@@ -72,7 +72,9 @@ export async function move(
     await sql`set local lock_timeout = '30s'`.execute(tx)
     const { next: stored } = await lockOffset(tx, topic, partition)
     if (stored !== from)
-      throw new Error(`${nameOf(plan)} has moved from offset ${from} to ${stored} meanwhile: look again`)
+      throw new Error(
+        `${nameOf(plan)} has moved from offset ${from} to ${stored} meanwhile: run the command again`,
+      )
     const letter = givenUpLetter(
       topicNames(topicPrefix),
       { topic, partition, offset: from },
@@ -94,7 +96,7 @@ async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move):
       address: hostname(),
       action: reason === 'skipped' ? 'offsets-skipped' : 'offsets-accepted',
       subject: `${topic} ${partition}`,
-      detail: `${givesUp}; goes on at offset ${next}`,
+      detail: `${givesUp}; continues at offset ${next}`,
     })
     .execute()
 }
@@ -110,7 +112,8 @@ async function inspect(
   const stored = (await readLogs(db, [of.topic])).find(({ partition }) => partition === of.partition)
   if (count === undefined) throw new Error(`${of.topic} is not in Kafka: run \`tally topics create\``)
   if (of.partition >= count || stored === undefined) {
-    const why = of.partition >= count ? `has ${count} partitions, from 0` : 'was not read by a projector yet'
+    const why =
+      of.partition >= count ? `has ${count} partitions, from 0` : 'has not been read by a projector yet'
     throw new OffsetsUsageError(
       `there is no ${nameOf(of)} to move: ${of.partition >= count ? of.topic : 'it'} ${why}`,
     )

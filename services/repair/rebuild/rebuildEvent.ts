@@ -47,7 +47,7 @@ export async function rebuildEvent(parts: RebuildParts, eventId: EventId): Promi
     })
     if (last === undefined) return wasWrong
   }
-  const still = last === undefined ? 'its orders change all the time' : JSON.stringify(last)
+  const still = last === undefined ? 'its orders keep changing' : JSON.stringify(last)
   throw new Error(
     `event ${eventId} does not agree after ${rounds} rounds (${still}): run \`tally rebuild\` again`,
   )

@@ -2,7 +2,9 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Tally, TestRecord } from '../../../test/support/tally.ts'
 
-/** Batches that may be sent before they are counted: a backlog that grows would take longer to count than a test may. */
+/**
+ * How many batches may be sent before they are counted: a growing backlog would take longer to count than a test may.
+ */
 const mostAhead = 50
 
 /** Sends what `make` makes, one batch after the other, until `stop`, which returns everything that was sent. */
