@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { readAsOf } from './reader.ts'
@@ -62,4 +63,14 @@ test('what all partitions have published is the earliest of them, and nothing wh
   expect(await tell(published(0, 5_000), published(1, 4_000), published(2, null))).toBeNull()
   expect(await tell(published(2, 3_000), published(2, 2_000))).toBe(3_000)
   expect(await tell(published(2, 6_000), published(1, 1_000))).toBe(4_000)
+})
+
+test('a watermark that another session holds locked stands still, and the others go on', async () => {
+  await database.db.transaction().execute(async tx => {
+    await sql`select from shard_watermarks where topic = 'orders' and partition = 1 for update`.execute(tx)
+    const { raised } = await raise(mark(0, 5, 9_000), mark(1, 1, 9_000))
+    expect(raised.map(({ partition }) => partition)).toEqual([0])
+  })
+  const { raised } = await raise(mark(1, 1, 9_000))
+  expect(raised.map(({ partition }) => partition)).toEqual([1])
 })

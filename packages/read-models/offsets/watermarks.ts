@@ -25,7 +25,7 @@ export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number
  * Raises `as_of` to the mark's time if everything up to the mark's end is applied, and returns the watermarks of those
  * partitions. Once a partition has `is_added`, an event's records may lie in any two partitions, so the one that is
  * furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has gone
- * back, and records since then are not counted.
+ * back, and records since then are not counted. A row that another session holds locked is skipped.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]): Promise<RaisedAsOf> {
   const sorted = marks.toSorted((one, other) =>
@@ -38,18 +38,26 @@ export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]
   ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
 ) as mark (topic, partition, end_offset, at)`
   return db.transaction().execute(async tx => {
+    const free = sql`free as (
+  select topic, partition
+  from shard_watermarks join ${mark} using (topic, partition)
+  order by topic, partition
+  for update of shard_watermarks skip locked
+)`
     await sql`
+with ${free}
 update shard_watermarks as stored
 set caught_up_to = case
   when stored.caught_up_to > clock_timestamp() then mark.at
   else greatest(stored.caught_up_to, mark.at)
 end
 from ${mark}
+join free using (topic, partition)
 join shard_offsets as applied on applied.topic = mark.topic and applied.partition = mark.partition
 where stored.topic = mark.topic and stored.partition = mark.partition
   and applied.next_offset >= mark.end_offset and mark.at <= clock_timestamp()`.execute(tx)
     const { rows: raised } = await sql<PartitionAsOf>`
-with every as (
+with ${free}, every as (
   select
     bool_or(is_added) as has_added,
     case when bool_and(caught_up_to is not null) then min(caught_up_to) end as caught_up_to
@@ -66,7 +74,7 @@ set as_of = case
   when stored.as_of > clock_timestamp() then least(stored.as_of, sayable.at)
   else greatest(stored.as_of, sayable.at)
 end
-from sayable, ${mark}
+from sayable, ${mark} join free using (topic, partition)
 where stored.topic = mark.topic and stored.partition = mark.partition
   and stored.topic = sayable.topic and stored.partition = sayable.partition
 returning

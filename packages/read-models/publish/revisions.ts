@@ -47,23 +47,24 @@ export async function stampAbove(
   table: keyof typeof idOf,
   heads: { id: string; revision: number; published: number }[],
 ): Promise<void> {
+  const column = idOf[table]
   const highest = Math.max(...heads.map(({ published }) => published))
   await db.transaction().execute(async tx => {
     await sql`select open_epoch(0, ${highest})`.execute(tx)
     await sql`
 with lost as (
-  select head.${sql.id(idOf[table])} as id
+  select head.${sql.id(column)} as id
   from ${sql.id(table)} as head
   join unnest(
     ${heads.map(({ id }) => id)}::uuid[],
     ${heads.map(({ revision }) => revision)}::bigint[]
-  ) as known (id, revision) on known.id = head.${sql.id(idOf[table])} and known.revision = head.revision
+  ) as known (id, revision) on known.id = head.${sql.id(column)} and known.revision = head.revision
   order by 1
   for update of head
 )
 update ${sql.id(table)} as head
 set revision = nextval('revisions')
 from lost
-where head.${sql.id(idOf[table])} = lost.id`.execute(tx)
+where head.${sql.id(column)} = lost.id`.execute(tx)
   })
 }

@@ -83,12 +83,13 @@ export function openRedis(nodes: string[], { name, commandTimeoutMs, onError }: 
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
-  const read = (file: string) => readFileSync(new URL(`scripts/${file}`, import.meta.url), 'utf8')
+  const epoch = readFileSync(scriptUrl('epoch'), 'utf8')
   // All of them now: a pipeline knows only the scripts that were defined before it was opened. One that is called on an older
   // pipeline hands the replies to the wrong callers, and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, numberOfKeys] of Object.entries(scripts)) {
-    const own = read(`${script}.${numberOfKeys}.lua`)
-    client.defineCommand(script, { numberOfKeys, lua: ofShards.has(script) ? read('epoch.lua') + own : own })
+    const prelude = ofShards.has(script) ? epoch : ''
+    const lua = prelude + readFileSync(scriptUrl(`${script}.${numberOfKeys}`), 'utf8')
+    client.defineCommand(script, { numberOfKeys, lua })
   }
   return client as RedisClient
 }
@@ -126,3 +127,5 @@ function credentialsOf(node: string) {
     ...(protocol === 'rediss:' ? { tls: {} } : {}),
   }
 }
+
+const scriptUrl = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)

@@ -7,7 +7,7 @@
 --          one stays as it is: documents in between are missing, and the projector's heal publishes them
 -- then     field of an event, its revision, ...: all events that the marks cover
 -- returns  the epoch of the hash: nothing is stored unless it equals ARGV[1]
-local epoch = enter(KEYS[1], ARGV[1])
+local epoch = enter(ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then
   return epoch
 end

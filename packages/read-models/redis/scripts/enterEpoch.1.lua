@@ -2,4 +2,4 @@
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch
 -- returns  the epoch of the hash afterwards
-return enter(KEYS[1], ARGV[1])
+return enter(ARGV[1])

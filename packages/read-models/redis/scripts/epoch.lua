@@ -1,16 +1,16 @@
 -- Prepended to the scripts that write a shard's hash. Entering a higher epoch removes the watermarks, because Postgres may have
 -- lost what they claim (README.md of packages/read-models, When Postgres or Redis goes back). Returns the epoch of the hash
 -- afterwards; a script writes nothing if that is not its own.
-local function enter(key, epoch)
-  local current = tonumber(redis.call('HGET', key, 'epoch') or '0')
+local function enter(epoch)
+  local current = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
   if current >= tonumber(epoch) then
     return current
   end
-  for _, field in ipairs(redis.call('HKEYS', key)) do
+  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
     if string.sub(field, 1, 6) == 'as-of:' then
-      redis.call('HDEL', key, field)
+      redis.call('HDEL', KEYS[1], field)
     end
   end
-  redis.call('HSET', key, 'epoch', epoch)
+  redis.call('HSET', KEYS[1], 'epoch', epoch)
   return tonumber(epoch)
 end

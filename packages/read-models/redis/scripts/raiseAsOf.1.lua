@@ -4,7 +4,7 @@
 -- ARGV[2]  the database's clock, epoch milliseconds: a watermark that is later is replaced (the clock has gone back)
 -- ARGV[3+] field, epoch milliseconds, field of its mark, the revision that Postgres returned with it, ...
 -- returns  the epoch of the hash afterwards
-local epoch = enter(KEYS[1], ARGV[1])
+local epoch = enter(ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then
   return epoch
 end
