@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 const folders = '{packages,services,infra,test}/**'
-/** A state that is waited for may come late on a busy machine: vitest's 1 s for `expect.poll` is no rule of Tally's. */
+/**
+ * A state may be reached late on a busy machine: vitest's default of 1 s for `expect.poll` is not a requirement of
+ * Tally.
+ */
 const shared = {
   testTimeout: 60_000,
   hookTimeout: 60_000,

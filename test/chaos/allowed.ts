@@ -1,6 +1,6 @@
 /** What answers may say while something is broken (decisions.md, When a part is down). */
 export type Allowed =
-  /** 200 everywhere. */
+  /** All answers are 200. */
   | 'everything'
   /** Orders may answer 503. */
   | 'no-orders'
@@ -10,13 +10,13 @@ export type Allowed =
 /** `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. */
 export type Rule = { answers: Allowed; mayGoBack?: boolean | undefined }
 
-/** A process may go on for so long with what it had begun when a part was away, or with its rest from time-outs. */
+/** How long a process may continue with what it began while a part was away, or with its pause after time-outs. */
 const comeBackMs = 6_000
 
-/** Remembers which rule held when: what was asked under an old rule may be answered by it. */
+/** Remembers which rule applied when: a question asked under an old rule may be answered by it. */
 export function openRules() {
   const rules: (Rule & { sinceMs: number })[] = [{ answers: 'everything', sinceMs: 0 }]
-  /** Whether something held at any time from a while before it was asked until now. */
+  /** Whether a condition held at any time from shortly before the question until now. */
   const held = (askedMs: number, graceMs: number, holds: (rule: Rule) => boolean): boolean =>
     rules.some((rule, index) => {
       const untilMs = rules[index + 1]?.sinceMs ?? Number.POSITIVE_INFINITY

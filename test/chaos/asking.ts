@@ -21,26 +21,29 @@ export type Polled = {
 export type AskingParts = {
   random: Random
   wrongs: Wrongs
-  /** Every ETag of the run; those of this polling alone unless told otherwise. */
+  /** Every ETag of the run; by default only those of this polling. */
   etags?: Etags
-  /** Holds every answer against its `asOf`. */
+  /** Checks every answer against its `asOf`. */
   claims?: Claims
 }
 
 export type Asking = {
-  /** Asks one view; undefined where there is nothing to look into. */
+  /** Asks one view; undefined if there is nothing to check. */
   get: (query: Polled, target: Target, path: string) => Promise<Reply | undefined>
-  /** From now on; what was asked before, and within the time to come back, may still be as under the old rule. */
+  /**
+   * Applies from now on; questions asked before, or within the time to recover, may still be answered under the old
+   * rule.
+   */
   allow: (rule: Rule) => void
   seen: () => { answers: number; unchanged: number; unavailable: number; backAcrossProcesses: number }
 }
 
 const answerWithinMs = 20_000
-/** So many questions name the ETag of an answer that came before, from whichever process. */
+/** The share of questions that name the ETag of an earlier answer of any process. */
 const conditional = 0.3
 const numbers = ['asOf', 'totalOrders', 'totalSales', 'totalItemsSold']
 
-/** Asks one question at a time and judges what comes by itself: status, ETag, `asOf`, and that nothing goes back. */
+/** Asks one question at a time and judges the answer by itself: status, ETag, `asOf`, and that nothing goes back. */
 export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }: AskingParts): Asking {
   const rules = openRules()
   const neverBack = openNeverBack(rules, wrongs)

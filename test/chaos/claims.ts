@@ -5,21 +5,23 @@ import type { Journal } from './journal.ts'
 import type { Total } from './shares.ts'
 import type { Wrongs } from './wrong.ts'
 
-/** An event that has been at rest for so long is counted as a whole; counting it after each record would take too long. */
+/**
+ * An event that has been at rest for this long is compared as a whole; doing so after each record would take too long.
+ */
 const restMs = 1_500
-/** An answer that leaves more orders open than these costs more than it is worth; the next ones are not left out. */
+/** Answers with more undecided orders than this are not checked order by order: that would take too long. */
 const mostUnsure = 1_000
 
 export type Claims = {
-  /** Holds an answer about an event against its own `asOf`. */
+  /** Checks an answer about an event against its own `asOf`. */
   check: (asked: { eventId: string; path: string; where: string }, reply: Reply) => void
   seen: () => { claims: number; wholeClaims: number }
 }
 
 /**
- * Holds each answer against what it claims: `asOf` is not later than the clock of the database, which is this machine's;
- * everything that Kafka had acknowledged before `asOf` is counted; nothing is counted that was not sent. If nothing was
- * sent of an event since, its answer must equal the count.
+ * Checks each answer against what it claims: `asOf` is not later than the clock of the database, which is this
+ * machine's; everything that Kafka had acknowledged before `asOf` is counted; nothing is counted that was not sent. If
+ * no record of an event was sent since, its answer must equal the count.
  */
 export function openClaims({
   book,
@@ -82,7 +84,7 @@ type Said = { total: Total; value: number }
 // biome-ignore lint/suspicious/noExplicitAny: whatever the service sent
 type Body = any
 
-/** What an answer says of an event as a whole, or of its day. */
+/** The totals that an answer gives for an event as a whole, or for its day. */
 function totalsOf(path: string, { data, meta }: Body): Said[] {
   const [view = '', query = ''] = path.split('?')
   const sum = (name: string) =>

@@ -9,7 +9,7 @@ const sagra = newFestival()
 const { eventId } = sagra
 const ago = (ms: number) => Date.now() - ms
 
-/** A run in which each of these was acknowledged so many milliseconds ago; null: it is on its way. */
+/** A run in which each of these records was acknowledged this many milliseconds ago; null: not yet acknowledged. */
 function runOf(...sent: [{ type: string; value: unknown }, number | null][]) {
   const book = openBook()
   const journal = openJournal()
@@ -43,7 +43,7 @@ test('an answer may not miss what was acknowledged before its asOf', () => {
   expect(rules()).toEqual([holds, holds, holds])
 })
 
-test('an answer may contain what is on its way, and nothing else', () => {
+test('an answer may contain unacknowledged records, and nothing else', () => {
   const { kpis, rules } = runOf([sagra.event(), 900], [order(), 800], [order(), null])
   kpis(ago(100), [1, 27.5, 3])
   kpis(ago(100), [2, 55, 6])
@@ -52,7 +52,7 @@ test('an answer may contain what is on its way, and nothing else', () => {
   expect(rules()).toEqual([holds, holds, holds])
 })
 
-test('an asOf of the future is wrong', () => {
+test('an asOf in the future is wrong', () => {
   const { kpis, rules } = runOf([sagra.event(), 900], [order(), 800])
   kpis(Date.now() + 60_000, [1, 27.5, 3])
   expect(rules()).toEqual(['asOf is never later than the clock'])

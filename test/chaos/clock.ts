@@ -5,7 +5,10 @@ import { installPackage } from '../../infra/local/apt.ts'
 const library = '/usr/lib/*/faketime/libfaketime.so.1'
 let installing: Promise<boolean> | undefined
 
-/** Whether processes can be given another clock here: libfaketime, which is installed on Debian as root when it is missing. */
+/**
+ * Whether processes can get another clock here: needs libfaketime, which is installed on Debian as root if it is
+ * missing.
+ */
 export async function hasWrongClocks(log: (line: string) => void): Promise<boolean> {
   if (globSync(library).length > 0) return true
   installing ??= installPackage('libfaketime', { log, signal: undefined })
@@ -14,20 +17,20 @@ export async function hasWrongClocks(log: (line: string) => void): Promise<boole
 
 /** The wall clock of one process; timers are not changed by it. */
 export type Clock = {
-  /** The environment that a process is started with. */
+  /** The environment to start a process with. */
   env: Record<string, string>
-  /** Moves it, to so many seconds ahead of the right time (behind: negative); the process sees that within a second. */
+  /** Sets it to this many seconds ahead of the right time (behind: negative); the process sees that within 1 s. */
   set: (seconds: number) => void
 }
 
 let clocks = 0
 
-/** A clock that is wrong by so many seconds; `folder`: for its file. */
+/** A clock that is wrong by this many seconds; `folder` is for its file. */
 export function wrongClock(folder: string, seconds: number): Clock {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `clock-${++clocks}`)
   const set = (seconds: number) => {
-    // Never half a file.
+    // Replaced as a whole, so that no process reads half a file.
     writeFileSync(`${file}.new`, `${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}\n`)
     renameSync(`${file}.new`, file)
   }
@@ -37,7 +40,7 @@ export function wrongClock(folder: string, seconds: number): Clock {
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_CACHE_DURATION: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Older releases of the library know it by this name only.
+    // Older releases of the library know only this name.
     DONT_FAKE_MONOTONIC: '1',
   }
   return { env, set }

@@ -5,7 +5,7 @@ import { inside } from '../../packages/kafka/connection.ts'
 import type { outgoingOf } from './feeding.ts'
 import type { System } from './system.ts'
 
-/** Where things lie in a record batch of format 2. */
+/** Offsets of fields in a record batch of format 2. */
 const lengthAt = 8
 const lengthEnd = 12
 const crcAt = 17
@@ -16,9 +16,9 @@ const gzip = 1
 export type DamagedBatch = { topic: string; partition: number; offset: number; repair: () => void }
 
 /**
- * Has Kafka take a compressed batch of one record, and then writes over its compressed bytes where they lie on the disk:
- * no broker takes such a batch from a producer. The checksum is made to fit: else a Kafka that is killed cuts off the log
- * there when it starts. Nothing must have read the batch before.
+ * Sends a compressed batch of one record to Kafka and then overwrites its compressed bytes on the disk, because no
+ * broker accepts such a batch from a producer. The checksum is adjusted, because otherwise a Kafka that was killed
+ * truncates the log there when it starts. No process may have read the batch before.
  */
 export async function writeDamagedBatch(
   { kafka, dataFolder }: System,

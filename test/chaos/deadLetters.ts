@@ -5,11 +5,11 @@ import { prefix } from './system.ts'
 
 const reasons = ['not-json', 'schema', 'key-mismatch', 'conflict', 'too-large', 'internal']
 
-/** Whether a dead letter is one record's; the others name offsets that were given up by a command. */
+/** Whether a dead letter is for one record; the others name offsets that a command gave up. */
 const isOfRecord = ({ headers }: { headers: RecordHeaders }) =>
   reasons.includes(String(headers['tally.reason']))
 
-/** Every bad record that Kafka has is a dead letter, and nothing else is. */
+/** Checks that every bad record in Kafka is a dead letter, and nothing else is. */
 export async function checkDeadLetters({ system, feeding, wrongs }: Checking): Promise<void> {
   const letters = new Map<string, Set<string>>()
   for await (const { records } of readTopic(system.kafka, topicNames(prefix).deadLetters)) {
@@ -30,8 +30,8 @@ export async function checkDeadLetters({ system, feeding, wrongs }: Checking): P
 }
 
 /**
- * Reads all topics again: the dead letters' offsets are exactly those of the bad records, also of those that a Kafka
- * which was killed before it acknowledged has twice. Returns their number.
+ * Reads all topics again: the dead letters' offsets must be exactly those of the bad records, including those that are
+ * in Kafka twice because it was killed before it acknowledged them. Returns their number.
  */
 export async function checkDeadLetterOffsets({ system, wrongs }: Checking): Promise<number> {
   const { deadLetters, ...sources } = topicNames(prefix)

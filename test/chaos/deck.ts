@@ -5,7 +5,7 @@ export type Deck = { seed: number; count: number; kinds: Fault[]; piece?: Piece 
 /** `number` of `of` pieces, from 1, that share one deck. */
 export type Piece = { number: number; of: number }
 
-/** All kinds, shuffled, again and again, until there are so many; of these the ones that a piece of the run gets. */
+/** All kinds, shuffled, repeated up to this many faults; returns the share of one piece of the run. */
 export function deckOf({ seed, count, kinds, piece = { number: 1, of: 1 } }: Deck): Fault[] {
   if (kinds.length === 0) throw new Error('no kind of fault is left; --list names them')
   const random = randomFrom(seed, 'deck')

@@ -4,7 +4,7 @@ import type { Expected } from './answers.ts'
 // biome-ignore lint/suspicious/noExplicitAny: whatever the service sent
 type Said = { status: number; body: any; text?: string }
 
-/** The first difference between an answer and what it must say, as a sentence; undefined if there is none. */
+/** The first difference between an answer and the expected one, as a sentence; undefined if there is none. */
 export function differenceOf(
   expected: Omit<Expected, 'path'>,
   { status, body, text = '' }: Said,

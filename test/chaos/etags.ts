@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Reply } from '../support/http.ts'
 import type { Wrongs } from './wrong.ts'
 
-/** Every ETag that any query process has handed out in this run, with what it stood for. */
+/** Every ETag that any query process has returned in this run, with the body it stood for. */
 export type Etags = {
   /** Notes a 200: its ETag must never have stood for another body; `generatedAt` and `asOf` do not count. */
   note: (url: string, reply: Reply, where: string) => void
   /** The last 200 of a URL, to ask with its ETag. */
   last: (url: string) => Reply | undefined
-  /** What a 304 says: the body that its ETag stands for, with the `asOf` of the 304. */
+  /** The meaning of a 304: the body that its ETag stands for, with the `asOf` of the 304. */
   unchanged: (known: Reply, reply: Reply) => Reply
   count: () => number
 }

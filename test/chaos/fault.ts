@@ -4,11 +4,11 @@ import type { Checking } from './checking.ts'
 import type { Random } from './random.ts'
 import type { System } from './system.ts'
 
-/** What a fault may use beside the system: the load, and the checks. */
+/** What a fault may use in addition to the system: the load and the checks. */
 export type FaultTools = Checking & {
-  /** Ids of the events that the load is about. */
+  /** Ids of the events in the load. */
   eventIds: () => string[]
-  /** Waits until these events, all unless told otherwise, say in each query process that all up to a time is counted. */
+  /** Waits until each query process answers these events (default: all) with an `asOf` after a time. */
   isFresh: (wanted: { sinceMs: number; withinMs: number; eventIds?: string[] }) => Promise<boolean>
 }
 
@@ -23,11 +23,11 @@ export type Fault = Pick<Rule, 'mayGoBack'> & {
   run: (system: System, random: Random, tools: FaultTools) => Promise<void>
   /** False where this machine cannot do it. */
   isPossible?: (system: System) => boolean | Promise<boolean>
-  /** How long after it all answers must be right again; 120 s unless told otherwise. */
+  /** How long after it all answers must be right again; 120 s by default. */
   recoverWithinMs?: number
-  /** And the lists of events; 5 s after all else unless told otherwise. */
+  /** The same for the lists of events; by default 5 s after everything else. */
   listsWithinMs?: number
-  /** Takes long: not part of `npm test`. */
+  /** Takes long and is not part of `npm test`. */
   isLong?: boolean
 }
 

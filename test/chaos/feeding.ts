@@ -21,7 +21,7 @@ export type Feeding = {
   /** Stops sending; resolves when Kafka has all of it, with the moment of the last one (epoch milliseconds). */
   pause: () => Promise<number>
   send: (records: { record: TestRecord; isBad: boolean }[]) => Promise<void>
-  /** Notes good records that somebody else sends; returns what notes that Kafka has them. */
+  /** Notes good records that another sender is about to send; returns a function to call once Kafka has them. */
   note: (records: TestRecord[]) => () => void
   close: () => Promise<void>
 }
@@ -103,12 +103,12 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
   }
 }
 
-/** Waits until Kafka has so many records. */
+/** Waits until Kafka has this many records. */
 export async function untilSent(feeding: Feeding, records: number): Promise<void> {
   while (feeding.sent() < records) await pause(20)
 }
 
-/** A record as a producer sends it; one that is not told otherwise has the key that it must have. */
+/** A record as a producer sends it; by default with the right key. */
 export function outgoingOf({ type, value, key, headers = {} }: TestRecord) {
   return {
     topic: topicNames(prefix)[type],

@@ -16,7 +16,7 @@ export type Generations = {
   begun: () => Promise<void>
 }
 
-/** One that only grows, one of stories, one simulated. */
+/** One event that only grows, one of scripted orders, one simulated. */
 const fewest = 3
 
 export function openGenerations(load: Load, book: Book): Generations {

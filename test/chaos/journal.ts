@@ -12,34 +12,34 @@ import {
 } from './shares.ts'
 
 /**
- * What has been sent of each event and when Kafka acknowledged it, so that an answer can be held against its own
- * `asOf`: it contains what was acknowledged before, it does not contain what was sent after it came, and of the rest it
- * may contain any part. Times are epoch milliseconds of this machine's clock.
+ * What has been sent of each event and when Kafka acknowledged it, so that an answer can be checked against its own
+ * `asOf`: it must contain what was acknowledged before, must not contain what was sent after the answer, and may
+ * contain any part of the rest. Times are epoch milliseconds of this machine's clock.
  */
 export type Journal = {
-  /** Notes that Kafka may have these records from now on; returns what notes that it has acknowledged them. */
+  /** Notes that Kafka may have these records from now on; returns a function to call once it has acknowledged them. */
   send: (records: TestRecord[]) => (atMs: number) => void
-  /** The least and the most that an answer may say now if it claims `asOfMs`: a total of an event's day, or of all days. */
+  /** The range that an answer with `asOfMs` may give now for a total of an event's day, or of all days. */
   bounds: (eventId: string, asOfMs: number, total: Total, dayId?: number) => { least: number; most: number }
   /** How many orders are between the two. */
   unsure: (eventId: string, asOfMs: number) => number
-  /** When the last record of an event was acknowledged; infinity while one is on its way. */
+  /** When the last record of an event was acknowledged; infinity while one is unacknowledged. */
   settledMs: (eventId: string) => number
   /** Up to `most` of the orders that were acknowledged last before a time. */
   ordersBefore: (eventId: string, atMs: number, most: number) => string[]
-  /** Whether an answer that comes now and claims `asOfMs` may show an order so. */
+  /** Whether an answer with `asOfMs` may now show an order in this state. */
   mayShow: (eventId: string, orderId: string, asOfMs: number, shown: Raw) => boolean
 }
 
 type Acknowledged = { orderId: string; ackMs: number }
 type EventJournal = {
   orders: Map<string, OrderJournal>
-  /** Orders by when a record of theirs was acknowledged. */
+  /** Orders by the time at which one of their records was acknowledged. */
   acknowledged: Acknowledged[]
-  /** A mark for each record that is on its way, with the order it is of. */
+  /** A mark for each unacknowledged record, with its order. */
   open: Set<{ orderId: string }>
   lastAckMs: number
-  /** By total and day: of all that is acknowledged. */
+  /** Sums over everything acknowledged, by total and day. */
   totals: Map<string, number>
 }
 

@@ -1,4 +1,4 @@
-// Loaded into Tally's processes of a fault run (`--import`, see names.ts), never by the run itself: `*.lan` are names of
+// Loaded into Tally's processes in a fault run (`--import`, see names.ts), never into the run itself: `*.lan` are names of
 // this machine, as if a name server said so, and one that is switched off fails as with a name server that is away.
 import { existsSync } from 'node:fs'
 import dns from 'node:dns'

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ask } from '../support/http.ts'
 import type { System } from './system.ts'
 
-/** Waits until a process says on `/readyz` (503) what is wrong; false: none did in time. */
+/** Waits until a process reports on `/readyz` (503) what is wrong; false if none did in time. */
 export async function isLoud(
   { projectors, queries }: System,
   sentence: RegExp,

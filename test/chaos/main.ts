@@ -15,7 +15,7 @@ const help = `npm run test:chaos [-- options]
   --seed N      repeats the order and the kinds of faults, their moments and the load of another run
   --faults N    how many faults (200)
   --rate N      records a second (400)
-  --pieces N    shares the faults among so many runs side by side, each with servers of its own (1)
+  --pieces N    shares the faults among N runs side by side, each with servers of its own (1)
   --only TEXT   only kinds of fault whose name holds this text; several with commas
   --pending     also the kinds that Tally does not withstand yet
   --list        names the kinds and ends
@@ -83,7 +83,7 @@ function kindsOf({ only = '', pending = false }: Values) {
   return all.filter(({ name }) => texts.some(text => name.toLowerCase().includes(text)))
 }
 
-/** Runs the pieces side by side; where one cannot go on, all end. */
+/** Runs the pieces side by side; if one fails, all end. */
 async function runPieces(wanted: Omit<RunWanted, 'folder'>, run: string, of: number): Promise<Outcome[]> {
   const failure = new AbortController()
   const signal = AbortSignal.any([failure.signal, ...(wanted.signal ? [wanted.signal] : [])])

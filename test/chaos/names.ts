@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PartName } from '../../infra/local/servers.ts'
 
-/** By which Tally's processes reach each server; Kafka's has as many letters as 127.0.0.1 (link.ts, `renames`). */
+/** The names by which Tally's processes reach each server; Kafka's is as long as 127.0.0.1 (link.ts, `renames`). */
 export const hostOf = (part: PartName) => `${part}.lan`
 
-/** Names that resolve in the processes that are started with `options`, and that can be switched off. */
+/** Names that resolve in processes started with `options`, and that can be switched off. */
 export type Names = {
   /** For NODE_OPTIONS. */
   options: string

@@ -1,10 +1,10 @@
 import type { Rules } from './allowed.ts'
 import type { Wrongs } from './wrong.ts'
 
-/** The highest value that has come, and which question brought it. */
+/** The highest value so far, and the question that returned it. */
 type Latest = { value: number; from: string }
 
-/** One number that an answer said: of an event, from one query process. */
+/** One number of an answer: of an event, from one query process. */
 export type SaidNumber = { what: string; process: string; value: number; where: string }
 
 /** Remembers the highest of each number; none may go back in one process. */
@@ -13,7 +13,7 @@ export function openNeverBack(rules: Rules, wrongs: Wrongs) {
   let acrossProcesses = 0
   const keysOf = (what: string, process: string) => [`${what} at ${process}`, what] as const
   return {
-    /** What was known when a question was asked: what came meanwhile may well be newer than its answer. */
+    /** The values known when a question was asked: later ones may be newer than its answer. */
     before: (whats: string[], process: string) =>
       new Map(whats.flatMap(what => keysOf(what, process)).map(key => [key, latest.get(key)])),
 

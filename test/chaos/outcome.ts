@@ -7,9 +7,9 @@ export type Round = {
   compared: number
   wrong: number
   lastedMs: number
-  /** From the end of the fault until every event's `asOf` was later than that; undefined: it never came. */
+  /** From the end of the fault until every event's `asOf` was later than that; undefined: never. */
   recoveryMs: number | undefined
-  /** All of it, with the quiet before and the comparison after it. */
+  /** The whole round, with the quiet time before and the comparison after the fault. */
   tookMs: number
 }
 

@@ -25,7 +25,7 @@ select current_setting('data_directory') as path`.execute(session)
     copyFolder(path, copy)
     const { rows } = await sql<{ label: string }>`
 select labelfile as label from pg_backup_stop(wait_for_archive => false)`.execute(session)
-    // What was written meanwhile is needed too, up to the end of the backup.
+    // WAL written during the copy is needed too, up to the end of the backup.
     rmSync(join(copy, 'pg_wal'), { recursive: true, force: true })
     copyFolder(join(path, 'pg_wal'), join(copy, 'pg_wal'))
     rmSync(join(copy, 'postmaster.pid'), { force: true })
@@ -47,14 +47,14 @@ select labelfile as label from pg_backup_stop(wait_for_archive => false)`.execut
   }
 }
 
-/** With owners and times; a file that goes while it is copied is none that is missed. */
+/** Keeps owners and times; a file that disappears while it is copied is not needed. */
 function copyFolder(from: string, to: string): void {
   const { stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' })
   const other = stderr.split('\n').filter(line => line !== '' && !line.includes('No such file or directory'))
   if (other.length > 0 || !existsSync(to)) throw new Error(`${from} could not be copied: ${stderr}`)
 }
 
-/** A file with the owner of another. */
+/** Writes a file with the owner of another one. */
 function writeLike(owned: string, file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 })
   const { uid, gid } = statSync(owned)

@@ -8,7 +8,7 @@ import { type Run, recoverWithinMs } from './run.ts'
 
 const listsWithinMs = 5_000
 
-/** Injects one fault: the quiet before, the damage, and all that must hold after it. */
+/** Runs one fault: the quiet time before it, the damage, and the checks after it. */
 export async function injectFault(run: Run, fault: Fault, index: number): Promise<Round> {
   const { wanted, rate, system, feeding, polling, generations, wrongs, freshAfter } = run
   const startedMs = Date.now()
@@ -32,12 +32,12 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
   const recoveryMs = await freshAfter(endedMs)
   if (recoveryMs === undefined || recoveryMs > (fault.recoverWithinMs ?? recoverWithinMs))
     wrongs.add('nothing needs a restart', `${fault.name}: fresh after ${recoveryMs ?? 'no'} ms`)
-  // Else what has ended could never be counted.
+  // Otherwise records of a process that has ended would never be counted.
   if (recoveryMs === undefined) await makeWhole(run)
   polling.allow({ answers: 'everything' })
 
   const lastMs = await feeding.pause()
-  // All that are compared: the events of the last set may lie in other shards than those of this one.
+  // All compared events: those of the last set may lie in other shards than those of this one.
   if ((await freshAfter(lastMs + 1, generations.latest)) === undefined)
     throw new Error(`after "${fault.name}" the records are not counted; see the logs in ${wanted.folder}`)
   run.pollCurrent()
@@ -56,7 +56,9 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
   }
 }
 
-/** Nothing may have ended by itself; what did is started again, so that the next fault meets a whole system. */
+/**
+ * No process may have ended by itself; one that did is started again, so that the next fault meets a complete system.
+ */
 async function makeWhole({ system, wrongs }: Run): Promise<void> {
   for (const death of system.deaths.splice(0)) wrongs.add('nothing ends by itself', death)
   if (system.projectors.length === 0) await system.startProjector()

@@ -11,7 +11,7 @@ const faultsAGeneration = 8
 /**
  * Injects faults, one after the other, while the load runs and readers poll. After each: waits until the answers are
  * fresh again, stops the load, waits until all of it is counted, and compares every answer of this set of events and of
- * the last with a brute-force count; at the end, of all. Throws if the records do not become counted at all.
+ * the last with a brute-force count; at the end, of all. Throws if the records are never counted.
  */
 export async function runFaults(wanted: RunWanted): Promise<Outcome> {
   const releases: (() => Promise<unknown>)[] = []

@@ -16,7 +16,7 @@ export type RunWanted = {
   /** How many faults; each kind as often as the others, in an order that the seed decides. */
   count: number
   kinds: Fault[]
-  /** Of several runs beside each other that share the faults, each with servers of its own. */
+  /** The piece of several concurrent runs that share the faults, each with servers of its own. */
   piece?: Piece
   /** Records a second. */
   rate?: number
@@ -25,7 +25,7 @@ export type RunWanted = {
   signal?: AbortSignal
 }
 
-/** A system under load that is asked and checked all the time. */
+/** A system under load, with constant questions and checks. */
 export type Run = FaultTools & {
   wanted: RunWanted
   rate: number
@@ -33,16 +33,16 @@ export type Run = FaultTools & {
   etags: Etags
   claims: Claims
   polling: Polling
-  /** Waits until these events are fresh after a time; how long that took, or undefined. */
+  /** Waits until these events are fresh after a time; returns how long that took, or undefined. */
   freshAfter: (sinceMs: number, eventIds?: () => string[]) => Promise<number | undefined>
   /** From now on the events of the current set are asked for: a new event is unknown until its record is counted. */
   pollCurrent: () => void
 }
 
-/** The longest that it may take until all is right again. */
+/** The longest time until everything must be right again. */
 export const recoverWithinMs = 120_000
 
-/** Starts it all; `releases` gets what stops it, in order. */
+/** Starts everything; `releases` gets the functions that stop it, in order. */
 export async function openRun(wanted: RunWanted, releases: (() => Promise<unknown>)[]): Promise<Run> {
   const { seed, rate = 400, folder, log, signal } = wanted
   const wrongs = collectWrongs(log)
@@ -100,7 +100,7 @@ export async function openRun(wanted: RunWanted, releases: (() => Promise<unknow
   }
 }
 
-/** Tells the organizations, and makes a key of each; returns what tells the token for an event. */
+/** Sends the organizations and creates a key for each; returns a function from an event to its token. */
 async function makeKeys(system: System, load: Load, feeding: Feeding): Promise<(eventId: string) => string> {
   const tokens = new Map<string, string>()
   const organizations = load.organizations()

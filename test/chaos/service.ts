@@ -5,7 +5,7 @@ import { end, endOfLog, launch } from '../../infra/local/process.ts'
 
 const program = join(import.meta.dirname, '../../packages/cli/bin/tally')
 const startedWithinMs = 60_000
-/** What waited for a process that stood still may be broken off this long after it goes on. */
+/** Requests that waited for a frozen process may fail until this long after it continues. */
 const goOnWithinMs = 3_000
 
 /** One running process of Tally. */
@@ -14,16 +14,16 @@ export type Service = {
   pid: number
   /** Where it answers: the API of a query process. */
   address: string
-  /** Where its `/readyz` and `/metrics` are. */
+  /** The address of its `/readyz` and `/metrics`. */
   ops: string
   logFile: string
   hasEnded: () => boolean
   /** Resolves with a few words on how it ended. */
   ended: Promise<string>
-  /** Stops it where it stands, as a host that stalls does (SIGSTOP), and lets it go on. */
+  /** Freezes it, as a stalled host does (SIGSTOP), and lets it continue. */
   freeze: () => void
   resume: () => void
-  /** Whether it stands still, or did so a moment ago: connections may break as it goes on. */
+  /** Whether it is frozen, or was a moment ago: connections may break when it continues. */
   isFrozen: () => boolean
   /** Ends it on purpose and returns when it is gone. */
   end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>

@@ -10,10 +10,10 @@ export type Total = keyof Share
 export const nothing: Share = { orders: 0, cents: 0, items: 0, listed: 0, cancelled: 0 }
 export const totals = Object.keys(nothing) as Total[]
 
-/** A record and when Kafka acknowledged it first: infinity until it does. */
+/** A record and when Kafka first acknowledged it: infinity until then. */
 export type Entry = { value: Raw; ackMs: number }
 
-/** All that was sent of an order, and what it adds as far as it is acknowledged. */
+/** Everything sent of an order, and what its acknowledged records add to totals. */
 export type OrderJournal = {
   versions: Entry[]
   refunds: Map<string, Entry>
@@ -28,7 +28,7 @@ export const newOrder = (): OrderJournal => ({
   share: nothing,
 })
 
-/** Notes a record on its way; one that only repeats another is the same entry. */
+/** Notes a record that is being sent; one that only repeats another is the same entry. */
 export function noteRecord(order: OrderJournal, type: 'orders' | 'refunds', value: Raw): Entry {
   const added = { value, ackMs: Number.POSITIVE_INFINITY }
   const known =
@@ -41,14 +41,14 @@ export function noteRecord(order: OrderJournal, type: 'orders' | 'refunds', valu
   return added
 }
 
-/** Counts what is acknowledged of an order again. */
+/** Recounts what is acknowledged of an order. */
 export function countAgain(order: OrderJournal): void {
   const [counted] = candidatesOf(order, Number.POSITIVE_INFINITY)
   order.dayId = counted?.value?.dayId
   order.share = counted?.value === undefined ? nothing : shareOf(counted.value, counted.refunds)
 }
 
-/** The least and the most that an order may add to a total, of one day or of all, in an answer that claims `asOfMs`. */
+/** The range of what an order may add to a total, of one day or of all, in an answer with `asOfMs`. */
 export function rangeOf(order: OrderJournal, asOfMs: number, total: Total, dayId?: number): [number, number] {
   const values = candidatesOf(order, asOfMs).flatMap(({ value, refunds, mayCome }) =>
     [refunds, [...refunds, ...mayCome]].map(all =>
@@ -58,7 +58,7 @@ export function rangeOf(order: OrderJournal, asOfMs: number, total: Total, dayId
   return [Math.min(...values), Math.max(...values)]
 }
 
-/** Whether an answer that claims `asOfMs` may show an order so. */
+/** Whether an answer with `asOfMs` may show an order in this state. */
 export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolean {
   const { effectiveAmount, ...rest } = shown
   const effective = Math.round(effectiveAmount * 100)
@@ -72,8 +72,8 @@ export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolea
 }
 
 /**
- * What an order may be in an answer that claims `asOfMs`: the winning version of those that were acknowledged before, or
- * any higher one; with all refunds that were acknowledged before, and any of the others.
+ * The states of an order that an answer with `asOfMs` may show: the winning version of those acknowledged before, or
+ * any higher one; with all refunds acknowledged before, and any of the others.
  */
 function candidatesOf({ versions, refunds }: OrderJournal, asOfMs: number) {
   const sure = versions

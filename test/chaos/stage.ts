@@ -88,7 +88,7 @@ export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
   return stage
 }
 
-/** A part that is up but starved for longer than it is waited for is answered with 503, which says to ask again. */
+/** If a part is up but slower than its time-out, the answer is a 503, which asks the client to try again. */
 function isBusy({ list }: Wrongs): boolean {
   return list.length > 0 && list.every(({ what }) => what.includes(': 503 '))
 }

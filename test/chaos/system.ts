@@ -20,7 +20,7 @@ export const partitions = 6
 export type System = {
   servers: LocalServers
   links: Record<PartName, Link>
-  /** By which Tally's processes reach the links. */
+  /** The host names by which Tally's processes reach the links. */
   names: Names
   /** Of Postgres alone; undefined where it cannot be mounted. */
   disk: Disk | undefined
@@ -30,10 +30,10 @@ export type System = {
   kafka: KafkaConnection
   projectors: Service[]
   queries: Service[]
-  /** Starts one more; `env`: what is different for this one. */
+  /** Starts another one; `env`: its different settings. */
   startProjector: (env?: Record<string, string>) => Promise<Service>
   startQuery: (env?: Record<string, string>) => Promise<Service>
-  /** The environment that Tally's processes and commands get. */
+  /** The environment of Tally's processes and commands. */
   env: Record<string, string>
   /** Starts or ends (SIGTERM) projectors until there are so many. */
   scaleTo: (projectors: number) => Promise<void>

@@ -18,7 +18,7 @@ export function tableOf({ rounds, ...outcome }: Outcome): string {
     `seed ${outcome.seed}: ${rounds.length} faults, ${outcome.records} records (${outcome.badRecords} bad), ${outcome.wrongs.length} wrong`,
     `compared with the count: ${total(rounds, 'compared')} answers; polled meanwhile: ${outcome.answers} answers, of these ${outcome.unavailable} 503 where the table allows it; ` +
       `${outcome.wholeBatches} groups of views compared for half a batch`,
-    `held against their asOf: ${outcome.claims} answers by their totals, ${outcome.wholeClaims} whole ones; ${outcome.etags} ETags, ${outcome.unchanged} answers of 304`,
+    `checked against their asOf: ${outcome.claims} answers by their totals, ${outcome.wholeClaims} whole ones; ${outcome.etags} ETags, ${outcome.unchanged} answers of 304`,
     `views that were older in another process than in the one asked before: ${outcome.backAcrossProcesses}`,
   ].join('\n')
 }

@@ -105,7 +105,7 @@ test('Redis down: each process counts the rate limit for itself', async () => {
 test('Postgres down: events, analytics and item counts go on from Redis', async () => {
   stage.system.links.postgres.cut()
   await stage.expectAnswers(hot)
-  // On a busy machine Redis too may answer later than it is waited for, and a 503 is right.
+  // On a busy machine Redis too may answer too late, and a 503 is right.
   for (const path of paths)
     await until(`${path} answers 200`, async () => (await stage.get(path, { token })).status === 200)
 })

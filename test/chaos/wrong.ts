@@ -2,10 +2,10 @@
 export type Wrong = { rule: string; what: string; at: string }
 export type Wrongs = { list: Wrong[]; add: (rule: string, what: unknown) => void }
 
-/** So many of one rule are told at once; the others are in the list only. */
+/** This many per rule are printed immediately; further ones are only in the list. */
 const toldOfEach = 6
 
-/** Collects what is wrong, and tells of it at once. */
+/** Collects what is wrong, and prints it immediately. */
 export function collectWrongs(tell: (line: string) => void): Wrongs {
   const list: Wrong[] = []
   return {

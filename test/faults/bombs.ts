@@ -12,10 +12,10 @@ import type { Tally, TopicType } from '../support/tally.ts'
 export const codecs = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const
 export type CodecName = keyof typeof codecs
 
-/** A record of a batch: a value as it is, or so many spaces. */
+/** A record of a batch: a value, or a number of spaces. */
 export type Sent = { key: string; value: Buffer | { spaces: number } }
 
-/** The records of a batch as they are before they are packed, piece by piece: they may be larger than memory. */
+/** The uncompressed records of a batch, piece by piece, because they may be larger than memory. */
 function* recordsOf(records: Sent[]): Generator<Buffer> {
   for (const [index, { key, value }] of records.entries()) {
     const bytes = Buffer.isBuffer(value) ? value.length : value.spaces
@@ -49,13 +49,13 @@ function varInt(value: number): number[] {
   }
 }
 
-/** Packs records without ever holding all of them. */
+/** Compresses records without ever holding all of them. */
 export async function pack(codec: 'gzip' | 'zstd', records: Sent[]): Promise<Buffer> {
   const packer = codec === 'gzip' ? createGzip() : createZstdCompress()
   return buffer(Readable.from(recordsOf(records)).pipe(packer))
 }
 
-/** Sends a batch of so many records to a partition, whose packed bytes are what is given. */
+/** Sends a batch to a partition with the given number of records and compressed bytes. */
 export async function sendPacked(
   { settings }: Tally,
   type: TopicType,
@@ -89,7 +89,7 @@ export async function sendPacked(
   }
 }
 
-/** The most memory that a process has had so far, in bytes, as Linux counts it. */
+/** The peak memory of a process so far, in bytes, as Linux counts it. */
 export function peakMemoryOf(pid: number): number {
   const [, kibibytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kibibytes) * 1024

@@ -58,7 +58,7 @@ test('a request that the rate limit refuses costs no query to Postgres', async (
   expect(postgres.count(eventRead) - before).toBe(0)
 })
 
-test('an unknown event costs one query in about a second, and is found within 1 s once it is there', async () => {
+test('an unknown event costs about one query per second, and is found within 1 s once it exists', async () => {
   const feste = newFestival({ organizationId: sagra.organizationId })
   const before = postgres.count(eventRead)
   const began = performance.now()
@@ -77,7 +77,7 @@ test('an unknown event costs one query in about a second, and is found within 1 
   expect(foundMs - thereMs).toBeLessThan(1_000)
 })
 
-test('whoever asks for random events does not slow another organization', async () => {
+test('requests for random events do not slow another organization', async () => {
   postgres.slow(10)
   let isOver = false
   const line = async () => {
@@ -95,7 +95,7 @@ test('whoever asks for random events does not slow another organization', async 
   await flood
   tookMs.sort((a, b) => a - b)
   console.info(`order list beside 60 connections with random ids: ${tookMs.map(Math.round).join(' ')} ms`)
-  // Its own round trips take 160 ms; behind the queue of the flood they took 1,000 ms.
+  // Its own round trips take 160 ms; in one queue with the flood they took 1,000 ms.
   expect(tookMs[5]).toBeLessThan(500)
 })
 
@@ -125,7 +125,7 @@ test('without Redis equal questions share their queries', async () => {
   expect(postgres.count(eventRead) - before).toBeLessThan(20)
 })
 
-test('reads that hang starve neither authentication nor other organizations, and end in a 503', async () => {
+test('hanging reads starve neither authentication nor other organizations, and end in a 503', async () => {
   const alone = await startQuery({ REDIS_URL: 'redis://127.0.0.1:1' })
   const statusOf = async (path: string, token: string) => (await ask(alone.address, path, { token })).status
   expect(await statusOf('/api/v1/events', tokens.verbena)).toBe(200)
@@ -158,7 +158,7 @@ test('a request that times out is a 408 with its problem', async () => {
   expect(text).toContain('"/problems/request-timeout"')
 })
 
-test('connections beyond QUERY_MAX_CONNECTIONS are closed, and those that are open are served', async () => {
+test('connections beyond QUERY_MAX_CONNECTIONS are closed, and open ones are served', async () => {
   const bounded = await startQuery({ QUERY_MAX_CONNECTIONS: '20' })
   const closed = new Set<unknown>()
   const sockets = Array.from({ length: 30 }, () => {

@@ -33,7 +33,10 @@ const open = (url: string, { onlyReads = false } = {}) => {
   return db
 }
 
-/** A festival whose records are sent; `says` waits until a query process answers with so many orders, live and in the list. */
+/**
+ * A festival whose records are sent; `says` waits until a query process answers with this many orders, live and in the
+ * list.
+ */
 async function newSagra(settings: Environment) {
   const sagra = newFestival()
   const send = (orders: number) => tally.produce(Array.from({ length: orders }, () => sagra.order()))
@@ -88,13 +91,13 @@ test('with PgBouncer in session mode everything works, also after its restart', 
   await sagra.says(address, token, 5)
 })
 
-test('of several hosts the writable one is taken, and after a failover its successor', {
+test('of several hosts Tally uses the writable one, and after a failover its successor', {
   timeout: 180_000,
 }, async () => {
   const pair = await startPair()
   releases.push(pair.stop)
   const [primary, standby] = [pair.primary, pair.standby].map(({ databaseUrl }) => new URL(databaseUrl).host)
-  // The standby first: it is passed over.
+  // The standby comes first and is skipped.
   const settings = {
     DATABASE_URL: `postgres://postgres@${standby},${primary}/tally?target_session_attrs=read-write`,
   }

@@ -28,7 +28,7 @@ const largeOrder = (orderId: string) =>
     totalAmount: 500,
     items: list(lines, i => ({ menuItemId: i + 1, itemName: `Item ${i}`, quantity: 1, unitPrice: 1 })),
   })
-/** Gives back 500 items of the order, or from another first item on 500 that it does not have. */
+/** Refunds 500 items of the order, or, with another first item, 500 that it does not have. */
 const largeRefund = (orderId: string, index: number, first = 1) =>
   festival.refund({
     orderId,
@@ -51,7 +51,7 @@ test('the largest events, orders and refunds count, and the projector neither en
   for (const id of ids) await tally.produce([largeRefund(id, 200)])
   const kpis = async () => (await tally.get(`${festival.path}/analytics/kpis`, { token })).body.data
   await until('all is counted', async () => (await kpis())?.totalSales === count * 500 - count - 200, 240_000)
-  // One refund gives all lines of its order back.
+  // One refund returns all lines of its order.
   expect(await kpis()).toMatchObject({ totalOrders: count, totalItemsSold: 0 })
   const log = tally.projectors[0]?.log() ?? ''
   expect(log.match(/joined the consumer group/g)).toHaveLength(1)

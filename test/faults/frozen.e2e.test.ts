@@ -22,7 +22,7 @@ where datname = current_database() and application_name = 'tally-projector' and 
   return rows
 }
 
-test('a projector that is frozen inside its transaction until Postgres ends it goes on, and counts once', {
+test('a projector that is frozen until Postgres ends its transaction goes on, and counts once', {
   timeout: 150_000,
 }, async () => {
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
@@ -30,7 +30,7 @@ test('a projector that is frozen inside its transaction until Postgres ends it g
   const { pid } = tally.projectors[0] as { pid: number }
   const topic = `${tally.settings.TOPIC_PREFIX}.orders`
 
-  // While its row is locked the batch stands inside its transaction.
+  // While its row is locked, the batch waits inside its transaction.
   await tally.database.db.transaction().execute(async tx => {
     await sql`select 1 from shard_offsets where topic = ${topic} for update`.execute(tx)
     await tally.produce([sagra.order(), sagra.order()])
@@ -45,7 +45,7 @@ where not granted and application_name = 'tally-projector' and datname = current
     frozen.add(pid)
     process.kill(pid, 'SIGSTOP')
   })
-  // The lock is granted, and nobody says what comes next: 25P03 after 30 s.
+  // The lock is granted, but the frozen process sends nothing: Postgres ends the transaction with 25P03 after 30 s.
   await until('its transaction is open', async () =>
     (await backends()).some(({ state }) => state.startsWith('idle in')),
   )

@@ -5,14 +5,14 @@ import { type Festival, type LogStage, metricsOf, missingOf, openLogStage } from
 
 const limitMs = 180_000
 
-/** Sends so many new orders of a festival; resolves when Kafka has them. */
+/** Sends new orders of a festival; resolves when Kafka has them. */
 const sell = ({ tally }: LogStage, festival: Festival, count: number): Promise<void> =>
   tally.produce(Array.from({ length: count }, () => festival.order()))
 
 const countedAre = (stage: LogStage, festival: Festival, count: number): Promise<void> =>
   until(`${count} orders are counted`, async () => (await stage.counted(festival)) === count)
 
-/** The projector says everywhere that a partition stands still, and that this command helps. */
+/** Expects the projector to report everywhere that a partition stands still, and the command to run. */
 async function expectLoud(stage: LogStage, topic: string, state: string): Promise<void> {
   const [projector] = stage.tally.projectors
   const command = `\`tally offsets accept ${topic} 0\``
@@ -35,7 +35,7 @@ const stallOf = ({ tally }: LogStage, topic: string) =>
     .where('partition', '=', 0)
     .executeTakeFirst()
 
-/** Accepts what a partition holds now: nothing without --yes, then the projector goes on by itself. */
+/** Accepts what a partition holds now: nothing happens without --yes; then the projector continues by itself. */
 async function accept(stage: LogStage, topic: string): Promise<string> {
   const before = await stage.listed(topic, 0)
   const asked = await stage.command('offsets', 'accept', topic, '0')
@@ -48,7 +48,7 @@ async function accept(stage: LogStage, topic: string): Promise<string> {
   return asked.stdout.trim()
 }
 
-/** What was given up stands in the dead letters and in the audit. */
+/** Expects what was given up in the dead letters and in the audit. */
 async function expectRemembered(stage: LogStage, reason: string, givenUp: string): Promise<void> {
   const letters = (await readDeadLetters(stage.tally)).filter(
     letter => headerOf(letter, 'tally.reason') === reason,
@@ -65,7 +65,7 @@ async function expectRemembered(stage: LogStage, reason: string, givenUp: string
 }
 
 test(
-  'a first start begins at the start of a log that begins above 0, and says so once',
+  'a first start of a log that begins above 0 reads from its start and logs that once',
   async () => {
     const stage = await openLogStage({ projectors: 0 })
     const sold = await stage.festivalIn(0)
@@ -88,7 +88,7 @@ test(
 )
 
 test(
-  'records that retention removed before they were applied hold their partition alone, until they are given up',
+  'records that retention removed before they were applied stop only their partition, until they are given up',
   async () => {
     const stage = await openLogStage()
     const [held, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
@@ -116,7 +116,7 @@ test(
 )
 
 test(
-  'of a topic that is deleted and created again under a running projector nothing is applied before it is accepted',
+  'a topic that is deleted and created again under a running projector is not applied before it is accepted',
   async () => {
     const stage = await openLogStage()
     const [sold, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
@@ -167,7 +167,7 @@ test(
 )
 
 test(
-  'a log that holds another record than the one that was applied stands still',
+  'a partition whose log holds another record than the applied one stands still',
   async () => {
     const stage = await openLogStage()
     const sold = await stage.festivalIn(0)
@@ -233,10 +233,10 @@ test(
 )
 
 test(
-  'a topic whose records Kafka removes by itself is warned about',
+  'the projector warns about a topic whose records Kafka removes by itself',
   async () => {
     const stage = await openLogStage()
-    // The topics of this test were made with the cluster's retention.
+    // Topics that `createTopic` of this test creates have the cluster's retention.
     const [projector] = stage.tally.projectors
     expect(projector?.log()).not.toContain('loses records')
     await stage.deleteTopic(stage.names.refunds)
@@ -249,7 +249,7 @@ test(
 )
 
 test(
-  'a lock held on one partition’s rows holds up no other partition',
+  'a lock on one partition’s rows delays no other partition',
   async () => {
     const stage = await openLogStage()
     const [locked, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
@@ -284,7 +284,7 @@ test(
   limitMs,
 )
 
-/** Accepts both partitions of a topic that was created again; what is given up in the first one. */
+/** Accepts both partitions of a topic that was created again; returns what is given up in the first one. */
 async function acceptBoth(stage: LogStage, topic: string): Promise<string> {
   const done = await stage.command('offsets', 'accept', topic, '1', '--yes')
   expect(done).toMatchObject({ code: 0, stderr: '' })

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 export const partitions = 2
 
-/** Tally with topics of its own, whose logs the test may cut, delete and create again. */
+/** Tally with topics of its own, whose logs the test may truncate, delete and create again. */
 export async function openLogStage(options: Options = {}) {
   const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
   onTestFinished(() => tally.stop())
@@ -31,7 +31,7 @@ export async function openLogStage(options: Options = {}) {
     /** Deletes the records before an offset, as retention does. */
     deleteBefore: (topic: string, partition: number, offset: number) =>
       admin.use(async one => {
-        // kafkajs deletes only where it has asked for the topic before.
+        // kafkajs deletes records only of topics whose metadata it has loaded.
         await one.fetchTopicOffsets(topic)
         await one.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
       }),
@@ -45,7 +45,7 @@ export async function openLogStage(options: Options = {}) {
           .catch(() => false),
       )
     },
-    /** What `tally offsets --json` says of one partition. */
+    /** The line of `tally offsets --json` for one partition. */
     async listed(topic: string, partition: number) {
       const { code, stdout, stderr } = await runTally(['offsets', '--json'], tally.settings)
       if (code !== 0) throw new Error(stderr)
@@ -91,7 +91,7 @@ export async function opsOf(projector: TallyProcess | undefined): Promise<string
   return String(line?.ops)
 }
 
-/** What `/readyz` of a projector says is missing; undefined where it is ready. */
+/** What is missing according to a projector's `/readyz`; undefined if it is ready. */
 export async function missingOf(projector: TallyProcess | undefined): Promise<string | undefined> {
   const answer = await fetch(`${await opsOf(projector)}/readyz`)
   return answer.ok ? undefined : ((await answer.json()) as { missing: string }).missing

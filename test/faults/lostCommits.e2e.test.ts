@@ -47,7 +47,7 @@ async function listed(): Promise<number> {
   return status === 200 ? body.meta.pagination.totalCount : -1
 }
 
-/** Until every process says so, in every place that it reads from. */
+/** Waits until every process answers so, from both Redis and Postgres. */
 const untilAll = (count: number) =>
   until(`both query processes answer ${count}`, async () => {
     const answers = [await kpis(0), await kpis(1)]
@@ -55,10 +55,10 @@ const untilAll = (count: number) =>
   })
 
 test.each([
-  ['a copy that was put back', false],
-  ['a standby that was promoted', true],
+  ['a restored copy', false],
+  ['a promoted standby', true],
 ])(
-  'what Postgres lost is read again, although no record comes: %s',
+  'what Postgres lost is read again, although no record arrives: %s',
   async (_, promoted) => {
     const before = (await kpis(0))?.orders ?? 0
     await tally.count(orders(20))
@@ -69,7 +69,7 @@ test.each([
     expect(last?.orders).toBe(before + 120)
 
     await copy.putBack({ promoted })
-    // Redis still has all of it. Without it only Postgres can answer, and may not claim more than it has.
+    // Redis still has everything. Without Redis only Postgres can answer, and may not claim more than it has.
     const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
     await tally.redis.del(key)
     const etags = new Map<string, number>()
@@ -95,7 +95,7 @@ test.each([
   120_000,
 )
 
-test('records that come while Postgres is put back are counted once', async () => {
+test('records that arrive while Postgres is restored are counted once', async () => {
   const before = (await kpis(0))?.orders ?? 0
   const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
   await tally.count(orders(50))

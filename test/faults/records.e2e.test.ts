@@ -28,7 +28,7 @@ const goodOrder = () => ({
   value: Buffer.from(JSON.stringify(festival.order().value)),
 })
 const peak = () => peakMemoryOf(tally.projectors[0]?.pid ?? 0)
-/** Waits until so many orders are counted: what comes before them in their partition is done by then. */
+/** Waits until this many orders are counted: everything before them in their partition is done by then. */
 const counted = (count: number) =>
   until(`${count} orders are counted`, async () => (await orders()) === count, 240_000)
 

@@ -6,7 +6,7 @@ import { newFestival } from '../support/festival.ts'
 import { ask } from '../support/http.ts'
 import { until } from '../support/until.ts'
 
-/** Rows of faults.md, Redis, as far as a query process answers for them. */
+/** faults.md, Redis: the rows about answers. */
 const stage = useStage({ projectors: 1, queries: 1 })
 const sagra = newFestival()
 const kpis = `${sagra.path}/analytics/kpis`
@@ -31,7 +31,7 @@ const totalOrders = async (address = stage.system.queries[0]?.address ?? '') => 
   expect(status).toBe(200)
   return body.data.totalOrders as number
 }
-/** How often the query process has written a sentence into its log. */
+/** How often the query process has logged a sentence. */
 const said = (sentence: string) =>
   readFileSync(stage.system.queries[0]?.logFile ?? '', 'utf8').split(sentence).length - 1
 const sell = async () => {
@@ -39,7 +39,7 @@ const sell = async () => {
   known += 1
 }
 
-test('Redis full: within 5 s Postgres answers, and what is counted then is in every answer', async () => {
+test('with a full Redis Postgres answers within 5 s, and every answer contains what is counted then', async () => {
   expect(await totalOrders()).toBe(known)
   await redis.config('SET', 'maxmemory', '1')
   await sell()
@@ -78,7 +78,7 @@ test.each([
   })
   tookMs.sort((a, b) => b - a)
   console.info(`slowest of ${tookMs.length}: ${tookMs.slice(0, 5).map(Math.round).join(' ')} ms`)
-  // 80 ms for Redis, once, and what Postgres takes on a busy machine.
+  // 80 ms for Redis, once, and the time of Postgres on a busy machine.
   expect(tookMs[0]).toBeLessThan(300)
   expect(tookMs.filter(ms => ms > 100).length).toBeLessThan(tookMs.length / 10)
 })

@@ -25,11 +25,11 @@ afterEach(async () => {
 })
 afterAll(() => redises?.stop())
 
-/** A user with a password that has to be escaped in an address; nobody else may do anything. */
+/** A user whose password must be escaped in an address; no other user may do anything. */
 const acl = ['user default off', 'user tally on >p@ss:word ~* &* +@all']
 const credentials = `tally:${encodeURIComponent('p@ss:word')}@`
 
-/** Starts a projector and a query process; resolves with where the query process answers, and with its operators' port. */
+/** Starts a projector and a query process; resolves with the addresses of the query process and of its ops port. */
 async function start(settings: Environment): Promise<{ address: string; ops: string }> {
   const [, query] = ['projector', 'query'].map(command => {
     const process = startProcess([command], { ...tally.settings, ...settings })
@@ -40,7 +40,7 @@ async function start(settings: Environment): Promise<{ address: string; ops: str
   return { address, ops }
 }
 
-/** Waits until the figures say so many orders, and Postgres is not asked for them. */
+/** Waits until the figures show this many orders, without a query to Postgres. */
 async function untilRedisSays(orders: number, { address, ops }: { address: string; ops: string }) {
   const fromPostgres = async () => {
     const { text } = await ask(ops, '/metrics')
@@ -53,7 +53,7 @@ async function untilRedisSays(orders: number, { address, ops }: { address: strin
   })
 }
 
-test('Redis over TLS, with a user and a password: documents lie there, and answers come from there', async () => {
+test('with Redis over TLS, user and password, documents are stored there and answers come from there', async () => {
   const { certificate, key } = makeCertificate(redises.folder)
   const tls = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
   const port = await redises.start([...tls, ...acl], { isTls: true })
@@ -64,7 +64,7 @@ test('Redis over TLS, with a user and a password: documents lie there, and answe
   await untilRedisSays(1, query)
 })
 
-test('Redis with Sentinel: the master is found, and its successor after a failover', {
+test('with Sentinel, Tally finds the master, and its successor after a failover', {
   timeout: 150_000,
 }, async () => {
   const own = [...acl, 'masteruser tally', 'masterauth p@ss:word']

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 export type Sniffer = {
-  /** The address of the database through it. */
+  /** The address of the database through the sniffer. */
   url: string
-  /** How many statements with this text have gone to Postgres. */
+  /** How many statements with this text were sent to Postgres. */
   count: (text: string) => number
-  /** Passes every piece on later, in both directions. */
+  /** Delays every piece, in both directions. */
   slow: (ms: number) => void
   close: () => Promise<void>
 }

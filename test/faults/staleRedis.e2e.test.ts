@@ -5,7 +5,7 @@ import { openRelay, type Relay } from '../support/relay.ts'
 import { startTally, type Tally } from '../support/tally.ts'
 import { until } from '../support/until.ts'
 
-/** A Redis that answers, but with what is old: no query process may believe it. */
+/** A Redis that answers with old documents: no query process may use them. */
 const sagra = newFestival()
 let relay: Relay
 let tally: Tally
@@ -41,7 +41,7 @@ const sell = async () => {
   known += 1
 }
 
-test('if the projector cannot write to Redis, what it counts is answered within 5 s', async () => {
+test('if the projector cannot write to Redis, answers contain what it counts within 5 s', async () => {
   expect((await kpisOf(address)).total).toBe(known)
   await relay.cut()
   await sell()
@@ -53,7 +53,7 @@ test('if the projector cannot write to Redis, what it counts is answered within 
   expect((await kpisOf(address)).total).toBe(known)
 })
 
-test('documents that were put back to an older state are not answered with a newer watermark', async () => {
+test('documents that went back to an older state are not answered with a newer watermark', async () => {
   const { redis, settings } = tally
   const key = `${settings.REDIS_PREFIX}:event:{${sagra.eventId}}`
   const old = await redis.dumpBuffer(key)
@@ -63,6 +63,6 @@ test('documents that were put back to an older state are not answered with a new
   const shards = [0, 1].map(shard => `${settings.REDIS_PREFIX}:shard:{${shard}}`)
   for (const shard of shards) await redis.hset(shard, `revision:${sagra.eventId}`, revision ?? '')
   await redis.restore(key, 0, old as Buffer, 'REPLACE')
-  // One that remembers what it said, and one that does not.
+  // One process that remembers its answers, and one that does not.
   for (const at of [address, await startQuery()]) expect((await kpisOf(at)).total).toBe(known)
 })

@@ -45,7 +45,7 @@ const postgresThrough = (hostname?: string): Environment => ({
 })
 const redisThrough = (): Environment => ({ REDIS_URL: through(tally.settings.REDIS_URL, relays.redis) })
 
-/** Starts a process and asks its port for operators, which must be open before anything else. */
+/** Starts a process and asks its ops port, which must be open before anything else. */
 async function start(command: 'projector' | 'query' | 'admin', settings: Environment) {
   const process = startProcess([command], { ...tally.settings, ...settings })
   started.push(process)
@@ -103,7 +103,7 @@ test('a projector that lost the name of its Postgres while it worked goes on', a
   expect(body.data.totalOrders).toBe(2)
 })
 
-test('a projector that starts before Postgres and Kafka is ready by itself when both are there', async () => {
+test('a projector that starts before Postgres and Kafka becomes ready by itself when both are up', async () => {
   await relays.postgres.cut()
   const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
   const kafka = await openRelay({ host, port: Number(port) })
@@ -125,7 +125,7 @@ test('a projector that starts before Postgres and Kafka is ready by itself when 
   await kafka.close()
 })
 
-test('a query process whose Postgres is down answers from Redis, is ready, and lists orders when Postgres is there', async () => {
+test('a query process whose Postgres is down is ready, answers from Redis, and lists orders once Postgres is up', async () => {
   await relays.postgres.cut()
   const query = await start('query', postgresThrough())
   const { address = '' } = await query.process.line(({ msg }) => msg === 'query started')
@@ -154,7 +154,7 @@ test.each(['refuses', 'hangs'])(
   },
 )
 
-test('a query process without Redis and Postgres is live, answers 503, and is ready when one of them is there', async () => {
+test('a query process without Redis and Postgres is live, answers 503, and is ready when one of them is up', async () => {
   await relays.redis.cut()
   await relays.postgres.cut()
   const query = await start('query', { ...postgresThrough(), ...redisThrough() })
@@ -173,7 +173,7 @@ test('a query process without Redis and Postgres is live, answers 503, and is re
   await query.process.line(({ msg }) => msg === 'Postgres answers')
 })
 
-test('the administration area without Postgres is live, says so, and is ready when Postgres is there, and not when it goes', async () => {
+test('the administration area without Postgres is live, says so, and is ready only while Postgres is up', async () => {
   await relays.postgres.cut()
   const admin = await start('admin', postgresThrough())
   await admin.untilWaits('Postgres')
@@ -187,7 +187,7 @@ test('the administration area without Postgres is live, says so, and is ready wh
 })
 
 test.each(['projector', 'query', 'admin'] as const)(
-  'a %s that waits for parts which hang ends with 0 within 10 s of a SIGTERM',
+  'a %s that waits for hanging parts exits with 0 within 10 s of a SIGTERM',
   async command => {
     relays.postgres.stall()
     relays.redis.stall()
@@ -207,7 +207,7 @@ test.each(['projector', 'query', 'admin'] as const)(
   },
 )
 
-test('a schema that is missing ends a process that waited for Postgres, with the command to run', async () => {
+test('a missing schema ends a process that waited for Postgres, with the command to run', async () => {
   const empty = await freshDatabase({ migrated: false })
   await relays.postgres.cut()
   const settings = { DATABASE_URL: through(empty.url, relays.postgres) }
@@ -224,7 +224,7 @@ test('a schema that is missing ends a process that waited for Postgres, with the
   await empty.drop()
 })
 
-test('a topic that is missing ends a projector at once if Kafka answers, and its Postgres need not', async () => {
+test('a missing topic ends a projector at once if Kafka answers, even without Postgres', async () => {
   await relays.postgres.cut()
   const { process } = await start('projector', { ...postgresThrough(), TOPIC_PREFIX: 'nobody-made-these' })
   expect(await process.ended).toBe(1)

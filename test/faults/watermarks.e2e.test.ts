@@ -11,7 +11,7 @@ import { startProcess } from '../support/process.ts'
 import { useTally } from '../support/tally.ts'
 import { until } from '../support/until.ts'
 
-/** faults.md: asOf never claims what is not counted, whatever a producer or a clock does. */
+/** faults.md: asOf never claims uncounted records, whatever a producer or a clock does. */
 const tally = useTally({ partitions: 2 })
 const sagra = newFestival()
 const folder = mkdtempSync(join(tmpdir(), 'tally-clock-'))
@@ -37,7 +37,7 @@ async function kpis() {
 
 const untilAsOf = (afterMs: number) => until('asOf goes on', async () => (await kpis()).asOfMs > afterMs)
 
-test('a record behind an open transaction of another producer is not claimed before it is counted', async () => {
+test('a record behind another producer’s open transaction is not claimed before it is counted', async () => {
   const producer = inside(kafka).kafka.producer({ transactionalId: sagra.eventId, maxInFlightRequests: 1 })
   await producer.connect()
   const transaction = await producer.transaction()
@@ -50,7 +50,7 @@ test('a record behind an open transaction of another producer is not claimed bef
   const before = await kpis()
   await tally.produce([sagra.order()])
   const acknowledgedMs = Date.now()
-  // Another partition's asOf goes on for several ticks meanwhile.
+  // Meanwhile another partition's asOf advances for several ticks.
   const other = { partition: 1 - partitionOf(Buffer.from(sagra.eventId), 2), field: `as-of:${orders}` }
   const key = `${tally.settings.REDIS_PREFIX}:shard:{${other.partition}}`
   await until('the other partition is told of later moments', async () => {
@@ -65,7 +65,7 @@ test('a record behind an open transaction of another producer is not claimed bef
 })
 
 test.each([3_600, -3_600])(
-  'a projector whose clock is %i s off tells asOf by the database’s clock',
+  'a projector whose clock is %i s off takes asOf from the database’s clock',
   async seconds => {
     expect(await hasWrongClocks(() => {})).toBe(true)
     for (const projector of tally.projectors.splice(0)) await projector.end('SIGTERM')
@@ -85,7 +85,7 @@ test.each([3_600, -3_600])(
   },
 )
 
-test('records that another partitioner sent to another partition count, and asOf waits for that partition', async () => {
+test('records that another partitioner placed in another partition count, and asOf waits for that partition', async () => {
   const { orders } = names()
   const home = partitionOf(Buffer.from(sagra.eventId), 2)
   const before = await kpis()
@@ -101,7 +101,7 @@ test('records that another partitioner sent to another partition count, and asOf
   const [projector] = tally.projectors
   await projector?.line(({ msg }) => msg?.startsWith('records lie in another partition') ?? false)
 
-  // From now on the other partition holds asOf up: an open transaction there stops it for this event too.
+  // From now on the other partition limits asOf: an open transaction there stops it for this event too.
   const transactional = inside(kafka).kafka.producer({
     transactionalId: `${sagra.eventId}-2`,
     maxInFlightRequests: 1,

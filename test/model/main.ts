@@ -5,8 +5,8 @@ import { type Found, requireSpin, search } from './spin.ts'
 const usage = `usage: npm run test:model [-- --short | --only NAME,NAME | --trace NAME | --list]`
 
 /**
- * `npm run test:model`: searches, prints a table, and returns 1 if a rule in force is refuted, or one of before is not.
- * `--trace NAME` prints a short counterexample of one of those.
+ * `npm run test:model`: runs the searches, prints a table, and returns 1 if a rule in force is refuted, or a former
+ * rule is not. `--trace NAME` prints a short counterexample of a former rule.
  */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({

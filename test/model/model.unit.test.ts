@@ -5,7 +5,7 @@ import { requireSpin, search } from './spin.ts'
 // The longer searches and the table are `npm run test:model` (README.md).
 const short = runs.filter(({ isShort }) => isShort)
 
-/** As root on Debian it may have to be installed first. */
+/** Spin may have to be installed first (as root on Debian). */
 beforeAll(() => requireSpin(), 600_000)
 
 describe('the rules in force: no execution breaks a property', () => {

@@ -1,10 +1,10 @@
 /** A search: the model with switches (protocol.pml lists them), and what it has to find. */
 export type Run = {
   name: string
-  /** What the run is about, in a sentence. */
+  /** What the run checks, in a sentence. */
   about: string
   switches: string[]
-  /** The property that this rule breaks; absent where nothing may be found. */
+  /** The property that this rule breaks; absent if the search must find nothing. */
   violates?: string
   /** Whether it is part of `npm test`. */
   isShort: boolean
@@ -20,7 +20,7 @@ const bounds = (losses: number, rollbacks: number, moves: number, ...others: str
   ...others,
 ]
 
-/** The rules that are in force: nothing is found. */
+/** The rules in force: a search must find nothing. */
 const inForce: Run[] = [
   {
     name: 'loss-rollback',
@@ -92,7 +92,7 @@ const inForce: Run[] = [
   },
 ]
 
-/** The rules of before, each by itself: the model refutes them. */
+/** The former rules, each by itself: the model refutes them. */
 const ofBefore: Run[] = [
   {
     name: 'old-revisions',

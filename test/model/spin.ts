@@ -11,13 +11,13 @@ import type { Run } from './runs.ts'
 const protocol = join(import.meta.dirname, 'protocol.pml')
 const execute = promisify(execFile)
 const options = { maxBuffer: 64 * 1024 * 1024 }
-/** Longer than any execution of these models: a search that reaches it has not seen everything, and fails. */
+/** Longer than any execution of these models: a search that reaches this depth is incomplete and fails. */
 const maxDepth = 100_000
-/** Megabytes that a search may take. */
+/** The memory limit of a search, in MB. */
 const maxMemory = 12_000
 const sampledMinutes = 7
 
-/** What Spin found: how much it searched, and the lines of the execution that breaks a property, if there is one. */
+/** Spin's result: how much it searched, and the lines of the execution that breaks a property, if there is one. */
 export type Found = {
   states: number
   depth: number
@@ -28,8 +28,8 @@ export type Found = {
 }
 
 /**
- * Makes sure that Spin and a C compiler are there; as root on Debian they are installed. Throws the one line that says
- * what to install.
+ * Makes sure that Spin and a C compiler are installed; as root on Debian, installs them. Otherwise throws one line that
+ * says what to install.
  */
 export async function requireSpin(log: (line: string) => void = () => {}): Promise<void> {
   const isProgram = async (program: string, ...args: string[]) => (await tryRun(program, args)) !== undefined
@@ -102,8 +102,8 @@ function read(output: string) {
 }
 
 /**
- * The lines of an execution, without those of the settlings that went well (the model puts the state back after them)
- * and without what is said twice in a row.
+ * The lines of an execution, without those of successful settlings (the model restores the state after them) and
+ * without lines repeated in a row.
  */
 function tell(output: string): string[] {
   const lines = output

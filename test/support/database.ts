@@ -6,7 +6,7 @@ import type {} from '../../infra/local/test-servers.ts'
 
 export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
 
-/** Makes a database of its own on the run's server, or another one, with the schema; `drop` closes and deletes it. */
+/** Creates a database with the schema on the run's server, or on another one; `drop` closes and deletes it. */
 export async function freshDatabase({
   migrated = true,
   server = inject('servers').databaseUrl,
@@ -33,7 +33,7 @@ async function onServer(url: string, statement: string): Promise<void> {
 }
 
 function open(url: string): Postgres {
-  // More queries at once than connections, on a busy machine: those at the end wait long.
+  // With more concurrent queries than connections on a busy machine, the last ones wait long.
   const timeouts = { statementTimeoutMs: 30_000, connectTimeoutMs: 30_000 }
   return openPostgres(url, { name: 'test', max: 5, ...timeouts, onError: () => {} })
 }

@@ -106,7 +106,10 @@ export function questionsOf(eventId: string, told: EventOracle): Question[] {
   ]
 }
 
-/** A query process lets a read of one organization wait for a second: of hundreds at once, on a busy machine, the last would be refused. */
+/**
+ * A query process lets a read of one organization wait only briefly: of hundreds at once, a busy machine would refuse
+ * the last.
+ */
 const askedAtOnce = 8
 
 /** Asks every question about an event and compares each whole answer with the contract and with the oracle. */

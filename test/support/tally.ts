@@ -25,7 +25,7 @@ export type Options = {
   queries?: number
   partitions?: number
   settings?: Environment
-  /** Another Postgres than the run's, for a test that breaks it. */
+  /** A Postgres other than the run's, for a test that breaks it. */
   server?: string
 }
 

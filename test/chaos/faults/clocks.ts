@@ -10,13 +10,13 @@ const freshWithinMs = 60_000
 /** libfaketime looks at its file once a second. */
 const noticeMs = 1_100
 
-/** Waits until asOf goes on: under a clock that is wrong it does, by the database's clock. */
+/** Waits until asOf advances: it follows the database's clock, even if the process's clock is wrong. */
 async function goesOn({ isFresh, wrongs }: FaultTools, name: string): Promise<void> {
   if (!(await isFresh({ sinceMs: Date.now(), withinMs: freshWithinMs })))
     wrongs.add('asOf goes on under a wrong clock', name)
 }
 
-/** An hour ahead or behind all the time, or from one to the other. */
+/** An hour ahead or behind all the time, or jumping from one to the other. */
 async function misuse(clock: Clock, random: Random, tools: FaultTools, name: string): Promise<void> {
   await goesOn(tools, name)
   for (const seconds of random.of([[], [-hour, hour], [2 * hour, 0, -2 * hour]])) {

@@ -4,7 +4,7 @@ import { type Fault, last } from '../fault.ts'
 import type { Service } from '../service.ts'
 import type { System } from '../system.ts'
 
-/** Transactions of projectors that nobody goes on with. */
+/** Transactions that a frozen projector left open. */
 async function idleTransactions({ db }: System): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`
 select pid from pg_stat_activity
@@ -13,7 +13,7 @@ where application_name = 'tally-projector' and state = 'idle in transaction'
   return rows.map(({ pid }) => pid)
 }
 
-/** Freezes a projector inside a transaction: again and again, until it happens to be in one. Returns the transactions. */
+/** Freezes a projector, repeatedly until it happens to be inside a transaction. Returns the transactions. */
 async function freezeInTransaction(system: System, projector: Service): Promise<number[]> {
   for (let tries = 0; tries < 200; tries++) {
     projector.freeze()
@@ -23,7 +23,7 @@ async function freezeInTransaction(system: System, projector: Service): Promise<
     projector.resume()
     await pause(20 + (tries % 7) * 5)
   }
-  throw new Error('a projector was never met inside a transaction')
+  throw new Error('no projector was ever frozen inside a transaction')
 }
 
 export const frozenFaults: Fault[] = [

@@ -9,7 +9,7 @@ const goOnWithinMs = 5_000
 
 type Lock = (shard: number) => ReturnType<typeof sql>
 
-/** Another session holds rows of one shard until the events of all others are fresh in spite of it. */
+/** Another session locks rows of one shard until the events of all other shards are fresh nevertheless. */
 async function holdLock(system: System, random: Random, tools: FaultTools, lock: Lock): Promise<void> {
   const othersOf = (shard: number) => tools.eventIds().filter(eventId => shardOf(eventId) !== shard)
   const shards = Array.from({ length: partitions }, (_, shard) => shard)
@@ -17,7 +17,7 @@ async function holdLock(system: System, random: Random, tools: FaultTools, lock:
   const others = othersOf(shard)
   await system.db.transaction().execute(async tx => {
     await lock(shard).execute(tx)
-    // What was begun before the lock may have waited for nothing.
+    // Batches that began before the lock do not show that others go on.
     for (const round of [1, 2]) {
       const wanted = { sinceMs: Date.now() + 1_000, withinMs: 1_000 + goOnWithinMs, eventIds: others }
       if (await tools.isFresh(wanted)) continue

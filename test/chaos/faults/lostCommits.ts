@@ -4,15 +4,15 @@ import { untilSent } from '../feeding.ts'
 import { copyPostgres } from '../postgresCopy.ts'
 import type { Random } from '../random.ts'
 
-/** What is missing is read again, and all is exact, by then (faults.md, Postgres). */
+/** The time until lost records are read again and everything is exact (faults.md, Postgres). */
 const recoverWithinMs = 30_000
 
 const aWhile = (random: Random) => random.whole(50, 2_000)
 
-/** Postgres comes back as it was some records ago; the answers may go back, and none may claim more than it holds. */
+/** Postgres returns to its state of some records ago; answers may go back, but none may claim more than it contains. */
 export const lostCommitFaults: Fault[] = [
   {
-    name: 'Postgres back to an older state under load',
+    name: 'Postgres goes back to an older state under load',
     allows: 'no-orders',
     mayGoBack: true,
     recoverWithinMs,
@@ -23,7 +23,7 @@ export const lostCommitFaults: Fault[] = [
     },
   },
   {
-    name: 'Postgres back to an older state while no record comes',
+    name: 'Postgres goes back to an older state while no record arrives',
     allows: 'no-orders',
     mayGoBack: true,
     isLong: true,

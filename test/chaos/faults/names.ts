@@ -8,7 +8,7 @@ const parts: { part: PartName; name: string; allows: Allowed }[] = [
   { part: 'redis', name: "Redis's", allows: 'everything' },
 ]
 
-/** Connections break, and for a while a new one fails with EAI_AGAIN, before anything is sent. */
+/** Connections break, and for a while new ones fail with EAI_AGAIN before anything is sent. */
 export const nameFaults: Fault[] = parts.map(({ part, name, allows }) => ({
   name: `${name} name does not resolve`,
   allows,

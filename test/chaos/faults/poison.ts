@@ -9,11 +9,11 @@ import type { Random } from '../random.ts'
 import type { System } from '../system.ts'
 
 const MiB = 1024 * 1024
-/** No process may ever have taken more (faults.md, Records). */
+/** The most memory that a process may ever use (faults.md, Records). */
 const mostKiB = 1024 * 1024
 const freshWithinMs = 60_000
 
-/** Waits until all is counted, and looks at the most memory that a projector has had in use. */
+/** Waits until everything is counted, and checks the peak memory of the projectors. */
 async function expectModesty({ projectors }: System, { isFresh, wrongs }: FaultTools): Promise<void> {
   if (!(await isFresh({ sinceMs: Date.now(), withinMs: freshWithinMs })))
     wrongs.add('a poison record stops nothing', `not fresh after ${freshWithinMs / 1000} s`)
@@ -50,7 +50,7 @@ export const poisonFaults: Fault[] = [
       const eventId = random.of(tools.eventIds())
       const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
       const good = Array.from({ length: 5 }, () => festival.order())
-      // A field that is not named in messages.md is ignored, whatever its size.
+      // A field that messages.md does not name is ignored, whatever its size.
       const large = (bytes: number, of: object) =>
         Buffer.from(JSON.stringify({ ...of, padding: 'x'.repeat(bytes) }))
       const acknowledge = feeding.note(good)

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { type Fault, last } from '../fault.ts'
 import { isLoud } from '../loud.ts'
 
-/** Answers come from Postgres by then (faults.md, Redis: 5 s), and a moment for the question. */
+/** Postgres answers by then (faults.md, Redis: 5 s), plus the time of a question. */
 const freshWithinMs = 6_000
 const loudWithinMs = 5_000
 
@@ -14,7 +14,7 @@ export const redisFullFaults: Fault[] = [
       const redis = new Redis(system.servers.redisUrl)
       try {
         await redis.config('SET', 'maxmemory-policy', 'noeviction')
-        // Less than an empty one takes: every write is refused.
+        // Less than an empty Redis uses: every write is refused.
         await redis.config('SET', 'maxmemory', '1000000')
         const fullMs = Date.now()
         if (!(await isFresh({ sinceMs: fullMs, withinMs: freshWithinMs })))

@@ -7,13 +7,13 @@ import { untilSent } from '../feeding.ts'
 import type { Random } from '../random.ts'
 import { partitions, prefix, type System } from '../system.ts'
 
-/** By itself, within so long (faults.md, Redis). */
+/** The limit for recovery without help (faults.md, Redis). */
 const healWithinMs = 60_000
 
 const keys = redisKeys(prefix)
 type Id = Parameters<typeof keys.event>[0] & Parameters<typeof keys.organization>[0]
 
-/** Some of the keys that a kind of damage is about: one, half of them, or all. */
+/** One, half or all of the keys that a kind of damage affects. */
 function chosenKeys(random: Random, { eventIds, feeding }: FaultTools): string[] {
   const events = eventIds().map(id => keys.event(id as Id))
   const organizations = [...new Set(eventIds().map(feeding.book.organizationOf))].map(id =>
@@ -33,7 +33,7 @@ async function withRedis<Result>(
   return use(redis).finally(() => redis.disconnect())
 }
 
-/** Keeps keys as they are now; returns what puts them back, and their revisions at that moment. */
+/** Saves keys as they are now; returns a function that restores them, and their current revisions. */
 async function keep(redis: Redis, names: string[]) {
   const dumps = await Promise.all(names.map(name => redis.dumpBuffer(name)))
   return async (): Promise<Map<string, number>> => {
@@ -52,7 +52,7 @@ async function revisionsOf(redis: Redis, names: string[]): Promise<Map<string, n
   return new Map(names.map((name, index) => [name, Number(revisions[index] ?? 0)]))
 }
 
-/** Waits until each key is at the revision that it had, although no record comes any more. */
+/** Waits until each key has its revision again, although no further record arrives. */
 async function untilHealed(redis: Redis, wanted: Map<string, number>, { wrongs }: FaultTools): Promise<void> {
   for (const until = Date.now() + healWithinMs; ; await pause(100)) {
     const now = await revisionsOf(redis, [...wanted.keys()])
@@ -68,7 +68,7 @@ const aWhile = (random: Random) => random.whole(200, 1_500)
 
 export const redisKeyFaults: Fault[] = [
   {
-    name: 'keys of Redis put back under load',
+    name: 'keys of Redis go back under load',
     allows: 'everything',
     recoverWithinMs: healWithinMs,
     listsWithinMs: healWithinMs,
@@ -80,7 +80,7 @@ export const redisKeyFaults: Fault[] = [
       }),
   },
   {
-    name: 'keys of Redis put back while no record comes',
+    name: 'keys of Redis go back while no record arrives',
     allows: 'everything',
     isLong: true,
     listsWithinMs: healWithinMs,

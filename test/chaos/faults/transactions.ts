@@ -5,7 +5,7 @@ import { outgoingOf } from '../feeding.ts'
 import type { Random } from '../random.ts'
 import type { System } from '../system.ts'
 
-/** Orders of a few events in a transaction that stays open under load; then Kafka has all of them, or none. */
+/** Orders of a few events in a transaction that stays open under load; at its end all of them count, or none. */
 async function transact(
   { kafka }: System,
   random: Random,

@@ -13,7 +13,7 @@ import type { System } from '../system.ts'
 const saidWithinMs = 30_000
 const goOnWithinMs = 15_000
 
-/** Waits until `tally offsets` says of a partition that it stands still, and why. */
+/** Waits until `tally offsets` reports that a partition stands still, and why. */
 async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Promise<boolean> {
   for (const until = Date.now() + saidWithinMs; Date.now() < until; await pause(200)) {
     const { stdout } = await runTally(['offsets', '--json'], env)
@@ -29,7 +29,7 @@ async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Prom
 async function meetDamage(system: System, tools: FaultTools, eventId: string): Promise<void> {
   const { feeding, wrongs, eventIds, isFresh } = tools
   const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
-  // Nobody may have read the batch before it is damaged. What it says has been said: giving it up changes nothing.
+  // No process may have read the batch before it is damaged. Its record was sent before, so skipping it changes nothing.
   system.links.kafka.cut()
   const damaged = await writeDamagedBatch(system, outgoingOf(festival.event()))
   await system.links.kafka.mend()
@@ -38,13 +38,13 @@ async function meetDamage(system: System, tools: FaultTools, eventId: string): P
     const where = `${topic} ${partition}, offset ${offset}`
     const others = eventIds().filter(id => shardOf(id) !== partition)
     if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs, eventIds: others })))
-      wrongs.add('other partitions go on beside a batch that cannot be decoded', where)
+      wrongs.add('other partitions go on despite a batch that cannot be decoded', where)
     if (!(await isLoud(system, /tally offsets skip/, saidWithinMs)))
       wrongs.add('what cannot be decoded is loud', `${where}: no /readyz names the command`)
     if (!(await isSaid(system, damaged))) wrongs.add('tally offsets names what cannot be decoded', where)
     const skip = ['offsets', 'skip', topic, String(partition), '--to', String(offset + 1), '--yes']
     const { code, stderr } = await runTally(skip, system.env)
-    if (code !== 0) wrongs.add('tally offsets skip goes past it', `${where}: ${code} ${stderr}`)
+    if (code !== 0) wrongs.add('tally offsets skip continues past it', `${where}: ${code} ${stderr}`)
     if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs })))
       wrongs.add('the projector goes on by itself after tally offsets skip', where)
   } finally {

@@ -12,10 +12,12 @@ export type Pooler = { url: string; restart: () => Promise<void>; stop: () => Pr
 
 const program = '/usr/sbin/pgbouncer'
 
-/** Starts Debian's PgBouncer in session mode before the Postgres at `databaseUrl`; as root it installs the package. */
+/**
+ * Starts Debian's PgBouncer in session mode in front of the Postgres at `databaseUrl`; as root, installs the package.
+ */
 export async function startPgbouncer(databaseUrl: string): Promise<Pooler> {
   if (!existsSync(program) && !(await installPackage('pgbouncer', { log: console.error, signal: undefined })))
-    throw new Error('PgBouncer cannot be had here: install it (apt-get install pgbouncer)')
+    throw new Error('PgBouncer is missing: install it (apt-get install pgbouncer)')
   const folder = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'))
   const target = new URL(databaseUrl)
   const port = await freePort()

@@ -10,11 +10,12 @@ export type Pair = { primary: LocalServers; standby: LocalServers; stop: () => P
 const only = { kafka: false, redis: false, durable: false }
 
 /**
- * Starts a Postgres and a standby of it, which begins as a copy of its folder: the packaged binaries have no pg_basebackup.
+ * Starts a Postgres and a standby, which begins as a copy of its folder, because the packaged binaries have no
+ * pg_basebackup.
  */
 export async function startPair(): Promise<Pair> {
   const folder = mkdtempSync(join(tmpdir(), 'tally-pair-'))
-  // Postgres's own user must reach it.
+  // The user that runs Postgres must be able to enter it.
   chmodSync(folder, 0o755)
   const [one, other] = [join(folder, 'one'), join(folder, 'other')]
   const first = await startServers({ dataFolder: one, ...only })

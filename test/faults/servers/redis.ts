@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { freePort } from '../../../infra/local/ports.ts'
 import { end, launch, type Running } from '../../../infra/local/process.ts'
 
-/** Some `redis-server` processes of one test, in a folder that goes with them. */
+/** Some `redis-server` processes of one test, in a folder that is deleted with them. */
 export type Redises = {
   folder: string
-  /** Starts one with these lines of configuration; resolves with its port at once, before it answers. */
+  /** Starts one with these lines of configuration; resolves with its port immediately, before it answers. */
   start(lines: string[], options?: { isTls?: boolean; isSentinel?: boolean }): Promise<number>
-  /** Ends the one at a port at once. */
+  /** Kills the one at a port. */
   kill(port: number): Promise<void>
   stop(): Promise<void>
 }
