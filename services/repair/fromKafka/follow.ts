@@ -1,6 +1,14 @@
 import type { RecordType } from '@tally/contract'
-import { consumeBatches, endOffsets, type KafkaConnection, type RecordBatch, topicNames } from '@tally/kafka'
-import { projectBatch } from '@tally/projector/projectBatch.ts'
+import {
+  type Consumer,
+  consumeBatches,
+  endOffsets,
+  type KafkaConnection,
+  type RecordBatch,
+  topicNames,
+  UndecodableBatchError,
+} from '@tally/kafka'
+import { projectPieces } from '@tally/projector/projectPieces.ts'
 import { ensureOffsets, type Postgres, readOffsets } from '@tally/read-models'
 import { isTransient } from '@tally/runtime'
 import { setTimeout as rest } from 'node:timers/promises'
@@ -59,6 +67,7 @@ export async function follow(
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
   let stopped = false
+  let consumer: Consumer | undefined
 
   const partitions = await ensurePartitions({ kafka, db, shadow }, topics)
   for (const { topic, partition, nextOffset } of await readOffsets(shadow, topics))
@@ -82,10 +91,21 @@ export async function follow(
     }
   }
   await refresh()
+  /** A batch that cannot be decoded stays in its topic: where the live tables have gone past it, so does the shadow. */
+  const passSkipped = async () => {
+    for (const { topic, partition, error } of consumer?.state().batchErrors ?? []) {
+      const key = at(topic, partition)
+      if (!(error instanceof UndecodableBatchError) || (targets.get(key) ?? 0) < error.to) continue
+      await passTo(shadow, { topic, partition }, error.to)
+      applied.set(key, error.to)
+      consumer?.seek(topic, partition, error.to)
+    }
+  }
   const refreshing = (async () => {
     while (!stopped) {
       await rest(refreshMs)
-      if (!stopped) await refresh().catch(error => isTransient(error) || failure.reject(error))
+      const refreshed = stopped ? undefined : refresh().then(passSkipped)
+      await refreshed?.catch(error => isTransient(error) || failure.reject(error))
     }
   })()
 
@@ -100,10 +120,11 @@ export async function follow(
     }
     try {
       await noteShards(shadow, batch)
-      const { next } = await projectBatch(
+      const next = await projectPieces(
         { db: shadow, deadLetters: noDeadLetters },
         types.get(batch.topic) as RecordType,
         cutAt(target, batch),
+        () => {},
       )
       applied.set(key, next)
       return next
@@ -112,7 +133,7 @@ export async function follow(
       throw error
     }
   }
-  const consumer = await consumeBatches(kafka, {
+  const reading = await consumeBatches(kafka, {
     groupId,
     topics,
     concurrency: 4,
@@ -127,6 +148,7 @@ export async function follow(
     },
     onCrash: failure.reject,
   })
+  consumer = reading
 
   const counted = () => partitions.filter(key => !forgotten.has(key))
   const left = (key: string) => Math.max(0, (targets.get(key) ?? 0) - (applied.get(key) ?? 0))
@@ -154,7 +176,7 @@ export async function follow(
     failed: failure.promise,
     async stop() {
       stopped = true
-      await consumer.stop()
+      await reading.stop()
       await refreshing
     },
   }
@@ -178,6 +200,20 @@ async function ensurePartitions({ kafka, db, shadow }: FollowParts, topics: stri
     keys.push(...partitions.map(partition => at(topic, partition)))
   }
   return keys
+}
+
+async function passTo(
+  shadow: Postgres,
+  { topic, partition }: { topic: string; partition: number },
+  next: number,
+): Promise<void> {
+  await shadow
+    .updateTable('shard_offsets')
+    .set({ next_offset: next })
+    .where('topic', '=', topic)
+    .where('partition', '=', partition)
+    .where('next_offset', '<', next)
+    .execute()
 }
 
 function cutAt(target: number, batch: RecordBatch): RecordBatch {
