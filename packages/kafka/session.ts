@@ -1,22 +1,19 @@
-import type { Consumer as KafkajsConsumer, EachBatchPayload } from 'kafkajs'
+import type { EachBatchPayload } from 'kafkajs'
 import { backoffMs, rest as sleep } from './backoff.ts'
 import type { FetchedBatch } from './batches/fetchedBatch.ts'
 import { readAhead } from './batches/readParts.ts'
-import { RETRY } from './client.ts'
 import { commitLater } from './commits.ts'
 import { type KafkaConnection, inside } from './connection.ts'
 import { meansRejoin } from './crash.ts'
+import { newGroupConsumer, type OutOfLog, runGroupConsumer } from './groupConsumer.ts'
 import type { Memory, Tuning } from './memory.ts'
 import { OffsetTable } from './offsetTable.ts'
 import { openLanes } from './lanes.ts'
 import { openPauses } from './pauses.ts'
-import { assignerWith } from './shardAssigner.ts'
 import type { Assignment, ConsumeOptions, RecordBatch } from './types.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
 const QUEUE_AFTER_MS = 200
-
-type OutOfLog = { topic: string; partition: number; wanted: number }
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */
 type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
@@ -51,21 +48,7 @@ export function openSession(
   memory: Memory,
 ): Session {
   const { kafka, logger } = inside(connection)
-  const consumer = kafka.consumer({
-    groupId: options.groupId,
-    partitionAssigners: [assignerWith({ outOfLog: of => outOfLog(of) })],
-    sessionTimeout: tuning.sessionTimeoutMs,
-    heartbeatInterval: tuning.heartbeatIntervalMs,
-    rebalanceTimeout: tuning.rebalanceTimeoutMs,
-    metadataMaxAge: tuning.metadataMaxAgeMs,
-    maxBytesPerPartition: tuning.maxBytesPerPartition,
-    maxBytes: tuning.maxBytes,
-    maxWaitTimeInMs: tuning.maxWaitTimeMs,
-    minBytes: 1,
-    allowAutoTopicCreation: false,
-    // Starting again is done in consumer.ts, with its own back-off and without an end to the tries.
-    retry: { ...RETRY, restartOnFailure: async () => false },
-  })
+  const consumer = newGroupConsumer(kafka, options, tuning, of => outOfLog(of))
   const end = Promise.withResolvers<Error | undefined>()
   const closing = new AbortController()
   const commits = commitLater(consumer)
@@ -274,7 +257,7 @@ export function openSession(
     if (alive) memory.lastAnswerAt = Date.now()
   })
   consumer.on('consumer.crash', ({ payload }) => end.resolve(payload.error))
-  start(consumer, options, tuning, eachBatch).catch(error => end.resolve(error as Error))
+  runGroupConsumer(consumer, options, tuning, eachBatch).catch(error => end.resolve(error as Error))
 
   return {
     ended: end.promise,
@@ -295,22 +278,6 @@ export function openSession(
       end.resolve(undefined)
     },
   }
-}
-
-async function start(
-  consumer: KafkajsConsumer,
-  { topics }: ConsumeOptions,
-  { concurrency }: Tuning,
-  eachBatch: (payload: EachBatchPayload) => Promise<void>,
-): Promise<void> {
-  await consumer.connect()
-  await consumer.subscribe({ topics, fromBeginning: true })
-  await consumer.run({
-    autoCommit: false,
-    eachBatchAutoResolve: false,
-    partitionsConsumedConcurrently: concurrency,
-    eachBatch,
-  })
 }
 
 /** Waits for a promise, or this long. */

@@ -7,7 +7,7 @@ import type {
   StoredOffset,
 } from '@tally/read-models'
 import { asOfField, publishedField, raiseAsOf, raisePublished } from '@tally/read-models'
-import type { Partition } from './publisher.ts'
+import { keyOf, type Partition } from './partition.ts'
 
 /** How many ends are kept per partition: more than the ticks of one batch while the projector keeps up. */
 const remembered = 64
@@ -31,21 +31,20 @@ export function openAsOf({
   const marks = new Map<string, EndMark[]>()
   const applied = new Map<string, number>()
   let lastMarkMs = 0
-  const key = ({ topic, partition }: Partition) => `${topic}:${partition}`
 
   return {
     /** Everything of the partition before `next` is applied. */
-    applied: (of: Partition, next: number) => applied.set(key(of), next),
+    applied: (of: Partition, next: number) => applied.set(keyOf(of), next),
 
-    appliedOf: (of: Partition) => applied.get(key(of)),
+    appliedOf: (of: Partition) => applied.get(keyOf(of)),
 
     /** A copy of the applied offsets, by partition. */
     appliedNow: (): ReadonlyMap<string, number> => new Map(applied),
 
     /** Postgres has lost what it had of a partition from `next` on: earlier notes about the partition are void. */
     lost(of: Partition, next: number) {
-      applied.set(key(of), next)
-      marks.delete(key(of))
+      applied.set(keyOf(of), next)
+      marks.delete(keyOf(of))
     },
 
     /**
@@ -57,17 +56,17 @@ export function openAsOf({
       if (atMs < lastMarkMs) marks.clear()
       lastMarkMs = atMs
       for (const of of noted) {
-        const known = marks.get(key(of)) ?? []
+        const known = marks.get(keyOf(of)) ?? []
         known.push(of)
         // The first is the last one reached (its age is the freshness) or the oldest that is not reached yet.
         const [first, ...others] = known
-        marks.set(key(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
+        marks.set(keyOf(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
       }
     },
 
     /** Forgets partitions that now belong to others. */
     keep(assigned: Partition[]) {
-      const mine = new Set(assigned.map(key))
+      const mine = new Set(assigned.map(keyOf))
       for (const known of [...marks.keys(), ...applied.keys()].filter(known => !mine.has(known))) {
         marks.delete(known)
         applied.delete(known)
@@ -94,8 +93,8 @@ export function openAsOf({
     async sayable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
       if (!hasAdded) return published
       const asOfMs = await raisePublished(db, topics, published)
-      const latest = new Map([...assigned, ...published].map(of => [key(of), of.revision]))
-      return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(key(of)) ?? of.revision }))
+      const latest = new Map([...assigned, ...published].map(of => [keyOf(of), of.revision]))
+      return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(keyOf(of)) ?? of.revision }))
     },
 
     /**

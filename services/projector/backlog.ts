@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Published } from '@tally/read-models'
-import { keyOf, type Mark, openPending, type Partition, type Pending } from './pending.ts'
+import { keyOf, type Partition } from './partition.ts'
+import { type Mark, openPending, type Pending } from './pending.ts'
 
 /** Events and organizations per piece: new changes wait no longer than one piece takes. */
 const pieceSize = 20

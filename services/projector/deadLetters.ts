@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { KafkaRecord, OutgoingRecord, Producer, RecordBatch, RecordHeaders } from '@tally/kafka'
 import type { RejectedAt } from './effects.ts'
-import { keyOf, type Partition } from './pending.ts'
+import { keyOf, type Partition } from './partition.ts'
 
 export type DeadLetters = {
   /**

@@ -1,7 +1,7 @@
 import { describeTopics, type KafkaConnection, logEnds } from '@tally/kafka'
 import type { AsOf } from './asOf.ts'
 import type { ProjectorMetrics } from './metrics.ts'
-import type { Partition } from './publisher.ts'
+import type { Partition } from './partition.ts'
 
 /**
  * Notes the current ends of the assigned partitions for `atMs`, a past time of the database's clock. A partition that

@@ -1,8 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Unpublished } from '@tally/read-models'
-
-export type Partition = { topic: string; partition: number }
-export const keyOf = ({ topic, partition }: Partition): string => `${topic}:${partition}`
+import { keyOf, type Partition } from './partition.ts'
 
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
 export type Mark = Partition & { since: number; revision: number }

@@ -16,9 +16,8 @@ import {
 } from '@tally/read-models'
 import { openBacklog, type Piece } from './backlog.ts'
 import type { Effects, EventEffect } from './effects.ts'
-import { keyOf, type Mark, openPending, type Partition, type Pending } from './pending.ts'
-
-export type { Partition }
+import { keyOf, type Partition } from './partition.ts'
+import { type Mark, openPending, type Pending } from './pending.ts'
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */
 const lateMs = 2_000

@@ -9,7 +9,8 @@ import {
   readOrganizationRevisions,
   stampAbove,
 } from '@tally/read-models'
-import type { Partition, Publisher } from './publisher.ts'
+import type { Partition } from './partition.ts'
+import type { Publisher } from './publisher.ts'
 
 /** Events per step; at two to three steps a second, 50,000 events take 40 s. */
 const pageSize = 500

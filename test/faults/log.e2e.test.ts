@@ -12,6 +12,13 @@ const sell = ({ tally }: LogStage, festival: Festival, count: number): Promise<v
 const countedAre = (stage: LogStage, festival: Festival, count: number): Promise<void> =>
   until(`${count} orders are counted`, async () => (await stage.counted(festival)) === count)
 
+/** Ends the only projector once everything sent is counted; the next one to start takes its place. */
+async function endProjector({ tally }: LogStage): Promise<void> {
+  await tally.settle()
+  await tally.projectors[0]?.end()
+  tally.projectors.length = 0
+}
+
 /** Expects the projector to report everywhere that a partition stands still, and the command to run. */
 async function expectLoud(stage: LogStage, topic: string, state: string): Promise<void> {
   const [projector] = stage.tally.projectors
@@ -93,11 +100,9 @@ test(
     const stage = await openLogStage()
     const [held, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
     await sell(stage, held, 2)
-    await stage.tally.settle()
-    await stage.tally.projectors[0]?.end()
+    await endProjector(stage)
     await sell(stage, held, 7)
     await stage.deleteBefore(stage.names.orders, 0, 6)
-    stage.tally.projectors.length = 0
     await stage.tally.startProjector()
     await expectLoud(stage, stage.names.orders, 'gap')
     expect(stage.tally.projectors[0]?.log()).toContain('4 records are missing: offsets 2 to 5')
@@ -150,9 +155,7 @@ test(
     const stage = await openLogStage()
     const sold = await stage.festivalIn(0)
     await sell(stage, sold, 3)
-    await stage.tally.settle()
-    await stage.tally.projectors[0]?.end()
-    stage.tally.projectors.length = 0
+    await endProjector(stage)
     const { orders } = stage.names
     await stage.deleteTopic(orders)
     await stage.createTopic(orders)
@@ -172,9 +175,7 @@ test(
     const stage = await openLogStage()
     const sold = await stage.festivalIn(0)
     await sell(stage, sold, 3)
-    await stage.tally.settle()
-    await stage.tally.projectors[0]?.end()
-    stage.tally.projectors.length = 0
+    await endProjector(stage)
     // As after an unclean leader election: the topic is the same, its last records are not.
     await stage.tally.database.db
       .updateTable('shard_offsets')

@@ -1,5 +1,5 @@
 import { type KafkaConnection, type LogIdentity, logIdentities } from '@tally/kafka'
-import { keyOf, type Partition } from './partition.ts'
+import { keyOf, type Partition } from '../partition.ts'
 
 /**
  * Asks Kafka which log a partition is, always with a request that begins after the call. Only one request runs at a

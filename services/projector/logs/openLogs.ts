@@ -21,7 +21,7 @@ import {
 } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { keyOf, type Partition } from './partition.ts'
+import { keyOf, type Partition } from '../partition.ts'
 import { openIdentities } from './identities.ts'
 import { openStalls } from './stalls.ts'
 

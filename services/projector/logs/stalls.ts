@@ -1,7 +1,7 @@
 import { clearStall, noteStall, type Postgres, type StallState } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { keyOf, type Partition } from './partition.ts'
+import { keyOf, type Partition } from '../partition.ts'
 
 export type Stalled = { state: StallState; message: string }
 
