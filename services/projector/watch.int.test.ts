@@ -40,10 +40,13 @@ async function apply(partition: number): Promise<void> {
   })
 }
 
+/** Partitions that were sought because Postgres lost their commits. */
+let sought: Set<number>
 /** A projector's watch over partitions, of which it holds some back, for three ticks; what Redis was told by shard. */
 async function watched(partitions: number[], heldBack: number[] = []): Promise<Map<string, number>> {
   const { db } = database
   const told = new Map<string, number>()
+  sought = new Set()
   const raiseAsOf = async (key: string, epoch: number, _nowMs: number, _field: string, atMs: number) => {
     if (atMs !== undefined) told.set(key, atMs)
     return epoch
@@ -69,9 +72,10 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     seen: { epoch: 0, revision: 0 },
     walk: { step: async () => {} },
     isSound: () => true,
+    isHeld: ({ partition }) => heldBack.includes(partition),
     refusals: { note() {} },
     learn() {},
-    seek() {},
+    seek: ({ partition }) => sought.add(partition),
     topics: [topic],
     assigned: () => partitions.map(partition => ({ topic, partition })),
     metrics: {
@@ -114,4 +118,11 @@ test('rows are made again if the database that was put back has none', async () 
   await database.db.deleteFrom('shard_offsets').execute()
   await watched([0])
   expect((await readOffsets(database.db, [topic])).map(({ partition }) => partition)).toEqual([0])
+})
+
+test('an offset that an operator moves back, of a log that was created again, is no lost commit', async () => {
+  for (const partition of [0, 1, 2]) await apply(partition)
+  await database.db.updateTable('shard_offsets').set({ next_offset: 2 }).execute()
+  await watched([0, 1], [1])
+  expect([...sought]).toEqual([0])
 })

@@ -30,6 +30,8 @@ export type WatchParts = {
   assigned: () => Partition[]
   /** See ends.ts. */
   isSound: (of: Partition, log: { topicId?: string }) => boolean
+  /** Whether the partition is not read because its log does not fit: `tally offsets` may move its offset back. */
+  isHeld: (of: Partition) => boolean
   /** Called with how many partitions each topic has. */
   learn: (counts: ReadonlyMap<string, number>) => void
   /** Reads a partition again from an offset before the applied one. */
@@ -74,7 +76,21 @@ function openTick(
   parts: WatchParts,
   isStopping: () => boolean,
 ): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
-  const { db, publisher, asOf, seen, walk, topics, assigned, learn, seek, refusals, metrics, logger } = parts
+  const {
+    db,
+    publisher,
+    asOf,
+    seen,
+    walk,
+    topics,
+    assigned,
+    isHeld,
+    learn,
+    seek,
+    refusals,
+    metrics,
+    logger,
+  } = parts
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
 
@@ -100,7 +116,7 @@ function openTick(
     for (const { topic, partition, nextOffset, revision } of known) {
       seen.revision = Math.max(seen.revision, revision)
       const applied = before.get(keyOf({ topic, partition }))
-      if (applied === undefined || nextOffset >= applied) continue
+      if (applied === undefined || nextOffset >= applied || isHeld({ topic, partition })) continue
       logger.warn(
         { topic, partition, applied, stored: nextOffset },
         'Postgres has lost commits of this partition; reading it again from the stored offset',

@@ -124,6 +124,7 @@ export async function startProjector(
     topics,
     assigned: () => assigned,
     isSound: logs.isSound,
+    isHeld: logs.isHeld,
     refusals,
     learn: partitioner.learn,
     seek: ({ topic, partition }, offset) => consumer.seek(topic, partition, offset),

@@ -178,6 +178,8 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
       )
     },
 
+    isHeld: (of: Partition): boolean => held.has(keyOf(of)),
+
     /** For ConsumeOptions.onOutOfLog: the session already holds the partition. */
     outOfLog: (of: Partition): void => void held.add(keyOf(of)),
 
