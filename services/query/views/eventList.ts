@@ -10,6 +10,7 @@ import { LRUCache } from 'lru-cache'
 import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
+import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 
 export type EventList = {
@@ -75,7 +76,8 @@ export function openEventList(parts: {
       } catch (error) {
         onFailure(error)
         if (isHot) return hot.events
-        breaker.rely()
+        // As in eventViews.ts: a Postgres that is only busy is no reason to wait for Redis.
+        if (!(error instanceof Overloaded)) breaker.rely()
         const again = await fromRedis(id)
         if (typeof again === 'object') return again.events
         throw unavailable()

@@ -1,0 +1,26 @@
+import type { OrganizationId } from '@tally/contract'
+import { expect, test } from 'vitest'
+import { Overloaded } from '../postgres/gate.ts'
+import { openEventList } from './eventList.ts'
+
+/** Asks for a list while Redis hangs and Postgres fails so; whether Redis was given more time. */
+async function isReliedOn(error: Error): Promise<boolean> {
+  let isRelied = false
+  const list = openEventList({
+    breaker: {
+      attempt: async () => undefined,
+      rely() {
+        isRelied = true
+      },
+    },
+    shared: { share: () => Promise.reject(error) },
+    onFailure() {},
+  } as unknown as Parameters<typeof openEventList>[0])
+  await expect(list.read('o' as OrganizationId, Promise.resolve())).rejects.toThrow()
+  return isRelied
+}
+
+test('a list of events waits longer for Redis if Postgres is down, not if it is only busy', async () => {
+  expect(await isReliedOn(new Error('Postgres is down'))).toBe(true)
+  expect(await isReliedOn(new Overloaded())).toBe(false)
+})
