@@ -1,4 +1,4 @@
-import { inSnapshot, readAsOf, readShard, type Snapshot } from '@tally/read-models'
+import { inSnapshot, readAsOf, readHead, type Snapshot } from '@tally/read-models'
 import type { Answer } from '../answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
 import type { Readers } from '../readers.ts'
@@ -29,13 +29,14 @@ export async function answerFromOrders(
   const { db, shared, topics, views, onFailure } = readers
   try {
     return await shared.share(asked.key.organizationId, `${eventId} ${key}`, undefined, async () => {
-      const noteAsOf = views.expectAsOf(eventId)
-      const answer = await inSnapshot(db, async snapshot => {
-        const shard = await readShard(snapshot, eventId)
-        const asOfMs = shard === undefined ? null : await readAsOf(snapshot, topics, shard)
-        return { ...(await read(snapshot)), eventId, asOfMs }
+      const note = views.expectSaid(eventId)
+      const { said, answer } = await inSnapshot(db, async snapshot => {
+        const head = await readHead(snapshot, eventId)
+        const asOfMs = head === undefined ? null : await readAsOf(snapshot, topics, head.shard)
+        return { said: { ...head, asOfMs }, answer: { ...(await read(snapshot)), eventId, asOfMs } }
       })
-      noteAsOf(answer.asOfMs)
+      const { revision, epoch, asOfMs } = said
+      if (revision !== undefined) note({ revision, epoch: epoch ?? 0, asOfMs })
       return answer
     })
   } catch (error) {

@@ -16,7 +16,7 @@ import type { RedisTurns } from '../redisTurns.ts'
 import type { Composed } from './composed.ts'
 import { openPostgresSource } from './fromPostgres.ts'
 import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
-import { openMemory } from './memory.ts'
+import { openMemory, type Said } from './memory.ts'
 import type { Plan, Question } from './question.ts'
 import { openRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
@@ -40,7 +40,7 @@ export type EventViews = {
    * Call it before a read of an event's watermark from Postgres, and the function that it returns with that watermark,
    * so that no later answer from Redis says less.
    */
-  expectAsOf(eventId: EventId): (asOfMs: number | null) => void
+  expectSaid(eventId: EventId): (said: Said) => void
 }
 
 export type EventViewsParts = {
@@ -156,7 +156,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       if (isRead(hot) && isCurrent(hot)) {
         onSource(hot.head === cached ? 'memory' : 'redis')
         memory.keep(hot)
-        return answer(hot)
+        return answer(hot, memory.sayable(hot))
       }
       // Postgres hangs: do not wait for its time-outs.
       if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
@@ -178,9 +178,9 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         throw unavailable()
       }
     },
-    expectAsOf(eventId) {
+    expectSaid(eventId) {
       const before = memory.now(eventId)
-      return asOfMs => memory.resetAsOf(eventId, asOfMs, before)
+      return said => memory.resetSaid(eventId, said, before)
     },
   }
 }

@@ -119,7 +119,7 @@ test('a Postgres that lost commits answers with its own watermark, and then Redi
 
 test.each([
   ['revision', read(9, 2_000)],
-  ['watermark', read(10, 1_999)],
+  ['watermark in a later epoch', { ...read(10, 1_999), epochs: { documents: 2, asOf: 2 } }],
 ])('Redis with an older %s than was answered before is not used while Postgres answers', async (_, old) => {
   const { ask } = open()
   redisHas(read(10, 2_000))
@@ -129,6 +129,17 @@ test.each([
   expect(await ask()).toEqual(['revision 11', 2_500])
   postgresIsDown()
   expect((await ask())?.[1]).toBe(old.asOfMs)
+})
+
+test('documents as new as those of before keep the watermark that was answered, also if that of Redis has gone back', async () => {
+  const { ask } = open()
+  redisHas(read(10, 2_000))
+  await ask()
+  redisHas(read(11, 1_500))
+  expect(await ask()).toEqual(['revision 11', 2_000])
+  redisHas(read(11, 2_500))
+  expect(await ask()).toEqual(['revision 11', 2_500])
+  expect(sources.askedPostgres).toBe(0)
 })
 
 test('documents that do not fit their watermark are never answered: without Postgres that is a 503', async () => {
@@ -157,9 +168,9 @@ test('an answer from Redis is not behind the watermark of the order list', async
   const { ask, views } = open()
   redisHas(read(10, 1_000))
   await ask()
-  views.expectAsOf(of.eventId)(1_400)
-  postgresHas(read(10, 1_400))
+  views.expectSaid(of.eventId)({ revision: 10, asOfMs: 1_400, epoch: 1 })
   expect(await ask()).toEqual(['revision 10', 1_400])
+  expect(sources.askedPostgres).toBe(0)
 })
 
 test('a refused request asks Postgres nothing and leaves nothing in memory', async () => {
