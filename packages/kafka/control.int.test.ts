@@ -85,7 +85,7 @@ test('a held partition is not read until it is resumed, and continues at the off
   await sendAll(connection, [...texts(topic, ['a3'], 0), ...texts(topic, ['b0'], 1)])
   await until('the other is read', () => records.length === 4)
   await sendAll(connection, texts(topic, ['b1'], 1))
-  await until('the other is read on', () => records.length === 5)
+  await until('the other is read further', () => records.length === 5)
   consumer.seek(topic, 0, 2)
   consumer.resume(topic, 0)
   await until('it goes on', () => records.length === 7)
@@ -124,7 +124,7 @@ test('an offset outside the log is reported, that partition is held, and the oth
     onAssigned: () => startAt(topic, 1),
     onOutOfLog: of => void told.push(of),
   })
-  await until('it is told', () => told.length === 1)
+  await until('it is reported', () => told.length === 1)
   await until('the other is read', () => records.length === 1)
   expect(told).toEqual([{ topic, partition: 0, wanted: 1 }])
   consumer.seek(topic, 0, 2)

@@ -4,7 +4,7 @@ import type { Tuning } from './memory.ts'
 import { assignerWith } from './shardAssigner.ts'
 import type { ConsumeOptions } from './types.ts'
 
-/** An offset to read on from that the log does not hold. */
+/** The next offset to read of a partition whose log does not hold it. */
 export type OutOfLog = { topic: string; partition: number; wanted: number }
 
 /** A kafkajs consumer that is not connected yet. `outOfLog` returns true if it handled the offset. */

@@ -108,7 +108,7 @@ function judge(
   return { state: 'ok' } as const
 }
 
-/** The command that goes past a batch that cannot be decoded. */
+/** The command that skips a batch that cannot be decoded. */
 export function skipHint({ topic, partition, to }: { topic: string; partition: number; to: number }): string {
   return `To go past it, run \`tally offsets skip ${topic} ${partition} --to ${to}\`.`
 }

@@ -80,8 +80,8 @@ export type ConsumeOptions = {
   // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is welcome
   onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | void>
   /**
-   * The log of an assigned partition does not hold the offset to read on from. The partition is held; the others go on.
-   * Without this callback it is a crash (OffsetOutOfLogError).
+   * Called if the log of an assigned partition does not hold the next offset to read. The partition is held; the others
+   * go on. Without this callback the consumer crashes (OffsetOutOfLogError).
    */
   onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
   /** What can never heal (authorization, unsupported version, topic gone, offset outside the log): the process exits. */

@@ -22,8 +22,8 @@ export type Startup = {
 }
 
 /**
- * Waits for the parts that a process needs (commands.md: a part that does not answer at the start is waited for). Logs
- * once when it starts to wait for a part, and once when the part answers.
+ * Waits for the parts that a process needs (commands.md: a process waits for parts that do not answer when it starts).
+ * Logs once when it starts to wait for a part, and once when the part answers.
  */
 export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
   const waitingFor = new Map<string, string>()

@@ -13,13 +13,13 @@ function open() {
   return { lifecycle, startup: openStartup(lifecycle, logger), warn }
 }
 
-test('a part that answers at once is not waited for', async () => {
+test('a part that answers at once causes no wait', async () => {
   const { startup, warn } = open()
   expect(await startup.until('Postgres', async () => 7)).toBe(7)
   expect([startup.missing(), warn.mock.calls]).toEqual([undefined, []])
 })
 
-test('a part that is down is waited for; the log says so once, /readyz while it lasts', async () => {
+test('a process waits for a part that is down; the log says so once, /readyz as long as it waits', async () => {
   const { startup, warn } = open()
   let tries = 0
   const done = startup.until('Postgres', async () => {
@@ -49,7 +49,7 @@ test('a part that has just started may at first deny what it has', async () => {
   expect(count).toBe(5)
 })
 
-test('two parts are waited for at the same time, and both are named', async () => {
+test('a process waits for two parts at the same time and names both', async () => {
   const { startup, lifecycle } = open()
   const down = () => Promise.reject(refused())
   void startup.until('Postgres', down)

@@ -127,7 +127,7 @@ test('a dead letter that is refused for its size is sent without its value, then
             sent.push([key, value, String(headers['tally.value-bytes'] ?? ''), String(headers.own ?? '')])
             return
           }
-          throw new Error('refused for ever')
+          throw new Error('refused forever')
         },
       },
       't.dead-letters',

@@ -56,7 +56,7 @@ export async function projectBatch(
   verdict?: Rejected,
 ): Promise<Projected> {
   const verified = verify?.(batch)
-  verified?.catch(() => undefined) // it is waited for before 5
+  verified?.catch(() => undefined) // awaited before 5
   const { good, rejected } = judgeBatch(type, batch, { onInternal, verdict }) // 1
 
   const projected = await db.transaction().execute(async tx => {
@@ -66,7 +66,7 @@ export async function projectBatch(
     const bad = rejected.filter(({ offset }) => offset >= stored)
 
     const sending = deadLetters.send(batch, bad) // 4 begins here and has to end before 5
-    sending.catch(() => undefined) // it is waited for below, but for when applying fails first
+    sending.catch(() => undefined) // awaited below, unless applying fails first
     // 3; each applier gets its own type's records, because `type` has decoded them
     const effects =
       fresh.length === 0 ? noEffects() : await appliers[type](tx, batch.partition, fresh as Placed<never>[])

@@ -28,7 +28,7 @@ beforeEach(async () => {
   at = await openBatches(stage, eventId)
 })
 
-test("an order leaves the hour that it was counted in, also where the zone's data have changed since", async () => {
+test("an order leaves the hour that it was counted in, even if the time zone's data have changed since", async () => {
   await at.events(0, anEvent(eventId, newEventId()))
   await at.orders(0, anOrder(eventId), anOrder(eventId, { orderId: 'A-2' }))
   expect(await at.hours()).toMatchObject([{ hour: 21, orderCount: 2, revenue: 34 }])

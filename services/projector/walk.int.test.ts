@@ -80,7 +80,7 @@ const stored = async () => {
 }
 const figures = async () => JSON.parse((await stage.readEvent(eventId))['kpis:41:0'] ?? 'null')?.totalOrders
 
-test('an event whose key was put back to an older state is published again', async () => {
+test('an event whose key went back to an older state is published again', async () => {
   const dump = await stage.redis.dumpBuffer(eventKey())
   await sell()
   await stage.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')

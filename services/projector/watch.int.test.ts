@@ -113,7 +113,7 @@ test('once partitions were added Redis says of none more than all have published
   expect(new Set(told.values()).size).toBe(1)
 })
 
-test('rows are made again if the database that was put back has none', async () => {
+test('offset rows are inserted again if a restored database has none', async () => {
   await apply(0)
   await database.db.deleteFrom('shard_offsets').execute()
   await watched([0])

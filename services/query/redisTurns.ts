@@ -41,8 +41,8 @@ export type RedisTurns = {
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
   /**
-   * Reads once for all that ask the same question with the same key in one batch (both told by identity). The read
-   * begins when the batch goes out, never before any of them has asked, so that no client gets less than another
+   * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
+   * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
    * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
    * first `await` is part of it. `read` gets the permit of the first that asks: the rate limit grants in the order of
    * asking, so that if it refuses the first it refuses all.

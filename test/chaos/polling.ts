@@ -43,9 +43,10 @@ export function startPolling(parts: PollingParts): Polling {
   let stopped = false
 
   /**
-   * Asks three views between two answers of the first one that say the same. That alone does not mean that nothing changed: a
-   * refund of 12.50, then an order more and a refunded one cancelled, and the totals are what they were. So either the
-   * event's totals only ever grow, or no batch was committed meanwhile. Returns the `asOf` that it was told first.
+   * Asks three views between two answers of the first one that say the same. That alone does not mean that nothing
+   * changed: a refund of 12.50, then an order more and a refunded one cancelled, and the totals are what they were. So
+   * either the event's totals only ever grow, or no batch was committed meanwhile. Returns the `asOf` of its first
+   * answer.
    */
   const askGroup = async (query: Polled, target: Target): Promise<number | undefined> => {
     const revision = target.grows ? undefined : await revisionOf(target.eventId)

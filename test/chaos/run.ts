@@ -35,7 +35,9 @@ export type Run = FaultTools & {
   polling: Polling
   /** Waits until these events are fresh after a time; returns how long that took, or undefined. */
   freshAfter: (sinceMs: number, eventIds?: () => string[]) => Promise<number | undefined>
-  /** From now on the events of the current set are asked for: a new event is unknown until its record is counted. */
+  /**
+   * From now on questions are about the events of the current set: a new event is unknown until its record is counted.
+   */
   pollCurrent: () => void
 }
 

@@ -94,7 +94,7 @@ test('requests for random events do not slow another organization', async () => 
   postgres.slow(0)
   await flood
   tookMs.sort((a, b) => a - b)
-  console.info(`order list beside 60 connections with random ids: ${tookMs.map(Math.round).join(' ')} ms`)
+  console.info(`order list during 60 connections with random ids: ${tookMs.map(Math.round).join(' ')} ms`)
   // Its own round trips take 160 ms; in one queue with the flood they took 1,000 ms.
   expect(tookMs[5]).toBeLessThan(500)
 })

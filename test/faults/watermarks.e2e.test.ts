@@ -53,7 +53,7 @@ test('a record behind another producer’s open transaction is not claimed befor
   // Meanwhile another partition's asOf advances for several ticks.
   const other = { partition: 1 - partitionOf(Buffer.from(sagra.eventId), 2), field: `as-of:${orders}` }
   const key = `${tally.settings.REDIS_PREFIX}:shard:{${other.partition}}`
-  await until('the other partition is told of later moments', async () => {
+  await until('the other partition has a later asOf', async () => {
     expect((await kpis()).asOfMs).toBeLessThan(acknowledgedMs)
     return Number(await tally.redis.hget(key, other.field)) > acknowledgedMs + 2_000
   })

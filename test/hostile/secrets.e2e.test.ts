@@ -197,7 +197,7 @@ async function failEverything(): Promise<void> {
       { DATABASE_URL: database.replace(/:\d+\//, ':x/'), REDIS_URL: redis.replace(/:\d+$/, ':x') },
     ],
   ]
-  // What can come back is waited for.
+  // Processes wait for a part that can come back.
   const waited: [string, Environment][] = [
     ['no such database', { DATABASE_URL: `${database}x` }],
     ['an unknown role', nobody],

@@ -31,7 +31,7 @@
 #else
 #define WALK
 #endif
-#ifdef TRACK /* what revisions stand for would have to be put back, too */
+#ifdef TRACK /* what revisions stand for would have to be restored, too */
 #define NO_SETTLING
 #endif
 #define MUST(condition, otherwise) if :: (condition) :: else -> printf(otherwise); assert(false) fi
@@ -51,7 +51,7 @@ typedef PerEvent { byte at[EVENTS] }
 typedef Postgres {
   byte next;      /* first offset that is not applied */
   byte last;      /* revision of the partition's last batch */
-  byte asOf;      /* the records that were acknowledged at the moment up to which all is counted */
+  byte asOf;      /* the records that were acknowledged at the time up to which everything is counted */
   byte epoch;
   byte sequence;  /* of revisions */
   PerEvent revision;
@@ -157,7 +157,7 @@ inline mean(e) {
   skip
 #endif
 }
-/* After Postgres came back, every connection is new, and the first one opens an epoch. */
+/* After Postgres has come back, every connection is new, and the first one opens an epoch. */
 inline openEpoch() {
 #ifndef NO_EPOCHS
   highest++;
@@ -200,7 +200,7 @@ inline project(p) {
   fi;
   isBatch[p] = 0; from[p] = 0; next[p] = 0
 }
-/* Two spans make one where they touch; else the later stays, and heal finds what lies before it. */
+/* Two spans make one if they touch; otherwise the later one stays, and heal finds what lies before it. */
 inline noteMark(p, begins, ends) {
   if
   :: upTo[p] == 0 -> since[p] = begins; upTo[p] = ends
@@ -212,7 +212,7 @@ inline noteMark(p, begins, ends) {
      fi
   fi
 }
-/* The watch notices that Postgres lost commits, and reads on from where Postgres is. */
+/* The watch notices that Postgres lost commits, and reads again from the stored offset. */
 inline noticeLoss(p) {
 #ifndef OLD_WATCH
   if
@@ -469,7 +469,7 @@ inline answer(holds, stamped, tellsAsOf, ofEpoch, tellsEpoch) {
   lastEpoch[e] = ofEpoch; lastContent[e] = holds; lastAsOfEpoch[e] = tellsEpoch; lastAsOf[e] = tellsAsOf
 #endif
 }
-/* Postgres answers if Redis does not have it, does not fit, or is behind; at any time, then. */
+/* Postgres answers if Redis lacks the event, is inconsistent, or is behind; so it may answer at any time. */
 inline fromPostgres(which) {
   if
   :: pg.revision.at[which] > 0 ->

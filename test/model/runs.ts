@@ -149,7 +149,7 @@ const ofBefore: Run[] = [
 const planned: Run[] = [
   {
     name: 'planned-raise',
-    about: 'asOf in Redis is raised without a look at the mark beside it',
+    about: 'asOf in Redis is raised without checking the mark in the same hash',
     switches: ['DRAFT_RAISE', ...bounds(0, 2, 0)],
     violates: lacks,
     isShort: true,

@@ -41,7 +41,10 @@ function* unpack(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** Unpacks a frame block by block; returns where it ends. The checksum of the batch covers what its checksums would. */
+/**
+ * Unpacks a frame block by block; returns where it ends. It ignores the frame's checksums, because the batch has its
+ * own.
+ */
 function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
   const flags = bytes.readUInt8(start)
   const blockBytes = 1 << (8 + 2 * ((bytes.readUInt8(start + 1) >> 4) & 7))

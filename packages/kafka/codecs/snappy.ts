@@ -26,7 +26,7 @@ export const snappy: Codec = {
 function* unpack(bytes: Buffer): Generator<Buffer> {
   if (!beginsFrame(bytes, 0)) return yield* unpackBlock(bytes)
   for (let at = HEADER.length; at < bytes.length; ) {
-    // A frame may follow another: its magic stands where the length of a block would.
+    // Another frame may follow: its magic is at the position of the next block's length.
     if (beginsFrame(bytes, at)) {
       at += HEADER.length
       continue

@@ -11,7 +11,7 @@ const LONGEST_COPY = 64
 /** The read position in a block: its next byte, and how much of a literal is left to copy. */
 type Reading = { read: number; literal: number }
 
-/** Unpacks one Snappy block piece by piece. Throws where it is damaged. */
+/** Unpacks one Snappy block piece by piece. Throws if it is damaged. */
 export function* unpackBlock(block: Buffer): Generator<Buffer> {
   const reading: Reading = { read: 0, literal: 0 }
   let left = readLength(block, reading)

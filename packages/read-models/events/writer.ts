@@ -11,8 +11,8 @@ export type LockedEvent = {
 }
 
 /**
- * Locks the heads of these events (making those that are new) until the transaction ends, in one order for all
- * batches, and returns them. Until then nobody else writes orders or counters of them.
+ * Locks the heads of these events (making those that are new) until the transaction ends, in one order for all batches,
+ * and returns them. Until then no other transaction writes orders or counters of them.
  */
 export async function lockEvents(
   tx: Tx,

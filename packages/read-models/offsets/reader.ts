@@ -32,7 +32,7 @@ export async function readStored(
   db: Kysely<Database>,
   topics: string[],
 ): Promise<{ offsets: StoredOffset[]; nowMs: number; epoch: number | null }> {
-  // One row at least: the clock and the epoch are told also of a database that has no offsets.
+  // At least one row: clock and epoch are also needed from a database without offsets.
   const { rows } = await sql<
     Omit<StoredOffset, 'topic'> & { topic: string | null; nowMs: number; epoch: number | null }
   >`

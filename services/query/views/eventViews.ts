@@ -31,9 +31,9 @@ export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asO
 type Asked = { eventId: EventId; organizationId: OrganizationId }
 export type EventViews = {
   /**
-   * Answers a question to an organization's event; undefined if there is no such event, it is another
-   * organization's, or the question names what is not the event's. Throws `service-unavailable` if no part
-   * can tell. Asks Postgres, and remembers what it read, only with the permit.
+   * Answers a question about an organization's event; undefined if there is no such event, it belongs to another
+   * organization, or the question names something that is not the event's. Throws `service-unavailable` if neither
+   * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit.
    */
   ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
   /**

@@ -243,7 +243,7 @@ test('a Redis that was too slow once is asked again if Postgres is down', async 
   expect(await ask()).toEqual(['revision 10', 2_000])
 })
 
-test('a Postgres that is only busy sends nobody back to a Redis that hangs', async () => {
+test('while Postgres is only busy, no request goes back to a hanging Redis', async () => {
   sources.isRedisUp = false
   sources.postgres = () => Promise.reject(new Overloaded())
   await expect(open().ask()).rejects.toThrow()

@@ -91,7 +91,7 @@ export async function follow(
     }
   }
   await refresh()
-  /** A batch that cannot be decoded stays in its topic: where the live tables have gone past it, so does the shadow. */
+  /** A batch that cannot be decoded stays in its topic: if the live tables have skipped it, the shadow skips it too. */
   const passSkipped = async () => {
     for (const { topic, partition, error } of consumer?.state().batchErrors ?? []) {
       const key = at(topic, partition)

@@ -31,7 +31,7 @@ export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Mo
   const { nextOffset: from } = stored
   const { start: next, topicId } = log
   if (log.state === 'ok')
-    throw new Error(`${nameOf(of)} holds offset ${from}, where it is read on: there is nothing to accept`)
+    throw new Error(`${nameOf(of)} holds offset ${from}, the next one to read: there is nothing to accept`)
   const givesUp =
     log.state === 'gap'
       ? `${log.missing === 1 ? '1 record is' : `${log.missing} records are`} given up: ${nameOf(of)}, ${offsets(from, next)}, deleted before they were applied`
@@ -49,7 +49,7 @@ export async function planSkip(parts: OffsetsParts, of: Partition, to: number): 
   if (log.state !== 'ok') throw new Error(log.message)
   if (to <= from)
     throw new OffsetsUsageError(
-      `--to takes an offset after ${from}, where ${nameOf(of)} is read on, got ${to}`,
+      `--to takes an offset after ${from}, the next offset of ${nameOf(of)}, got ${to}`,
     )
   if (to > log.end)
     throw new OffsetsUsageError(`--to takes at most ${log.end}, where ${nameOf(of)} ends, got ${to}`)

@@ -59,7 +59,7 @@ async function untilHealed(redis: Redis, wanted: Map<string, number>, { wrongs }
     const behind = [...wanted].filter(([name, revision]) => (now.get(name) ?? 0) < revision)
     if (behind.length === 0) return
     if (Date.now() < until) continue
-    wrongs.add('a key that was put back is right again within 60 s', behind)
+    wrongs.add('a key that went back is right again within 60 s', behind)
     return
   }
 }

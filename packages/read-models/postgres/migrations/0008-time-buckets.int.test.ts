@@ -63,7 +63,7 @@ test('time buckets are filled from the kept orders as the projector would have c
   expect(await counters()).toEqual(counted)
 })
 
-test('what an order lost to refunds is no takings of its bucket, and never more than it has', async () => {
+test('refunded money does not count as takings of a bucket, and never exceeds those of the order', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [
     anOrder({ eventId, orderId: 'A-1' }),

@@ -21,7 +21,7 @@ create trigger api_key_changes
 before insert or update of key_id, secret_sha256, organization_id, name, scopes, event_id, created_at, expires_at, revoked_at
 on api_keys for each row execute function note_api_key_change();
 
--- Tally deletes no key; somebody else may.
+-- Tally never deletes a key, but an operator may.
 create table api_key_deletions (
   is_only boolean primary key default true check (is_only),
   deletions bigint not null default 0
