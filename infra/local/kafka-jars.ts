@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './command.ts'
 import type { PartSetup } from './part.ts'
@@ -16,8 +16,9 @@ export const jarsFolder = join(kafkaFolder, 'libs')
  */
 export async function haveJars({ log, signal }: Pick<PartSetup, 'log' | 'signal'>): Promise<void> {
   if (existsSync(jarsFolder)) return
-  const partly = join(kafkaFolder, `libs.${process.pid}`)
-  mkdirSync(partly, { recursive: true })
+  mkdirSync(kafkaFolder, { recursive: true })
+  // Of its own: one process may start several Kafkas at once.
+  const partly = mkdtempSync(join(kafkaFolder, 'libs.'))
   log(`kafka: fetching Kafka ${version} from Maven Central (${jarCount} jars, 44 MB), once`)
   const args = ['-B', '-f', join(import.meta.dirname, 'pom.xml'), 'dependency:copy-dependencies']
   try {
@@ -25,6 +26,7 @@ export async function haveJars({ log, signal }: Pick<PartSetup, 'log' | 'signal'
       signal,
       onLine: progress(log),
     })
+    chmodSync(partly, 0o755)
     if (!existsSync(jarsFolder)) renameSync(partly, jarsFolder)
     log(`kafka: ${readdirSync(jarsFolder).length} jars are here`)
   } finally {

@@ -185,9 +185,9 @@ function openTick(
 
     await attempt(async () => {
       await publisher.flush()
-      const isHeld = (of: StoredOffset) => publisher.holdsBack(of, of.revision)
+      const isBehind = (of: StoredOffset) => publisher.holdsBack(of, of.revision)
       const healed = await Promise.all(
-        known.filter(of => !isHeld(of)).map(of => publisher.heal(of, of.revision)),
+        known.filter(of => !isBehind(of)).map(of => publisher.heal(of, of.revision)),
       )
       if (healed.includes(true)) {
         logger.info(
@@ -198,7 +198,7 @@ function openTick(
       }
       // Not awaited: new changes do not wait for the backlog.
       draining = attempt(() => publisher.drain(isStopping))
-      const settled = known.filter(of => !isHeld(of))
+      const settled = known.filter(of => !isBehind(of))
       const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
       const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
       const said = await asOf.sayable(known, [...settled, ...whole], hasAdded)
