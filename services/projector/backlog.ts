@@ -1,7 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Published } from '@tally/read-models'
 import { keyOf, type Partition } from './partition.ts'
-import { type Mark, openPending, type Pending } from './pending.ts'
+import { joinMarks, type Mark, openPending, type Pending } from './pending.ts'
 
 /** Events and organizations per piece: new changes wait no longer than one piece takes. */
 const pieceSize = 20
@@ -31,6 +31,11 @@ export type Backlog = {
    * shard that has not begun.
    */
   add(entry: BacklogEntry): void
+  /**
+   * Takes the marks of what was published meanwhile, with its events: an entry's mark that ends where one of them begins is
+   * extended to its end. Redis refuses such a mark alone, and the entry would end behind everything that came since.
+   */
+  extend(marks: Iterable<Mark>, published: Published['events']): void
   /** The next piece; undefined if nothing is left. */
   next(): Piece | undefined
   /** Whether anything of the partition is left. */
@@ -41,13 +46,18 @@ type Entry = {
   events: EventId[]
   organizations: OrganizationId[]
   marks: Mark[]
-  noted: Published['events']
+  noted: Map<EventId, Published['events'][number]>
   /** Its first piece was handed out: the events in it may already have been read. */
   hasBegun: boolean
 }
 
 export function openBacklog(): Backlog {
   const entries: Entry[] = []
+
+  const note = ({ noted }: Entry, published: Published['events']): void => {
+    for (const event of published)
+      if (event.revision > (noted.get(event.eventId)?.revision ?? -1)) noted.set(event.eventId, event)
+  }
 
   const pieceOf = (entry: Entry): Piece => {
     entry.hasBegun = true
@@ -58,11 +68,11 @@ export function openBacklog(): Backlog {
     if (isLast) for (const mark of entry.marks) pending.addMark(mark)
     return {
       pending,
-      noted: isLast ? entry.noted : [],
+      noted: isLast ? [...entry.noted.values()] : [],
       done(published) {
         entry.organizations.splice(0, pieceSize)
         entry.events.splice(0, pieceSize)
-        entry.noted.push(...published)
+        note(entry, published)
         if (isLast) entries.shift()
       },
     }
@@ -76,7 +86,7 @@ export function openBacklog(): Backlog {
 
   const add = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
     if (entry.events.length + entry.organizations.length + entry.marks.length > 0)
-      entries.push({ ...entry, noted: [], hasBegun: false })
+      entries.push({ ...entry, noted: new Map(), hasBegun: false })
   }
 
   return {
@@ -95,6 +105,20 @@ export function openBacklog(): Backlog {
       joined.events = [...new Set([...joined.events, ...events])]
       joined.organizations = [...new Set([...joined.organizations, ...organizations])]
       joined.marks.push(mark)
+    },
+    extend(marks, published) {
+      for (const mark of marks) {
+        for (const entry of entries) {
+          const at = entry.marks.findIndex(one => keyOf(one) === keyOf(mark))
+          const known = entry.marks[at]
+          if (known === undefined || mark.since < known.since || mark.since > known.revision) continue
+          entry.marks[at] = joinMarks(known, mark)
+          note(
+            entry,
+            published.filter(({ shard }) => shard === mark.partition),
+          )
+        }
+      }
     },
     next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0])),
     holds: of => entries.some(({ marks }) => marks.some(mark => keyOf(mark) === keyOf(of))),

@@ -54,7 +54,7 @@ function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
 }
 
 /** Two spans make one if they touch; otherwise the later one stays, and `heal` finds what lies before it. */
-function joinMarks(one: Mark | undefined, other: Mark): Mark {
+export function joinMarks(one: Mark | undefined, other: Mark): Mark {
   if (one === undefined) return other
   const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
   if (later.since > earlier.revision) return later

@@ -11,6 +11,7 @@ import {
   type RedisKeys,
   readEpoch,
   readEventsSince,
+  readOffsets,
   readOrganizationsSince,
   type Unpublished,
 } from '@tally/read-models'
@@ -125,7 +126,8 @@ export function openPublisher(parts: {
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      await publish(taken)
+      const published = await publish(taken)
+      backlog.extend(taken.marks.values(), published)
       onPublished(performance.now() - began)
     } catch (error) {
       taken.addAll(due)
@@ -143,10 +145,14 @@ export function openPublisher(parts: {
   }
 
   const drainOnce = async (isStopping: () => boolean) => {
-    for (let piece = backlog.next(); piece !== undefined && !isStopping(); piece = backlog.next()) {
-      const now = piece
-      await next(() => pieceOnce(now))
-      await publisher.flush()
+    for (let isLeft = true; isLeft && !isStopping(); ) {
+      await next(async () => {
+        // Only now: the flush before may have extended its mark.
+        const piece = backlog.next()
+        isLeft = piece !== undefined
+        if (piece !== undefined) await pieceOnce(piece)
+      })
+      if (isLeft) await publisher.flush()
     }
   }
 
@@ -200,11 +206,14 @@ export function openPublisher(parts: {
       const mark = await redis.hget(keys.shard(of.partition), publishedField(of.topic))
       const published = Number(mark ?? 0)
       if (published >= storedRevision) return false
+      // As of now: the marks of batches that come from here on touch it, and extend it in the backlog.
+      const now = (await readOffsets(db, [of.topic])).find(({ partition }) => partition === of.partition)
+      const current = Math.max(storedRevision, now?.revision ?? 0)
       const events = await readEventsSince(db, of.partition, published)
       // Redis lost everything: only the projector that reads their topic publishes all organizations.
       const isOthers = mark === null && organizationsTopic !== undefined && of.topic !== organizationsTopic
       const organizations = isOthers ? [] : await readOrganizationsSince(db, published)
-      const found = { events, organizations, mark: { ...of, since: published, revision: storedRevision } }
+      const found = { events, organizations, mark: { ...of, since: published, revision: current } }
       if (events.length + organizations.length > fewEvents) backlog.add(found)
       else {
         for (const id of events) due.addEvent(id, { whole: true })

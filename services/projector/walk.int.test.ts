@@ -1,4 +1,4 @@
-import { ensureOffsets, eventRevisionField } from '@tally/read-models'
+import { ensureOffsets, eventRevisionField, readOffsets } from '@tally/read-models'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { projectBatch } from './projectBatch.ts'
@@ -215,4 +215,27 @@ test('a mark stores again what earlier pieces of its backlog published: the hash
   expect(advances).toBe(2)
   const fields = await stage.redis.hkeys(shardKey())
   expect(fields).toEqual(expect.arrayContaining(others.map(id => eventRevisionField(id as never))))
+})
+
+test('a mark whose backlog has ended vouches for what was published meanwhile, too', async () => {
+  const others = Array.from({ length: 60 }, newEventId)
+  await publish(
+    'events',
+    batchOf(
+      topics.events,
+      1,
+      others.map(id => anEvent(id, organizationId)),
+    ),
+  )
+  await stage.redis.del(shardKey())
+  const of = { topic: topics.orders, partition: shard }
+  const revision = async () =>
+    (await readOffsets(stage.db, [of.topic])).find(({ partition }) => partition === shard)?.revision ?? 0
+  expect(await publisher.heal(of, await revision())).toBe(true)
+  const draining = publisher.drain()
+  await sell()
+  expect(publisher.holdsBack(of, 1)).toBe(true)
+  await draining
+  expect(await publisher.heal(of, await revision())).toBe(false)
+  expect(await stage.redis.hkeys(shardKey())).toContain(eventRevisionField(eventId as never))
 })
