@@ -239,3 +239,10 @@ test('a mark whose backlog has ended vouches for what was published meanwhile, t
   expect(await publisher.heal(of, await revision())).toBe(false)
   expect(await stage.redis.hkeys(shardKey())).toContain(eventRevisionField(eventId as never))
 })
+
+test('a key of another type is replaced', async () => {
+  await stage.redis.del(eventKey())
+  await stage.redis.set(eventKey(), 'not a hash')
+  await walkRound()
+  expect(await figures()).toBe(1)
+})

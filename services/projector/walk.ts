@@ -12,8 +12,12 @@ import {
 import type { Partition } from './partition.ts'
 import type { Publisher } from './publisher.ts'
 
-/** Events per step; at two to three steps a second, 50,000 events take 40 s. */
-const pageSize = 500
+/**
+ * Events per step: so many that a round takes about 50 steps (20 s), as counted in the round before. At most 2,000: from
+ * 300,000 events on, a round takes longer than 60 s.
+ */
+const pageSizes = { first: 500, least: 20, most: 2_000 }
+const stepsPerRound = 50
 
 export type Walk = {
   /** Compares the next page of the assigned shards' events, and of organizations. */
@@ -49,27 +53,42 @@ export function openWalk({
   organizationsTopic: string
 }): Walk {
   const events = openRound<EventId>(
-    (shard, after) => readEventRevisions(db, { shard, after, limit: pageSize }),
+    (shard, after, limit) => readEventRevisions(db, { shard, after, limit }),
     async (id, shard) => ({
-      published: await redis.hget(keys.event(id), 'revision'),
+      published: await readRevision(keys.event(id)),
       noted: await redis.hget(keys.shard(shard), eventRevisionField(id)),
     }),
   )
   const organizations = openRound<OrganizationId>(
-    (_shard, after) => readOrganizationRevisions(db, { after, limit: pageSize }),
-    async id => ({ published: await redis.hget(keys.organization(id), 'revision'), noted: null }),
+    (_shard, after, limit) => readOrganizationRevisions(db, { after, limit }),
+    async id => ({ published: await readRevision(keys.organization(id)), noted: null }),
   )
 
+  /** A key of another type has no revision: publishing replaces it. */
+  const readRevision = (key: string): Promise<string | null> =>
+    redis.hget(key, 'revision').catch(error => {
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null
+      throw error
+    })
+
   function openRound<Id extends string>(
-    readPage: (shard: number, after: Id | undefined) => Promise<HeadRevision<Id>[]>,
+    readPage: (shard: number, after: Id | undefined, limit: number) => Promise<HeadRevision<Id>[]>,
     readRedis: (id: Id, shard: number) => Promise<{ published: string | null; noted: string | null }>,
   ) {
     let at: { shard: number; after: Id | undefined } | undefined
     let suspects = new Map<Id, number>()
+    let pageSize = pageSizes.first
+    let walked = 0
 
     const compare = async ({ id, revision }: HeadRevision<Id>, shard: number): Promise<Found<Id>> => {
       const { published, noted } = await readRedis(id, shard)
       return { id, revision, published: Math.max(Number(published ?? -1), aboveOr(revision, noted)) }
+    }
+
+    const endRound = (): void => {
+      const { least, most } = pageSizes
+      pageSize = Math.min(most, Math.max(least, Math.ceil(walked / stepsPerRound)))
+      walked = 0
     }
 
     /** The differences of a page that were already there at the last look. */
@@ -77,7 +96,7 @@ export function openWalk({
       const [first] = shards
       if (first === undefined) return []
       if (at === undefined || !shards.includes(at.shard)) at = { shard: first, after: undefined }
-      const page = await readPage(at.shard, at.after)
+      const page = await readPage(at.shard, at.after, pageSize)
       const { shard } = at
       const found = await Promise.all(page.map(head => compare(head, shard)))
       const differing = found.filter(({ revision, published }) => published !== revision)
@@ -88,7 +107,12 @@ export function openWalk({
       if (suspects.size > 0) return confirmed
       const last = page.at(-1)
       const nextShard = shards[(shards.indexOf(at.shard) + 1) % shards.length] as number
-      at = page.length < pageSize ? { shard: nextShard, after: undefined } : { ...at, after: last?.id }
+      walked += page.length
+      if (page.length === pageSize) at = { ...at, after: last?.id }
+      else {
+        at = { shard: nextShard, after: undefined }
+        if (nextShard === first) endRound()
+      }
       return confirmed
     }
 

@@ -20,6 +20,8 @@ const redisTimeoutMs = 500
 
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */
 const readConnections = 8
+/** How long closing waits for a part that hangs: all of them together stay below the 10 s of commands.md. */
+const hangsMs = 1_000
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 /** Connections for keys, the rate limit and polls. */
 const authConnections = 4
@@ -56,7 +58,7 @@ export async function startQuery(
       onlyReads: true,
       onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
     })
-    lifecycle.onRelease('postgres', () => pool.destroy())
+    lifecycle.onRelease('postgres', () => pool.destroy(), hangsMs)
     return pool
   }
   const db = openPool(readConnections)
@@ -87,13 +89,13 @@ export async function startQuery(
   })
   const turns = openRedisTurns({ redis, keys, topics, breaker }, settings.rateLimits)
   const counts = openRequestCounts({ redis, keys, logger })
-  lifecycle.onRelease('counts of requests', () => counts.close())
+  lifecycle.onRelease('counts of requests', () => counts.close(), hangsMs)
   const onOver = (key: ApiKey) => counts.note(key, 401)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
-  lifecycle.onRelease('authenticator', () => authenticator.close())
+  lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   const shared = openSharedReads(openGate(gateOptions))
   const watermarks = watchWatermarks({ db: authDb, topics, onFailure })
-  lifecycle.onRelease('watermarks', () => watermarks.close())
+  lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
   const list = openEventList({ db, redis, keys, breaker, shared, onFailure })
   const views = openEventViews({
     db,

@@ -5,7 +5,13 @@
 -- ARGV[3+] field, value, ...
 -- returns  `stored`; `older`: the hash is as new already; `gap`: the hash is not at the revision of ARGV[2], publish it whole
 local revision = tonumber(ARGV[1])
-local current = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
+local found = redis.pcall('HGET', KEYS[1], 'revision')
+if type(found) == 'table' then
+  -- A key of another type: whatever put it there, it is no document.
+  redis.call('DEL', KEYS[1])
+  found = false
+end
+local current = tonumber(found or '-1')
 if current > revision then
   return 'older'
 end
