@@ -64,9 +64,17 @@ export class LogChangedError extends Error {
 
 /** Whether the broker refused records because they exceed their topic's limit. */
 export function isTooLarge(error: unknown): boolean {
+  return hasType(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')
+}
+
+/** Kafka refused records for their time: this host's clock is more than an hour ahead (message.timestamp.after.max.ms). */
+export function isWrongTime(error: unknown): boolean {
+  return hasType(error, 'INVALID_TIMESTAMP')
+}
+
+function hasType(error: unknown, ...types: string[]): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown }
-  if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true
-  return cause instanceof Error && isTooLarge(cause)
+  return types.includes(type ?? '') || (cause instanceof Error && hasType(cause, ...types))
 }
 
 /** Records could not be sent; none, some or all of them may be in Kafka. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, test, vi } from 'vitest'
 import { KafkaSendError } from './errors.ts'
 import { connectForTest, newTopic, producerForTest, readForTest, textOf, until } from './testing.ts'
 
@@ -101,4 +101,24 @@ test('records that their topic refuses for their size arrive once each, in order
   const { records: came } = await readAll(connection, topic, texts.length)
   expect(came.map(textOf)).toEqual(texts.map(text => (text.length > 10 ? '6000 characters' : text)))
   await expect(producer.send(records)).rejects.toThrow(KafkaSendError)
+})
+
+test('records of a host whose clock is two hours ahead arrive with a time that Kafka took before', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  const acceptedMs = Date.now()
+  vi.spyOn(Date, 'now').mockImplementation(() => acceptedMs + 2 * 3_600_000)
+  try {
+    const record = { topic, key: null, value: 'v' }
+    await producer.send([
+      { ...record, acceptedMs: acceptedMs + 1 },
+      { ...record, acceptedMs },
+    ])
+    await expect(producer.send([record])).rejects.toThrow(KafkaSendError)
+  } finally {
+    vi.restoreAllMocks()
+  }
+  const { records } = await readAll(connection, topic, 2)
+  expect(records.map(({ timestampMs }) => timestampMs)).toEqual([acceptedMs, acceptedMs])
 })

@@ -1,7 +1,7 @@
 import type { ICustomPartitioner, Message } from 'kafkajs'
 import { RETRY } from './client.ts'
 import { type KafkaConnection, inside } from './connection.ts'
-import { isTooLarge, KafkaSendError } from './errors.ts'
+import { isTooLarge, isWrongTime, KafkaSendError } from './errors.ts'
 import { kafkajs } from './kafkajs.ts'
 import type { OutgoingRecord, Producer } from './types.ts'
 
@@ -22,14 +22,17 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     retry: RETRY,
   })
   await producer.connect()
-  const send = async (request: OutgoingRecord[]): Promise<void> => {
+  const send = async (request: OutgoingRecord[], timeMs?: number): Promise<void> => {
     try {
       await producer.sendBatch({
         acks: -1,
         compression: compressionOf(request),
-        topicMessages: byTopic(request),
+        topicMessages: byTopic(request, timeMs),
       })
     } catch (error) {
+      const acceptedMs = acceptedTime(request)
+      if (timeMs === undefined && acceptedMs !== undefined && isWrongTime(error))
+        return send(request, acceptedMs)
       throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
     }
   }
@@ -106,9 +109,16 @@ function lengthOf(bytes: Buffer | string | null): number {
   return typeof bytes === 'string' && bytes.length < 100 ? bytes.length * 3 : Buffer.byteLength(bytes)
 }
 
-function byTopic(records: OutgoingRecord[]): { topic: string; messages: Message[] }[] {
+/** The earliest of the times that Kafka took; undefined if a record has none. */
+function acceptedTime(records: OutgoingRecord[]): number | undefined {
+  const times = records.map(({ acceptedMs }) => acceptedMs)
+  return times.reduce((one, other) => one && other && Math.min(one, other))
+}
+
+function byTopic(records: OutgoingRecord[], timeMs?: number): { topic: string; messages: Message[] }[] {
+  const timestamp = String(timeMs)
   return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, group]) => ({
     topic,
-    messages: group as Message[],
+    messages: (timeMs === undefined ? group : group.map(one => ({ ...one, timestamp }))) as Message[],
   }))
 }

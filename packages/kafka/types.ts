@@ -34,6 +34,8 @@ export type OutgoingRecord = {
   value: Buffer | string | null
   headers?: RecordHeaders
   partition?: number
+  /** A time to send it with if Kafka refuses this host's clock, which may be wrong: one that Kafka took before. */
+  acceptedMs?: number
 }
 
 /**

@@ -61,7 +61,8 @@ function deadLetter(topic: string, { source, partition, record, rejected }: Reje
     '__connect.errors.exception.message': rejected.message,
     ...(leftOut && valueHeaders(leftOut)),
   }
-  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) } }
+  const acceptedMs = record.timestampMs
+  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) }, acceptedMs }
 }
 
 const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => ({

@@ -43,6 +43,7 @@ test('a bad record goes to the dead letters as it came, and the records around i
         '__connect.errors.offset': '1',
         '__connect.errors.exception.message': expect.stringMatching(/^status: /),
       },
+      acceptedMs: 0,
     },
   ])
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })

@@ -62,12 +62,17 @@ export function openPublisher(parts: {
   organizationsTopic?: string
   /** Called with the duration of each flush that had something to publish. */
   onPublished?: (tookMs: number) => void
+  /** Called when documents of a new epoch were published. */
+  onNewEpoch?: () => void
 }): Publisher {
-  const { db, redis, keys, organizationsTopic, onPublished = () => {} } = parts
+  const { db, redis, keys, organizationsTopic, onPublished = () => {}, onNewEpoch = () => {} } = parts
   let due = openPending()
   const late = new Map<string, { pending: Pending; of: Partition; sinceMs: number }>()
   const backlog = openBacklog()
-  const epochs = openEpochs(parts)
+  let isNewEpoch = false
+  const epochs = openEpochs(parts, () => {
+    isNewEpoch = true
+  })
   let running: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | undefined
   let draining: Promise<void> | undefined
@@ -94,6 +99,8 @@ export function openPublisher(parts: {
     const published = await publishEvents({ ...parts, epochs }, events)
     const epoch = published.epoch ?? (await readEpoch(db))
     if (epoch !== null) await advance(epoch, [...marks.values()], [...noted, ...published.events])
+    if (isNewEpoch) onNewEpoch()
+    isNewEpoch = false
     return published.events
   }
 

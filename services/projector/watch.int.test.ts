@@ -64,7 +64,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     holdsBack: ({ partition }) => heldBack.includes(partition),
   }
   const series = { set() {}, inc() {} }
-  const stop = watch({
+  const watching = watch({
     kafka: {} as KafkaConnection,
     db,
     publisher,
@@ -87,7 +87,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     logger: openLogger('test', 'silent'),
   })
   await until('three ticks are over', () => flushes >= 3)
-  await stop()
+  await watching.stop()
   return told
 }
 

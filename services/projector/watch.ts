@@ -19,6 +19,12 @@ import type { Walk } from './walk.ts'
 
 const tickMs = 400
 
+export type Watch = {
+  /** Ticks at once, or after the tick that runs. */
+  soon(): void
+  stop(): Promise<void>
+}
+
 export type WatchParts = {
   kafka: KafkaConnection
   db: Postgres
@@ -47,28 +53,37 @@ export type WatchParts = {
  * takes a step of the walk. A part that does not answer delays only its own steps; the next tick tries again. Returns a
  * function that stops it.
  */
-export function watch(parts: WatchParts): () => Promise<void> {
+export function watch(parts: WatchParts): Watch {
   let stopped = false
+  let isDue = false
   const { tick, settle } = openTick(parts, () => stopped)
   let wake = () => {}
+  const sleep = () =>
+    new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, tickMs)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   const done = (async () => {
     while (!stopped) {
+      isDue = false
       await tick()
-      if (stopped) return
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, tickMs)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      if (!stopped && !isDue) await sleep()
     }
   })()
-  return async () => {
-    stopped = true
-    wake()
-    await done
-    await settle()
+  return {
+    soon() {
+      isDue = true
+      wake()
+    },
+    async stop() {
+      stopped = true
+      wake()
+      await done
+      await settle()
+    },
   }
 }
 

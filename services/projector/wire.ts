@@ -29,7 +29,7 @@ import type { Partition } from './partition.ts'
 import { openPublisher } from './publisher.ts'
 import { openRefusals } from './refusals.ts'
 import { openWalk } from './walk.ts'
-import { watch } from './watch.ts'
+import { type Watch, watch } from './watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
 const concurrency = 4
@@ -88,11 +88,14 @@ export async function startProjector(
   })
   lifecycle.onRelease('redis', () => redis.disconnect())
   const keys = redisKeys(settings.redisPrefix)
+  let watching: Watch | undefined
   const publisher = openPublisher({
     db,
     redis,
     keys,
     organizationsTopic: names.organizations,
+    // Its watermarks are dropped: they are told again at once.
+    onNewEpoch: () => watching?.soon(),
     onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
   })
   const asOf = openAsOf({ db, redis, keys, topics })
@@ -114,7 +117,7 @@ export async function startProjector(
 
   const refusals = openRefusals({ metrics, logger })
   let assigned: Partition[] = []
-  const stopWatch = watch({
+  watching = watch({
     kafka,
     db,
     publisher,
@@ -131,7 +134,7 @@ export async function startProjector(
     metrics,
     logger,
   })
-  lifecycle.onRelease('watch', stopWatch, hangsMs)
+  lifecycle.onRelease('watch', () => watching?.stop(), hangsMs)
 
   const consumer = await consumeBatches(kafka, {
     groupId: settings.kafkaGroupId,

@@ -7,7 +7,10 @@ export type Allowed =
   /** All may answer 503. */
   | 'nothing'
 
-/** `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. */
+/**
+ * `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. So they may while
+ * Postgres is away: what it said last may not have come to Redis, which alone answers.
+ */
 export type Rule = { answers: Allowed; mayGoBack?: boolean | undefined }
 
 /** How long a process may continue with what it began while a part was away, or with its pause after time-outs. */
@@ -30,7 +33,11 @@ export function openRules() {
         comeBackMs,
         ({ answers }) => answers === 'nothing' || (answers === 'no-orders' && isOrders(path)),
       ),
-    mayGoBack: (askedMs: number) => held(askedMs, 0, ({ mayGoBack = false }) => mayGoBack),
+    /** Whether what was said before may be unknown: Postgres lost commits. */
+    mayLack: (askedMs: number) => held(askedMs, 0, ({ mayGoBack = false }) => mayGoBack),
+    mayGoBack: (askedMs: number) =>
+      held(askedMs, 0, ({ mayGoBack = false }) => mayGoBack) ||
+      held(askedMs, comeBackMs, ({ answers }) => answers !== 'everything'),
   }
 }
 export type Rules = ReturnType<typeof openRules>

@@ -35,6 +35,7 @@ export type Asking = {
    * rule.
    */
   allow: (rule: Rule) => void
+  mayGoBack: (askedMs: number) => boolean
   seen: () => { answers: number; unchanged: number; unavailable: number; backAcrossProcesses: number }
 }
 
@@ -84,7 +85,7 @@ export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }
       if (!(Number(reply.headers['retry-after']) >= 1)) wrongs.add('a 503 says Retry-After', where)
       return undefined
     }
-    if (reply.status === 404 && rules.mayGoBack(askedMs)) return undefined
+    if (reply.status === 404 && rules.mayLack(askedMs)) return undefined
     const isSame = reply.status === 304 && known?.headers.etag === reply.headers.etag
     if (reply.status !== 200 && !isSame) {
       wrongs.add('only what the table allows', `${where}: ${reply.status} ${reply.text.slice(0, 300)}`)
@@ -108,6 +109,7 @@ export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }
   return {
     get,
     allow: rules.set,
+    mayGoBack: rules.mayGoBack,
     seen: () => ({ ...seen, backAcrossProcesses: neverBack.acrossProcesses() }),
   }
 }

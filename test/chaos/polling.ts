@@ -38,7 +38,7 @@ const others = [
  */
 export function startPolling(parts: PollingParts): Polling {
   const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers = 3 } = parts
-  const { get, allow, seen } = openAsking(parts)
+  const { get, allow, mayGoBack, seen } = openAsking(parts)
   let wholeBatches = 0
   let stopped = false
 
@@ -49,6 +49,7 @@ export function startPolling(parts: PollingParts): Polling {
    * answer.
    */
   const askGroup = async (query: Polled, target: Target): Promise<number | undefined> => {
+    const begunMs = Date.now()
     const revision = target.grows ? undefined : await revisionOf(target.eventId)
     const first = await get(query, target, kpis)
     const [hours, items] = await Promise.all([
@@ -61,6 +62,8 @@ export function startPolling(parts: PollingParts): Polling {
     if (new Set([first, hours, items].map(({ body }) => body.meta.dayId)).size > 1) return asOfMs
     const isStill = revision !== undefined && revision === (await revisionOf(target.eventId))
     if (!target.grows && !isStill) return asOfMs
+    // Two sources may have answered, and the first one again: each of its own state.
+    if (mayGoBack(begunMs)) return asOfMs
     wholeBatches++
     const { totalOrders, totalSales, totalItemsSold } = first.body.data
     const told = { totalOrders, totalSales, totalItemsSold }

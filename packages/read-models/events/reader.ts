@@ -44,16 +44,14 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
   }))
 }
 
-/** Shard, revision and epoch of an event, without its record; undefined for an unknown event. */
-export function readHead(
-  db: Kysely<Database>,
-  eventId: EventId,
-): Promise<Pick<EventHead, 'shard' | 'revision' | 'epoch'> | undefined> {
-  return db
+/** The shard that an event's first record came through, undefined for an unknown event. */
+export async function readShard(db: Kysely<Database>, eventId: EventId): Promise<number | undefined> {
+  const row = await db
     .selectFrom('event_heads')
-    .select(['shard', 'revision', sql<number | null>`(select current_epoch())`.as('epoch')])
+    .select('shard')
     .where('event_id', '=', eventId)
     .executeTakeFirst()
+  return row?.shard
 }
 
 /** What the list of events says of one; menus, which may be long, stay in the database. */

@@ -13,7 +13,11 @@ export type Epochs = {
   enter(epoch: number, shards: Iterable<number>): Promise<void>
 }
 
-export function openEpochs({ redis, keys }: { redis: RedisClient; keys: RedisKeys }): Epochs {
+/** `onEntered`: called when shards have been taken over, so that their watermarks are told again. */
+export function openEpochs(
+  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  onEntered: () => void = () => {},
+): Epochs {
   const entered = new Map<number, number>()
   return {
     async enter(epoch, shards) {
@@ -23,6 +27,7 @@ export function openEpochs({ redis, keys }: { redis: RedisClient; keys: RedisKey
           entered.set(shard, await redis.enterEpoch(keys.shard(shard), epoch))
         }),
       )
+      if (fresh.length > 0) onEntered()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { inSnapshot, readAsOf, readHead, type Snapshot } from '@tally/read-models'
+import { inSnapshot, readAsOf, readShard, type Snapshot } from '@tally/read-models'
 import type { Answer } from '../answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
 import type { Readers } from '../readers.ts'
@@ -16,8 +16,9 @@ type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
 
 /**
  * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (decisions.md,
- * When a part is down). `asOf` comes from the same snapshot, so that it is true for these orders even after Postgres
- * lost commits. Equal questions (`key`) share one read.
+ * When a part is down). `asOf` is that of the event's other answers, read before the orders, and never later than that of
+ * the snapshot: true for these orders even after Postgres lost commits, and no later than what Redis can say next.
+ * Equal questions (`key`) share one read.
  */
 export async function answerFromOrders(
   readers: Readers,
@@ -25,23 +26,23 @@ export async function answerFromOrders(
   { key, question, read }: { key: string; question: Question; read: (snapshot: Snapshot) => Promise<Orders> },
 ): Promise<Answer> {
   const { eventId } = asked.params
-  await askEvent(readers, asked, question)
-  const { db, shared, topics, views, onFailure } = readers
+  const event = await askEvent(readers, asked, question)
+  const { db, shared, topics, onFailure } = readers
   try {
-    return await shared.share(asked.key.organizationId, `${eventId} ${key}`, undefined, async () => {
-      const note = views.expectSaid(eventId)
-      const { said, answer } = await inSnapshot(db, async snapshot => {
-        const head = await readHead(snapshot, eventId)
-        const asOfMs = head === undefined ? null : await readAsOf(snapshot, topics, head.shard)
-        return { said: { ...head, asOfMs }, answer: { ...(await read(snapshot)), eventId, asOfMs } }
-      })
-      const { revision, epoch, asOfMs } = said
-      if (revision !== undefined) note({ revision, epoch: epoch ?? 0, asOfMs })
-      return answer
-    })
+    const answer = await shared.share(asked.key.organizationId, `${eventId} ${key}`, undefined, () =>
+      inSnapshot(db, async snapshot => {
+        const shard = await readShard(snapshot, eventId)
+        const asOfMs = shard === undefined ? null : await readAsOf(snapshot, topics, shard)
+        return { ...(await read(snapshot)), eventId, asOfMs }
+      }),
+    )
+    return { ...answer, asOfMs: earlier(answer.asOfMs, event.asOfMs) }
   } catch (error) {
     if (error instanceof RequestProblem) throw error
     onFailure(error)
     throw unavailable()
   }
 }
+
+const earlier = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? one : Math.min(one, other)

@@ -16,7 +16,7 @@ import type { RedisTurns } from '../redisTurns.ts'
 import type { Composed } from './composed.ts'
 import { openPostgresSource } from './fromPostgres.ts'
 import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
-import { openMemory, type Said } from './memory.ts'
+import { openMemory } from './memory.ts'
 import type { Plan, Question } from './question.ts'
 import { openRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
@@ -26,6 +26,9 @@ const rememberedText = 24 * 1024 * 1024
 /** An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1 s. */
 const unknownMs = 800
 const rememberedUnknown = 20_000
+/** Retries of Redis when Postgres does not answer; a tick of the projector takes 0.4 s. */
+const lastRetries = 8
+const lastRetryMs = 100
 
 export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
 type Asked = { eventId: EventId; organizationId: OrganizationId }
@@ -36,11 +39,6 @@ export type EventViews = {
    * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit.
    */
   ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
-  /**
-   * Call it before a read of an event's watermark from Postgres, and the function that it returns with that watermark,
-   * so that no later answer from Redis says less.
-   */
-  expectSaid(eventId: EventId): (said: Said) => void
 }
 
 export type EventViewsParts = {
@@ -116,6 +114,24 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       return cold
     })
 
+  const isDated = (read: RedisRead | undefined): read is Read => isRead(read) && memory.sayable(read) !== null
+
+  /**
+   * Redis, when nobody else can answer. A projector that found Postgres restarted tells the watermarks anew within a tick:
+   * that is worth a short wait.
+   */
+  const readLast = async (
+    hot: RedisRead | undefined,
+    again: () => Promise<RedisRead | undefined>,
+  ): Promise<RedisRead | undefined> => {
+    let last = hot
+    for (let retry = 0; !isDated(last) && last !== 'missing' && retry < lastRetries; retry++) {
+      if (retry > 0) await new Promise(resolve => setTimeout(resolve, lastRetryMs))
+      last = await again()
+    }
+    return last
+  }
+
   const isUnknown = ({ eventId, organizationId }: Asked): boolean =>
     performance.now() < (unknown.get(`${organizationId}:${eventId}`) ?? 0)
 
@@ -159,7 +175,7 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         return answer(hot, memory.sayable(hot))
       }
       // Postgres hangs: do not wait for its time-outs.
-      if (isRead(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
+      if (isDated(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
       try {
         const cold = await readCold(of, needs)
         onSource('postgres')
@@ -170,17 +186,13 @@ export function openEventViews(parts: EventViewsParts): EventViews {
         onFailure(error)
         // Redis may have been too slow only once. A Postgres that is only busy will answer the next reads.
         if (!(error instanceof Overloaded && watermarks.isPostgresUp())) breaker.rely()
-        const again = hot ?? (await readHot(eventId, needs, permit))
+        const again = await readLast(hot, () => readHot(eventId, needs, permit))
         if (isRead(again)) return answer(again, memory.sayable(again))
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = again === 'missing' ? await listedEvents(organizationId) : undefined
         if (listed !== undefined && !listed.includes(eventId)) return undefined
         throw unavailable()
       }
-    },
-    expectSaid(eventId) {
-      const before = memory.now(eventId)
-      return said => memory.resetSaid(eventId, said, before)
     },
   }
 }

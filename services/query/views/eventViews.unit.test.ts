@@ -164,15 +164,6 @@ test.each([
   expect(await ask()).toEqual(['revision 10', 1_000])
 })
 
-test('an answer from Redis is not behind the watermark of the order list', async () => {
-  const { ask, views } = open()
-  redisHas(read(10, 1_000))
-  await ask()
-  views.expectSaid(of.eventId)({ revision: 10, asOfMs: 1_400, epoch: 1 })
-  expect(await ask()).toEqual(['revision 10', 1_400])
-  expect(sources.askedPostgres).toBe(0)
-})
-
 test('a refused request asks Postgres nothing and leaves nothing in memory', async () => {
   const { ask } = open()
   const refused = permitOf(Promise.resolve({ granted: false, limit: 2, remaining: 0, resetMs: 1 }))

@@ -6,12 +6,8 @@ import type { Head, Read } from './fromRedis.ts'
 const rememberedEvents = 2_000
 const rememberedEntries = 100_000
 
-/**
- * What was said of an event: the revision and the watermark, and the epoch in which that was told. `head` is kept for the
- * next read of Redis; orders are read without it.
- */
-type Remembered = { head: Head | undefined } & Said
-export type Said = { revision: number; asOfMs: number | null; epoch: number }
+/** `epoch`: in which the watermark was told. */
+type Remembered = { head: Head; asOfMs: number | null; epoch: number }
 /** What was remembered at one time; compared by identity. */
 export type Before = Remembered | undefined
 
@@ -22,7 +18,7 @@ export type Before = Remembered | undefined
  */
 export type Memory = {
   head(id: EventId): Head | undefined
-  /** Call it before a read of Postgres, and pass the result to `reset` or `resetSaid` with what was read. */
+  /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
   /** Whether a read of Redis says less than was said before. */
   isAhead(read: Read): boolean
@@ -35,44 +31,24 @@ export type Memory = {
   keep(read: Read): void
   /** Keeps what Postgres said; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
-  /** As reset, for a read of the event's orders. */
-  resetSaid(id: EventId, said: Said, before: Before): void
 }
 
 export function openMemory(): Memory {
   const remembered = new LRUCache<EventId, Remembered>({
     max: rememberedEvents,
     maxSize: rememberedEntries,
-    sizeCalculation: ({ head }) =>
-      1 +
-      (head === undefined
-        ? 0
-        : head.event.menuItems.length + head.event.days.length + head.event.areas.length),
+    sizeCalculation: ({ head: { event } }) =>
+      1 + event.menuItems.length + event.days.length + event.areas.length,
   })
 
-  const put = (id: EventId, now: Remembered) => {
-    const known = remembered.peek(id)
-    const isSame =
-      known?.head === now.head &&
-      known?.revision === now.revision &&
-      known.asOfMs === now.asOfMs &&
-      known.epoch === now.epoch
-    if (!isSame) remembered.set(id, now)
-  }
-  const resetTo = (id: EventId, now: Remembered, before: Before) => {
-    const known = remembered.peek(id)
-    if (known === undefined || known === before) return put(id, { ...now, head: now.head ?? known?.head })
-    const newer = known.revision > now.revision ? known : now
-    put(id, {
-      head: newer.head ?? known.head,
-      revision: newer.revision,
-      asOfMs: later(known.asOfMs, now.asOfMs),
-      epoch: Math.min(known.epoch, now.epoch),
-    })
+  const put = (now: Remembered) => {
+    const known = remembered.peek(now.head.eventId)
+    const isSame = known?.head === now.head && known.asOfMs === now.asOfMs && known.epoch === now.epoch
+    if (!isSame) remembered.set(now.head.eventId, now)
   }
   /** Whether the documents hold everything that they held when `known` was said. */
   const holdsAll = (known: Remembered, { head, epochs }: Read) =>
-    head.revision >= known.revision && epochs.documents <= known.epoch
+    head.revision >= known.head.revision && epochs.documents <= known.epoch
 
   return {
     head: id => remembered.get(id)?.head,
@@ -80,7 +56,7 @@ export function openMemory(): Memory {
     isAhead(read) {
       const known = remembered.peek(read.head.eventId)
       if (known === undefined || holdsAll(known, read)) return false
-      return read.head.revision < known.revision || (read.asOfMs ?? 0) < (known.asOfMs ?? 0)
+      return read.head.revision < known.head.revision || (read.asOfMs ?? 0) < (known.asOfMs ?? 0)
     },
     sayable(read) {
       const known = remembered.peek(read.head.eventId)
@@ -91,12 +67,17 @@ export function openMemory(): Memory {
       const known = remembered.peek(head.eventId)
       const isLater = known === undefined || (asOfMs ?? 0) >= (known.asOfMs ?? 0)
       const said = isLater || !holdsAll(known, read) ? { asOfMs, epoch: epochs.asOf } : known
-      put(head.eventId, { head, revision: head.revision, asOfMs: said.asOfMs, epoch: said.epoch })
+      put({ head, asOfMs: said.asOfMs, epoch: said.epoch })
     },
     reset({ head, asOfMs, epochs }, before) {
-      resetTo(head.eventId, { head, revision: head.revision, asOfMs, epoch: epochs.asOf }, before)
+      const known = remembered.peek(head.eventId)
+      if (known === undefined || known === before) return put({ head, asOfMs, epoch: epochs.asOf })
+      put({
+        head: known.head.revision > head.revision ? known.head : head,
+        asOfMs: later(known.asOfMs, asOfMs),
+        epoch: Math.min(known.epoch, epochs.asOf),
+      })
     },
-    resetSaid: (id, said, before) => resetTo(id, { head: undefined, ...said }, before),
   }
 }
 
