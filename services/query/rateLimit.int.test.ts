@@ -20,11 +20,16 @@ afterAll(async () => {
 const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']
 
-/** What each of five requests that come together is told, in their order. */
-async function fiveTogether(client: typeof redis, id: OrganizationId) {
+function limiterOver(client: typeof redis) {
   const breaker = openBreaker({ redis: client, onFailure: () => {} })
   const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
   const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns, breaker }, limits)
+  return { takeRequest, breaker }
+}
+
+/** What each of five requests that come together is told, in their order. */
+async function fiveTogether(client: typeof redis, id: OrganizationId) {
+  const { takeRequest } = limiterOver(client)
   return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
 }
 
@@ -52,4 +57,18 @@ test('where Redis does not know the organization, or does not answer, as many ar
       told.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
     ).toEqual(oneByOne)
   }
+})
+
+test('a process that loses Redis goes on counting from what Redis said last', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  await database.db
+    .insertInto('organizations')
+    .values({ organization_id: id, version: 1, name: 'Pro Loco', status: 'Trial', revision: 1 })
+    .execute()
+  const { takeRequest, breaker } = limiterOver(redis)
+  for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ granted: true, remaining })
+  breaker.trip()
+  expect(await takeRequest(id)).toMatchObject({ granted: true, remaining: 0 })
+  expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
 })

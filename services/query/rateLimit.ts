@@ -46,7 +46,7 @@ export function openRateLimiter(
       throw unavailable()
     })
     const limit = limits[status]
-    const now = Date.now()
+    const now = performance.now()
     let window = ownWindows.get(id)
     if (window === undefined || window.endsAtMs <= now) {
       window = { used: 0, endsAtMs: now + windowMs }
@@ -56,6 +56,10 @@ export function openRateLimiter(
     if (granted) window.used += 1
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
+
+  /** Remembers what Redis said of a window, so that a process that has to count for itself goes on from there. */
+  const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void =>
+    void ownWindows.set(id, { used: limit - remaining, endsAtMs: performance.now() + resetMs })
 
   /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
   const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
@@ -78,7 +82,10 @@ export function openRateLimiter(
     const { index, taken } = turns.takeRequest(id)
     return taken.then(reply => {
       if (reply === undefined) return takeHere(id).catch(error => takeAgain(id, error))
-      return reply === null ? publishAndTake(id) : grantOf(reply, index)
+      if (reply === null) return publishAndTake(id)
+      // Once for all that asked together.
+      if (index === 0) note(id, reply)
+      return grantOf(reply, index)
     })
   }
 }
