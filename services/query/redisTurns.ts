@@ -1,6 +1,12 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
-import { asOfField, earliest, eventRevisionField, type RedisClient, type RedisKeys } from '@tally/read-models'
+import {
+  type EventMark,
+  type RedisClient,
+  type RedisKeys,
+  readShardHash,
+  type ShardHash,
+} from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import type { Breaker } from './breaker.ts'
@@ -12,20 +18,6 @@ import type { Grant } from './rateLimit.ts'
  * organization's status.
  */
 export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
-
-/** A consistent view of a shard's hash. */
-export type ShardHash = {
-  /**
-   * The watermark up to which everything is counted and published, in epoch milliseconds: that of the topic furthest
-   * behind; null if one is missing.
-   */
-  asOfMs: number | null
-  /** The epoch of the watermarks; 0 if the hash has none. */
-  epoch: number
-  /** The highest published revision of each requested event; 0 if the hash has none. */
-  revisions: Map<EventId, number>
-}
-export type EventMark = { revision: number; epoch: number }
 
 /**
  * What every hot request asks Redis for. Requests that come together make one request batch: one round trip, one read
@@ -107,7 +99,6 @@ export function openRedisTurns(
 ): RedisTurns {
   const isCluster = redis instanceof Cluster
   const limitPairs = Object.entries(limits).flat()
-  const shardFields = ['epoch', ...topics.map(asOfField)]
   /** The requests since the last batch went out. */
   let turn: Turn | undefined
   /** The last batch, until it is answered or times out; while it is set, nothing is sent. */
@@ -135,17 +126,7 @@ export function openRedisTurns(
 
   const readShards = ({ shards }: Turn) =>
     [...shards].map(([shard, waiter]) =>
-      settle(waiter, async () => {
-        const ids = [...waiter.events]
-        const fields = [...shardFields, ...ids.map(eventRevisionField)]
-        const [epoch = null, ...texts] = await redis.hmget(keys.shard(shard), ...fields)
-        const revisions = texts.slice(topics.length)
-        return {
-          epoch: Number(epoch ?? 0),
-          asOfMs: earliest(texts.slice(0, topics.length).map(text => (text === null ? null : Number(text)))),
-          revisions: new Map(ids.map((id, index) => [id, Number(revisions[index] ?? 0)])),
-        }
-      }),
+      settle(waiter, () => readShardHash({ redis, keys }, topics, shard, [...waiter.events])),
     )
 
   const readEvents = ({ events, shards }: Turn) =>

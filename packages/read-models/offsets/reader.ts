@@ -1,7 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
-import type { RedisClient } from '../redis/client.ts'
-import { asOfField, type RedisKeys } from '../redis/keys.ts'
 
 export type StoredOffset = {
   topic: string
@@ -81,16 +79,6 @@ export async function readWatermarks(
     .execute()
   const stored = new Map(rows.map(({ topic, as_of }) => [topic, as_of]))
   return topics.map(topic => ({ topic, asOfMs: stored.get(topic) ?? null }))
-}
-
-/** The same as Redis says it. */
-export async function readPublishedAsOf(
-  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
-  topics: string[],
-  shard: number,
-): Promise<number | null> {
-  const moments = await redis.hmget(keys.shard(shard), ...topics.map(asOfField))
-  return earliest(moments.map(text => (text === null ? null : Number(text))))
 }
 
 /** The earliest of some moments; null where one is missing. */

@@ -1,15 +1,13 @@
 import type { EventId, HourBucket, ItemCount, KpisAnswer, OrderStatus, TopItem } from '@tally/contract'
 import { allAreas, itemCounts, type ItemsDocument, topItems } from '@tally/core'
-import type { StoredEvent } from '@tally/read-models'
+import type { ReadVersion, StoredEvent } from '@tally/read-models'
 
 /** The day that a screen shows. */
 export type DayRef = { eventId: EventId; dayId: number }
 
 /** What Redis or Postgres has of a day at one revision. */
-export type DayRead = {
+export type DayRead = ReadVersion & {
   event: StoredEvent
-  revision: number
-  asOfMs: number | null
   kpis: KpisAnswer
   hours: HourBucket[]
   items: ItemsDocument

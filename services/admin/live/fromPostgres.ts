@@ -13,9 +13,16 @@ export function readDayFromPostgres(
     const [head] = await readEventHeads(snapshot, [eventId])
     if (head?.event === undefined) return undefined
     const { event, revision, shard } = head
+    const epoch = head.epoch ?? 0
     const scope = { areas: [{ eventId, dayId, areaId: allAreas }] }
     const documents = (await composeDocuments(snapshot, scope)).get(eventId)
     const asOfMs = await readAsOf(snapshot, topics, shard)
-    return { event, revision, asOfMs, ...documentsOf(viewsOf(dayId).map(name => documents?.get(name))) }
+    return {
+      event,
+      revision,
+      asOfMs,
+      epochs: { documents: epoch, asOf: epoch },
+      ...documentsOf(viewsOf(dayId).map(name => documents?.get(name))),
+    }
   })
 }

@@ -1,55 +1,71 @@
 import {
   emptyDocument,
-  readPublishedAsOf,
+  type EventMark,
+  fitsShard,
   type RedisClient,
   type RedisKeys,
+  readShardHash,
   type StoredEvent,
 } from '@tally/read-models'
 import { type DayRead, type DayRef, viewsOf } from './day.ts'
 
-export type RedisDays = {
-  /** The revision that an event has in Redis, and up to when it is counted; undefined where it has none. */
-  head(
-    eventId: DayRef['eventId'],
-    shard: number,
-  ): Promise<{ revision: number; asOfMs: number | null } | undefined>
-  /** A whole day at one revision; undefined where Redis does not have all of it. */
-  day(ref: DayRef): Promise<DayRead | undefined>
-}
+/**
+ * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
+ * claims (fitsShard).
+ */
+export type RedisDay = DayRead | 'missing' | 'old'
+/**
+ * Reads a day from the documents that the projector publishes; `last`, if it is still of the event's revision, is not read
+ * again. Rejects if Redis does not answer.
+ */
+export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 
-/** Reads days from the documents that the projector publishes. Rejects where Redis does not answer. */
 export function openRedisDays(
   { redis, keys }: { redis: RedisClient; keys: RedisKeys },
   topics: string[],
 ): RedisDays {
-  // Asked for before the figures that it is said of.
-  const asOf = (shard: number) => readPublishedAsOf({ redis, keys }, topics, shard)
+  const readEvent = async (eventId: DayRef['eventId']): Promise<StoredEvent | undefined> => {
+    const text = await redis.hget(keys.event(eventId), 'event')
+    return text === null ? undefined : (JSON.parse(text) as StoredEvent)
+  }
 
-  return {
-    async head(eventId, shard) {
-      const asOfMs = await asOf(shard)
-      const revision = await redis.hget(keys.event(eventId), 'revision')
-      return revision === null ? undefined : { revision: Number(revision), asOfMs }
-    },
-    async day({ eventId, dayId }) {
-      const known = await redis.hget(keys.event(eventId), 'event')
-      if (known === null) return undefined
-      const asOfMs = await asOf((JSON.parse(known) as StoredEvent).shard)
-      const [revision, complete, record, ...texts] = await redis.hmget(
-        keys.event(eventId),
-        'revision',
-        'complete',
-        'event',
-        ...viewsOf(dayId),
-      )
-      if (typeof revision !== 'string' || typeof record !== 'string') return undefined
-      if (complete !== '1' && texts.includes(null)) return undefined
-      const event = JSON.parse(record) as StoredEvent
-      if (event.eventId !== eventId) throw new Error('Redis answered with another event')
-      return { event, revision: Number(revision), asOfMs, ...documentsOf(texts) }
-    },
+  return async ({ eventId, dayId }, last) => {
+    const known = last?.event ?? (await readEvent(eventId))
+    if (known === undefined) return 'missing'
+    // Read before the documents, which must contain what it claims.
+    const shard = await readShardHash({ redis, keys }, topics, known.shard, [eventId])
+    const dated = (epoch: number) => ({
+      asOfMs: shard.asOfMs,
+      epochs: { documents: epoch, asOf: shard.epoch },
+    })
+
+    if (last !== undefined) {
+      const { revision, epoch } = markOf(await redis.hmget(keys.event(eventId), 'revision', 'epoch'))
+      if (revision === last.revision)
+        return fitsShard(shard, eventId, { revision, epoch }) ? { ...last, ...dated(epoch) } : 'old'
+    }
+    const [revisionText, epochText, complete, record, ...texts] = await redis.hmget(
+      keys.event(eventId),
+      'revision',
+      'epoch',
+      'complete',
+      'event',
+      ...viewsOf(dayId),
+    )
+    if (typeof revisionText !== 'string' || typeof record !== 'string') return 'missing'
+    if (complete !== '1' && texts.includes(null)) return 'missing'
+    const { revision, epoch } = markOf([revisionText, epochText])
+    if (!fitsShard(shard, eventId, { revision, epoch })) return 'old'
+    const event = JSON.parse(record) as StoredEvent
+    if (event.eventId !== eventId) throw new Error('Redis answered with another event')
+    return { event, revision, ...dated(epoch), ...documentsOf(texts) }
   }
 }
+
+const markOf = ([revision, epoch]: (string | null | undefined)[]): EventMark => ({
+  revision: Number(revision ?? 0),
+  epoch: Number(epoch ?? 0),
+})
 
 /** The documents of `viewsOf`; one that is not there is that of a day without orders. */
 export function documentsOf(texts: (string | null | undefined)[]): Pick<DayRead, 'kpis' | 'hours' | 'items'> {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
-import { nextRevision, publishEvents } from '@tally/read-models'
+import {
+  asOfField,
+  eventRevisionField,
+  nextRevision,
+  publishEvents,
+  readEventHeads,
+} from '@tally/read-models'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../../test/support/until.ts'
 import { newEvent, newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
@@ -142,6 +148,53 @@ test('a screen never goes back to what Redis said before', async () => {
   const beats = screen.beats.length
   await until('it was looked at', () => screen.beats.length > beats + 1)
   expect(screen.orders()).toBe(8)
+  screen.end()
+})
+
+/** A day that Redis has at its latest revision, with a watermark, and what it had at the revision before. */
+async function publishedDay() {
+  const { redis, keys, topicPrefix } = stage.parts
+  const ref = await newDay()
+  const key = keys.event(ref.eventId)
+  await sell(ref, 7)
+  const before = await redis.hgetall(key)
+  await sell(ref, 8)
+  const revision = (await redis.hget(key, 'revision')) ?? ''
+  const watermark = [asOfField(`${topicPrefix}.events`), 2_000]
+  await redis.hset(keys.shard(0), eventRevisionField(ref.eventId), revision, ...watermark)
+  return { ref, key, before }
+}
+
+test.each([
+  ['is older than its shard says', ({ before }: Published) => before],
+  ['is of a later epoch than its shard', () => ({ epoch: Number.MAX_SAFE_INTEGER })],
+  ['cannot be checked', async ({ ref }: Published) => ({ event: await scatter(ref) })],
+])('an event that %s is shown as Postgres has it, with the watermark of Postgres', async (_, harm) => {
+  const published = await publishedDay()
+  await stage.parts.redis.hset(published.key, { 'kpis:41:0': '{}', ...(await harm(published)) })
+  const screen = look(published.ref)
+  await until('it is shown', () => screen.shown.length > 0)
+  expect([screen.orders(), screen.beats[0]?.asOfMs]).toEqual([8, null])
+  screen.end()
+})
+type Published = Awaited<ReturnType<typeof publishedDay>>
+
+/** Marks an event in Redis as one whose records came through several shards. */
+async function scatter({ eventId }: DayRef): Promise<string> {
+  const [head] = await readEventHeads(stage.db, [eventId])
+  return JSON.stringify({ ...head?.event, isScattered: true })
+}
+
+test('when Postgres has lost commits, a screen says what Postgres says', async () => {
+  const { ref, key, before } = await publishedDay()
+  const screen = look(ref)
+  await until('it is shown', () => screen.orders() === 8 && screen.beats.at(-1)?.asOfMs === 2_000)
+  await stage.db.updateTable('daily_counters').set({ paid: 7 }).where('event_id', '=', ref.eventId).execute()
+  const revision = Number(before.revision)
+  await stage.db.updateTable('event_heads').set({ revision }).where('event_id', '=', ref.eventId).execute()
+  await stage.parts.redis.del(key)
+  await until('the screen says it', () => screen.orders() === 7)
+  expect(screen.beats.at(-1)?.asOfMs).toBeNull()
   screen.end()
 })
 

@@ -1,15 +1,18 @@
 import {
+  isBehind,
   type Postgres,
   publishEvents,
   type RedisClient,
   type RedisKeys,
   readStatuses,
+  type Said,
+  say,
 } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import { within } from '../within.ts'
 import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
-import { openRedisDays } from './fromRedis.ts'
+import { openRedisDays, type RedisDay } from './fromRedis.ts'
 
 export type LiveParts = {
   db: Postgres
@@ -30,48 +33,61 @@ const statusPatienceMs = 500
 
 /**
  * Looks at one day again and again: two small replies of Redis while nothing changes, the documents when something
- * does. What Redis lacks is composed from Postgres and put there. Rejects where neither answers.
+ * does. By the rules of the API's answers (said.ts of packages/read-models) Postgres is asked if Redis does not have the
+ * event, holds what does not fit together or cannot be checked, or is behind what was shown; what Redis lacked is put
+ * there. Rejects if neither answers.
  */
 export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, ref: DayRef): DayReader {
-  const days = openRedisDays({ redis, keys }, topics)
+  const fromRedis = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
+  let said: Said | undefined
   let askPostgresAtMs = 0
   let askStatusesAtMs = Number.POSITIVE_INFINITY
 
-  const fromRedis = async (): Promise<DayRead | undefined> => {
-    if (last === undefined) return days.day(ref)
-    const head = await days.head(ref.eventId, last.event.shard)
-    if (head === undefined) return undefined
-    return head.revision === last.revision ? { ...last, asOfMs: head.asOfMs ?? last.asOfMs } : days.day(ref)
-  }
+  const askRedis = (): Promise<RedisDay | undefined> =>
+    fromRedis(ref, last).catch(error => {
+      logger.debug({ err: error }, 'Redis does not answer; the live screen asks Postgres')
+      return undefined
+    })
 
-  const fromPostgres = async (isMissing: boolean): Promise<DayRead | undefined> => {
-    if (last !== undefined && performance.now() < askPostgresAtMs) return last
+  const askPostgres = async (isMissing: boolean): Promise<DayRead> => {
     askPostgresAtMs = performance.now() + postgresEveryMs
     const found = await readDayFromPostgres(db, topics, ref)
-    if (isMissing && found !== undefined)
+    if (found === undefined) throw new Error('the event of a live screen is not there any more')
+    if (isMissing)
       publishEvents({ db, redis, keys }, new Map([[ref.eventId, { whole: true }]])).catch(error =>
         logger.debug({ err: error }, 'what Redis lacks was not put there'),
       )
     return found
   }
 
+  /** Reads what is to be shown; leaves it as it is if Redis cannot tell and Postgres was asked a moment ago. */
+  const read = async (): Promise<void> => {
+    const hot = await askRedis()
+    const isUsable = isDay(hot) && !isBehind(said, hot)
+    if (isUsable && !hot.event.isScattered) return show(hot, say(said, hot))
+    if (last !== undefined && performance.now() < askPostgresAtMs) return
+    try {
+      // It is the truth, even if it says less than before.
+      const cold = await askPostgres(hot === 'missing')
+      show(cold, say(undefined, cold))
+    } catch (error) {
+      if (isUsable) return show(hot, say(said, hot))
+      // What was shown stays true; a screen that hears nothing says that it is cut off.
+      if (!isDay(hot)) throw error
+    }
+  }
+  const show = (day: DayRead, saying: Said) => {
+    said = saying
+    last = { ...day, asOfMs: saying.asOfMs }
+  }
+
   return async () => {
-    let failed = false
-    const hot = await fromRedis().catch(error => {
-      failed = true
-      logger.debug({ err: error }, 'Redis does not answer; the live screen asks Postgres')
-      return undefined
-    })
-    const read = hot ?? (await fromPostgres(!failed))
-    if (read === undefined) throw new Error('the event of a live screen is not there any more')
     const before = last
-    // A Redis that came back with less than it had, or was asked before Postgres: nothing goes backwards on a screen.
-    const isOlder = before !== undefined && read.revision < before.revision
-    const now = isOlder ? before : read
-    last = { ...now, asOfMs: later(before?.asOfMs ?? null, read.asOfMs) }
+    await read()
+    if (last === undefined) throw new Error('nothing to show yet')
     const beat = { asOfMs: last.asOfMs, nowMs: Date.now() }
-    const isNews = before === undefined || before.revision !== now.revision
+    const isNews = before?.revision !== last.revision
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
     const statuses = await within(statusPatienceMs, readStatuses(db, ref)).catch(() => null)
     askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
@@ -79,5 +95,4 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
   }
 }
 
-const later = (one: number | null, other: number | null) =>
-  one === null || other === null ? (one ?? other) : Math.max(one, other)
+const isDay = (read: RedisDay | undefined): read is DayRead => typeof read === 'object'

@@ -1,13 +1,15 @@
 import type { EventId } from '@tally/contract'
 import {
   type DocumentName,
+  fitsShard,
   type RedisClient,
   type RedisKeys,
+  type ShardHash,
   type StoredEvent,
   versionOf,
 } from '@tally/read-models'
 import type { Permit } from '../permit.ts'
-import type { EventMark, RedisTurns, ShardHash } from '../redisTurns.ts'
+import type { RedisTurns } from '../redisTurns.ts'
 import type { DocumentTexts } from './question.ts'
 
 /** An event at one revision. */
@@ -76,7 +78,7 @@ export function openRedisSource({
       ...names,
     )
     if (typeof revision !== 'string') return 'missing'
-    if (!holds(shard, eventId, { revision: Number(revision), epoch: Number(epoch ?? 0) })) return 'old'
+    if (!fitsShard(shard, eventId, { revision: Number(revision), epoch: Number(epoch ?? 0) })) return 'old'
     if (version !== versionOf(event)) return undefined
     const documents = collect(names, texts, complete === '1')
     return documents === undefined
@@ -118,7 +120,7 @@ export function openRedisSource({
       turns.event(eventId, event.shard),
     ])
     if (mark === undefined) return 'missing'
-    if (!holds(shard, eventId, mark)) return 'old'
+    if (!fitsShard(shard, eventId, mark)) return 'old'
     if (mark.revision === cached.revision && needs(event, mark.revision).length === 0) {
       const epochs = { documents: mark.epoch, asOf: shard.epoch }
       return { head: cached, documents: noDocuments, asOfMs: shard.asOfMs, epochs }
@@ -127,13 +129,6 @@ export function openRedisSource({
     return (await readDocuments({ eventId, event }, needs, shard)) ?? readWhole(eventId, needs)
   }
 }
-
-/**
- * Whether an event's hash contains everything that its shard's hash, which was read first, claims (README.md of
- * packages/read-models, When Postgres or Redis goes back).
- */
-const holds = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventMark): boolean =>
-  revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch
 
 /** A reply is checked to be the one that was asked for: no event's bytes ever go out under another's name. */
 function checked(event: StoredEvent, eventId: EventId): StoredEvent {

@@ -1,4 +1,5 @@
 import type { EventId } from '@tally/contract'
+import { isBehind, type ReadVersion, type Said, say } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
 import type { Head, Read } from './fromRedis.ts'
 
@@ -46,28 +47,14 @@ export function openMemory(): Memory {
     const isSame = known?.head === now.head && known.asOfMs === now.asOfMs && known.epoch === now.epoch
     if (!isSame) remembered.set(now.head.eventId, now)
   }
-  /** Whether the documents hold everything that they held when `known` was said. */
-  const holdsAll = (known: Remembered, { head, epochs }: Read) =>
-    head.revision >= known.head.revision && epochs.documents <= known.epoch
-
   return {
     head: id => remembered.get(id)?.head,
     now: id => remembered.peek(id),
-    isAhead(read) {
-      const known = remembered.peek(read.head.eventId)
-      if (known === undefined || holdsAll(known, read)) return false
-      return read.head.revision < known.head.revision || (read.asOfMs ?? 0) < (known.asOfMs ?? 0)
-    },
-    sayable(read) {
-      const known = remembered.peek(read.head.eventId)
-      return known !== undefined && holdsAll(known, read) ? later(known.asOfMs, read.asOfMs) : read.asOfMs
-    },
+    isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
+    sayable: read => say(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
     keep(read) {
-      const { head, asOfMs, epochs } = read
-      const known = remembered.peek(head.eventId)
-      const isLater = known === undefined || (asOfMs ?? 0) >= (known.asOfMs ?? 0)
-      const said = isLater || !holdsAll(known, read) ? { asOfMs, epoch: epochs.asOf } : known
-      put({ head, asOfMs: said.asOfMs, epoch: said.epoch })
+      const { asOfMs, epoch } = say(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
+      put({ head: read.head, asOfMs, epoch })
     },
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
@@ -80,6 +67,14 @@ export function openMemory(): Memory {
     },
   }
 }
+
+const saidOf = (known: Remembered | undefined): Said | undefined =>
+  known && { revision: known.head.revision, asOfMs: known.asOfMs, epoch: known.epoch }
+const versionOf = ({ head: { revision }, asOfMs, epochs }: Read): ReadVersion => ({
+  revision,
+  asOfMs,
+  epochs,
+})
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
