@@ -34,8 +34,8 @@ export type BreakerParts = {
 
 /** Redis normally answers in less than 1 ms. With the time of Postgres added, an answer takes at most 100 ms. */
 export const patienceMs = 80
-/** The time-out while only Redis can answer: a late answer is better than none. */
-const lastPatienceMs = 1_000
+/** The time-out while only Redis can answer: a late answer, of up to three round trips, is better than none. */
+const lastPatienceMs = 1_500
 const relyMs = 2_000
 /** A timer that fires this much too late shows that this process was busy, not Redis. */
 const busyMs = 20

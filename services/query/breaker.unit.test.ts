@@ -85,14 +85,14 @@ test('refused writes are reported once, and so is the first accepted one; other 
   expect(writable).toEqual([false, true])
 })
 
-test('while Postgres cannot answer, an open breaker is closed and Redis has 1 s', async () => {
+test('while Postgres cannot answer, an open breaker is closed and Redis has 1.5 s', async () => {
   const { breaker } = open()
   breaker.trip()
   expect(breaker.isOpen()).toBe(true)
   breaker.rely()
   expect(breaker.isOpen()).toBe(false)
-  const slow = breaker.attempt(() => new Promise(resolve => setTimeout(() => resolve('late'), 500)))
-  await vi.advanceTimersByTimeAsync(500)
+  const slow = breaker.attempt(() => new Promise(resolve => setTimeout(() => resolve('late'), 1_400)))
+  await vi.advanceTimersByTimeAsync(1_400)
   expect(await slow).toBe('late')
   breaker.trip()
   expect(breaker.isOpen()).toBe(false)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
+import { openPostgres } from '@tally/read-models'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { testRedis } from '../../test/support/redis.ts'
@@ -20,10 +21,10 @@ afterAll(async () => {
 const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']
 
-function limiterOver(client: typeof redis) {
+function limiterOver(client: typeof redis, db = database.db) {
   const breaker = openBreaker({ redis: client, onFailure: () => {} })
   const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
-  const takeRequest = openRateLimiter({ db: database.db, redis: client, keys, turns, breaker }, limits)
+  const takeRequest = openRateLimiter({ db, redis: client, keys, turns, breaker }, limits)
   return { takeRequest, breaker }
 }
 
@@ -71,4 +72,28 @@ test('a process that loses Redis goes on counting from what Redis said last', as
   breaker.trip()
   expect(await takeRequest(id)).toMatchObject({ granted: true, remaining: 0 })
   expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
+})
+
+test('a process that loses Redis and Postgres goes on with the last limit, if it knows one', async () => {
+  const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
+  for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')
+  const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
+    name: 'test',
+    max: 1,
+    statementTimeoutMs: 500,
+    onError: () => {},
+  })
+  let isDown = false
+  const client = Object.assign(Object.create(redis), {
+    takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.takeRequests(...args),
+  })
+  const { takeRequest } = limiterOver(client, noDb)
+  expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })
+  isDown = true
+  expect(await takeRequest(known)).toMatchObject({ granted: true, limit: 3, remaining: 1 })
+  await expect(takeRequest(unknown)).rejects.toThrow('Service unavailable')
+  isDown = false
+  expect(await takeRequest(unknown)).toMatchObject({ granted: true, remaining: 2 })
+  await noDb.destroy()
 })

@@ -6,7 +6,7 @@ import {
   type RedisKeys,
   readOrganizationHead,
 } from '@tally/read-models'
-import type { RateLimits } from '@tally/runtime'
+import { type RateLimits, timeout } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Breaker } from './breaker.ts'
 import { unavailable } from './http/problems.ts'
@@ -16,15 +16,18 @@ import { type RedisTurns, type Taken, windowMs } from './redisTurns.ts'
 const unknownStatus: OrganizationStatus = 'Trial'
 /** Without Redis: how long a status is valid, so that the limit costs one query per organization and second. */
 const statusMs = 1_000
+/** Without Redis: how long Postgres may take before the last known limit is used, or Redis is asked again. */
+const slowMs = 500
 
 /** What the rate limit says to one request (decisions.md, Rate limit). */
 export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
+type Window = { used: number; limit: number; endsAtMs: number }
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 
 /**
  * Counts requests per organization in Redis, exact over all query processes: status, window and count are one
- * script. With Redis down, each process counts for itself (decisions.md, When a part is down); with
- * Postgres down as well no limit is known, and the request is a `service-unavailable`.
+ * script. With Redis down, each process counts for itself (decisions.md, When a part is down); with Postgres down as well,
+ * by the limit that was last known. If none was, the request is a `service-unavailable`.
  */
 export function openRateLimiter(
   parts: {
@@ -37,21 +40,24 @@ export function openRateLimiter(
   limits: RateLimits,
 ): RateLimiter {
   const { db, turns, breaker } = parts
-  const ownWindows = new LRUCache<OrganizationId, { used: number; endsAtMs: number }>({ max: 100_000 })
+  const ownWindows = new LRUCache<OrganizationId, Window>({ max: 100_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
   const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
 
+  const readLimit = (id: OrganizationId): Promise<number> => {
+    const last = ownWindows.get(id)
+    const limit = readStatus(id).then(status => limits[status])
+    return last === undefined ? limit : timeout(slowMs, limit).catch(() => last.limit)
+  }
+
   const takeHere = async (id: OrganizationId): Promise<Grant> => {
-    const status = await readStatus(id).catch(() => {
-      throw unavailable()
-    })
-    const limit = limits[status]
+    const limit = await readLimit(id)
     const now = performance.now()
-    let window = ownWindows.get(id)
-    if (window === undefined || window.endsAtMs <= now) {
-      window = { used: 0, endsAtMs: now + windowMs }
-      ownWindows.set(id, window)
-    }
+    const last = ownWindows.get(id)
+    const isOver = last === undefined || last.endsAtMs <= now
+    const window = isOver ? { used: 0, limit, endsAtMs: now + windowMs } : last
+    window.limit = limit
+    ownWindows.set(id, window)
     const granted = window.used < limit
     if (granted) window.used += 1
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
@@ -59,29 +65,41 @@ export function openRateLimiter(
 
   /** Remembers what Redis said of a window, so that a process that has to count for itself goes on from there. */
   const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void =>
-    void ownWindows.set(id, { used: limit - remaining, endsAtMs: performance.now() + resetMs })
+    void ownWindows.set(id, { used: limit - remaining, limit, endsAtMs: performance.now() + resetMs })
+
+  const takeAgain = async (id: OrganizationId): Promise<Grant> => {
+    breaker.rely()
+    const { index, taken } = turns.takeRequest(id)
+    const again = await taken
+    if (!again) throw unavailable()
+    return grantOf(again, index)
+  }
+
+  /**
+   * If Postgres fails or is slow too, by the last known limit. Without one asks Redis again: it may have been too slow only
+   * for a moment.
+   */
+  const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
+    const here = takeHere(id)
+    if (ownWindows.has(id)) return here
+    const again = timeout(slowMs, here).catch(() => takeAgain(id))
+    return Promise.any([here, again]).catch(() => {
+      throw unavailable()
+    })
+  }
 
   /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
   const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
     await publish(id).catch(() => undefined)
     const { index, taken } = turns.takeRequest(id)
     const again = await taken
-    return again ? grantOf(again, index) : takeHere(id)
-  }
-
-  /** If Postgres does not answer: asks Redis again, which may have been too slow only once. */
-  const takeAgain = async (id: OrganizationId, error: unknown): Promise<Grant> => {
-    breaker.rely()
-    const { index, taken } = turns.takeRequest(id)
-    const again = await taken
-    if (!again) throw error
-    return grantOf(again, index)
+    return again ? grantOf(again, index) : takeWithoutRedis(id)
   }
 
   return id => {
     const { index, taken } = turns.takeRequest(id)
     return taken.then(reply => {
-      if (reply === undefined) return takeHere(id).catch(error => takeAgain(id, error))
+      if (reply === undefined) return takeWithoutRedis(id)
       if (reply === null) return publishAndTake(id)
       // Once for all that asked together.
       if (index === 0) note(id, reply)

@@ -15,8 +15,8 @@ import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
-/** When a hanging command is abandoned; requests stop waiting earlier (breaker.ts). */
-const redisTimeoutMs = 500
+/** When a hanging command is abandoned; requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
+const redisTimeoutMs = 1_000
 
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */
 const readConnections = 8
@@ -94,7 +94,7 @@ export async function startQuery(
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   const shared = openSharedReads(openGate(gateOptions))
-  const watermarks = watchWatermarks({ db: authDb, topics, onFailure })
+  const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.rely, onFailure })
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
   const list = openEventList({ db, redis, keys, breaker, shared, onFailure })
   const views = openEventViews({

@@ -12,6 +12,7 @@ import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
+import { orAgain } from './orAgain.ts'
 
 export type EventList = {
   /**
@@ -55,8 +56,12 @@ export function openEventList(parts: {
       return document?.events ?? []
     })
 
-  const isCurrent = (id: OrganizationId, { revision }: List) =>
-    !breaker.refusesWrites() && revision >= (latest.peek(id) ?? 0)
+  /** The events if what Redis says is as new as it should be. */
+  const current = (id: OrganizationId, hot: List | 'missing' | undefined): EventAnswer[] | undefined => {
+    if (typeof hot !== 'object' || breaker.refusesWrites() || hot.revision < (latest.peek(id) ?? 0)) return
+    latest.set(id, hot.revision)
+    return hot.events
+  }
 
   const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(parts, [id]))
 
@@ -64,18 +69,15 @@ export function openEventList(parts: {
     async read(id, permit) {
       const hot = await fromRedis(id)
       await permit
-      const isHot = typeof hot === 'object'
-      if (isHot && isCurrent(id, hot)) {
-        latest.set(id, hot.revision)
-        return hot.events
-      }
+      const now = current(id, hot)
+      if (now !== undefined) return now
       try {
-        const events = await fromPostgres(id)
+        const events = await orAgain(fromPostgres(id), async () => current(id, await fromRedis(id)))
         if (hot === 'missing') repair(id)
         return events
       } catch (error) {
         onFailure(error)
-        if (isHot) return hot.events
+        if (typeof hot === 'object') return hot.events
         // As in eventViews.ts: a Postgres that is only busy is no reason to wait for Redis.
         if (!(error instanceof Overloaded)) breaker.rely()
         const again = await fromRedis(id)

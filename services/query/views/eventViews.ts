@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId, OrganizationId } from '@tally/contract'
 import {
   type Postgres,
@@ -17,6 +18,7 @@ import type { Composed } from './composed.ts'
 import { openPostgresSource } from './fromPostgres.ts'
 import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
 import { openMemory } from './memory.ts'
+import { orAgain } from './orAgain.ts'
 import type { Plan, Question } from './question.ts'
 import { openRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
@@ -26,11 +28,13 @@ const rememberedText = 24 * 1024 * 1024
 /** An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1 s. */
 const unknownMs = 800
 const rememberedUnknown = 20_000
-/** Retries of Redis when Postgres does not answer; a tick of the projector takes 0.4 s. */
-const lastRetries = 8
+/** How long Redis is asked again when Postgres does not answer; a tick of the projector takes 0.4 s. */
+const lastReadMs = 800
 const lastRetryMs = 100
 
 export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
+type Source = 'memory' | 'redis' | 'postgres'
+type Found = { source: Source; answered: Answered | undefined }
 type Asked = { eventId: EventId; organizationId: OrganizationId }
 export type EventViews = {
   /**
@@ -51,7 +55,7 @@ export type EventViewsParts = {
   watermarks: Pick<Watermarks, 'isBehind' | 'isPostgresUp'>
   topics: string[]
   /** Hears where an answer came from. */
-  onSource: (source: 'memory' | 'redis' | 'postgres') => void
+  onSource: (source: Source) => void
   onFailure: (error: unknown) => void
   /** The ids of an organization's events if Redis has them, for when Postgres is down. */
   listedEvents: (id: OrganizationId) => Promise<string[] | undefined>
@@ -61,8 +65,8 @@ export type EventViewsParts = {
  * The one place that decides where an answer comes from: Redis first, and Postgres if Redis is down, does not have the
  * event, holds documents and watermarks that do not fit together (or cannot be checked: a scattered event), is no
  * longer updated, or is behind what this process has answered before. An answer from Postgres is returned as it is,
- * even if it says less than before. What Redis lacked is published afterwards. If Postgres is down too, a consistent
- * answer from Redis goes out, however old.
+ * even if it says less than before. What Redis lacked is published afterwards. While Postgres takes long, Redis is asked
+ * again. If Postgres is down too, a consistent answer from Redis goes out, however old.
  */
 export function openEventViews(parts: EventViewsParts): EventViews {
   const { db, breaker, shared, watermarks, topics, onSource, onFailure, listedEvents } = parts
@@ -97,7 +101,8 @@ export function openEventViews(parts: EventViewsParts): EventViews {
   }
 
   /** Whether what Redis says is as new as it should be. */
-  const isCurrent = (hot: Read): boolean =>
+  const isCurrent = (hot: RedisRead | undefined): hot is Read =>
+    isRead(hot) &&
     !breaker.refusesWrites() &&
     hot.asOfMs !== null &&
     !hot.head.event.isScattered &&
@@ -124,9 +129,11 @@ export function openEventViews(parts: EventViewsParts): EventViews {
     hot: RedisRead | undefined,
     again: () => Promise<RedisRead | undefined>,
   ): Promise<RedisRead | undefined> => {
-    let last = hot
-    for (let retry = 0; !isDated(last) && last !== 'missing' && retry < lastRetries; retry++) {
-      if (retry > 0) await new Promise(resolve => setTimeout(resolve, lastRetryMs))
+    const isFinal = (read: RedisRead | undefined) => isDated(read) || read === 'missing'
+    const endMs = performance.now() + lastReadMs
+    let last = isFinal(hot) ? hot : await again()
+    while (!isFinal(last) && performance.now() < endMs) {
+      await sleep(lastRetryMs)
       last = await again()
     }
     return last
@@ -168,25 +175,31 @@ export function openEventViews(parts: EventViewsParts): EventViews {
       }
 
       const cached = memory.head(eventId)
-      const hot = await readHot(eventId, needs, permit)
-      if (isRead(hot) && isCurrent(hot)) {
-        onSource(hot.head === cached ? 'memory' : 'redis')
-        memory.keep(hot)
-        return answer(hot, memory.sayable(hot))
+      const askRedis = () => readHot(eventId, needs, permit)
+      /** Undefined if Redis is not as new as it should be and Postgres, which knows more, is up. */
+      const answerHot = (hot: RedisRead | undefined): Found | undefined => {
+        if (isCurrent(hot)) memory.keep(hot)
+        else if (!isDated(hot) || watermarks.isPostgresUp()) return undefined
+        const source = hot.head === cached ? 'memory' : 'redis'
+        return { source, answered: answer(hot, memory.sayable(hot)) }
       }
-      // Postgres hangs: do not wait for its time-outs.
-      if (isDated(hot) && !watermarks.isPostgresUp()) return answer(hot, memory.sayable(hot))
-      try {
+      const askPostgres = async (): Promise<Found> => {
         const cold = await readCold(of, needs)
-        onSource('postgres')
-        if (cold === undefined) return undefined
-        if (hot === 'missing') repair(eventId)
-        return answer(cold)
+        if (cold !== undefined && hot === 'missing') repair(eventId)
+        return { source: 'postgres', answered: cold && answer(cold) }
+      }
+
+      const hot = await askRedis()
+      try {
+        const { source, answered } =
+          answerHot(hot) ?? (await orAgain(askPostgres(), async () => answerHot(await askRedis())))
+        onSource(source)
+        return answered
       } catch (error) {
         onFailure(error)
-        // Redis may have been too slow only once. A Postgres that is only busy will answer the next reads.
+        // A Postgres that is only busy will answer the next reads.
         if (!(error instanceof Overloaded && watermarks.isPostgresUp())) breaker.rely()
-        const again = await readLast(hot, () => readHot(eventId, needs, permit))
+        const again = await readLast(hot, askRedis)
         if (isRead(again)) return answer(again, memory.sayable(again))
         // Redis answers, Postgres does not: an event that the organization's list does not name is none of its own.
         const listed = again === 'missing' ? await listedEvents(organizationId) : undefined

@@ -234,6 +234,20 @@ test('a Redis that was too slow once is asked again if Postgres is down', async 
   expect(await ask()).toEqual(['revision 10', 2_000])
 })
 
+test('a Redis that was too slow for a moment answers while Postgres takes long or is overloaded', async () => {
+  const { ask } = open()
+  sources.isRedisUp = false
+  sources.postgres = () => new Promise(() => {})
+  const asked = ask()
+  await vi.waitFor(() => expect(sources.askedPostgres).toBe(1))
+  redisHas('old')
+  sources.isRedisUp = true
+  await new Promise(setImmediate)
+  redisHas(read(10, 2_000))
+  expect(await asked).toEqual(['revision 10', 2_000])
+  expect(sources.relied).toBe(0)
+})
+
 test('while Postgres is only busy, no request goes back to a hanging Redis', async () => {
   sources.isRedisUp = false
   sources.postgres = () => Promise.reject(new Overloaded())

@@ -1,8 +1,10 @@
 import { type Postgres, readAsOfByShard } from '@tally/read-models'
 
-const pollMs = 1_000
+const pollMs = 500
 /** Redis follows Postgres within milliseconds; a projector that is behind may hold documents back for longer. */
 const behindMs = 2_000
+/** If no poll was answered for this long, Postgres may hang or be down: Redis has to answer, however slow. */
+const quietMs = 1_200
 /** If no poll was answered for this long, Postgres hangs or is down. */
 const silentMs = 3_000
 
@@ -15,22 +17,27 @@ export type Watermarks = {
 }
 
 /**
- * Reads the watermarks of all shards from Postgres every second. A Redis that gets no writes from the projector (it is
+ * Reads the watermarks of all shards from Postgres twice a second. A Redis that gets no writes from the projector (it is
  * full, or cut off) still answers reads: only this comparison shows that its documents are old.
  */
 export function watchWatermarks({
   db,
   topics,
+  onSilent,
   onFailure,
 }: {
   db: Postgres
   topics: string[]
+  /** Called again and again while Postgres answers no poll. */
+  onSilent: () => void
   onFailure: (error: unknown) => void
 }): Watermarks {
   let known = new Map<number, number>()
   let isRunning = false
   let answeredMs = performance.now()
+  const isSilent = (ms: number) => performance.now() - answeredMs >= ms
   const poll = async () => {
+    if (isSilent(quietMs)) onSilent()
     if (isRunning) return
     isRunning = true
     try {
@@ -46,7 +53,7 @@ export function watchWatermarks({
   void poll()
   return {
     isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.get(shard) ?? 0),
-    isPostgresUp: () => performance.now() - answeredMs < silentMs,
+    isPostgresUp: () => !isSilent(silentMs),
     close: () => clearInterval(timer),
   }
 }
