@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newFestival } from '../support/festival.ts'
+import { ask } from '../support/http.ts'
+import { startProcess, type TallyProcess } from '../support/process.ts'
+import { openRelay, type Relay } from '../support/relay.ts'
+import { useTally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+
+/** commands.md: a process ends within 10 s of a SIGTERM, also while Postgres hangs. */
+const tally = useTally({ projectors: 0, queries: 0, partitions: 1 })
+const sagra = newFestival()
+let relay: Relay
+let settings: Record<string, string>
+let projector: TallyProcess
+
+beforeAll(async () => {
+  const { hostname, port } = new URL(tally.settings.DATABASE_URL ?? '')
+  relay = await openRelay({ host: hostname, port: Number(port) })
+  const url = Object.assign(new URL(tally.settings.DATABASE_URL ?? ''), { port: String(relay.port) })
+  settings = { ...tally.settings, DATABASE_URL: url.href }
+  projector = startProcess(['projector'], settings)
+  await projector.line(({ msg }) => msg === 'projector started')
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+})
+afterAll(async () => {
+  await projector.end('SIGKILL')
+  await relay.close()
+})
+
+/** Waits until a process waits for a lock of the test's, and then lets it hear nothing of Postgres any more. */
+async function hangs(name: string): Promise<void> {
+  await until(`the ${name} waits for a lock`, async () => {
+    const { rows } = await sql`
+select 1 from pg_locks join pg_stat_activity using (pid)
+where not granted and application_name = ${`tally-${name}`} and datname = current_database()`.execute(
+      tally.database.db,
+    )
+    return rows.length > 0
+  })
+  relay.stall()
+}
+
+async function expectEnds(process: TallyProcess): Promise<void> {
+  const began = performance.now()
+  expect(await process.end()).toBe(0)
+  const tookMs = performance.now() - began
+  console.info(`ended after ${Math.round(tookMs)} ms`)
+  expect(tookMs).toBeLessThan(10_000)
+}
+
+test('a query process whose requests and polls wait for a hanging Postgres exits with 0 within 10 s', async () => {
+  const query = await tally.startQuery(settings)
+  const token = await tally.key(sagra.organizationId)
+  expect((await ask(query.address, `${sagra.path}/orders`, { token })).status).toBe(200)
+  let asked: Promise<unknown> | undefined
+  await tally.database.db.transaction().execute(async tx => {
+    await sql`lock table orders in access exclusive mode`.execute(tx)
+    asked = ask(query.address, `${sagra.path}/orders`, { token }).catch(() => undefined)
+    await hangs('query')
+  })
+  await expectEnds(query.process)
+  await asked
+  await relay.mend()
+})
+
+test('a projector whose batch waits for a hanging Postgres exits with 0 within 10 s', async () => {
+  await tally.database.db.transaction().execute(async tx => {
+    await sql`select 1 from shard_offsets where topic = ${`${tally.settings.TOPIC_PREFIX}.orders`} for update`.execute(
+      tx,
+    )
+    await tally.produce([sagra.order(), sagra.order()])
+    await hangs('projector')
+  })
+  await expectEnds(projector)
+  await relay.mend()
+})
