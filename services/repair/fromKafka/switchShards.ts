@@ -40,6 +40,7 @@ export async function switchShards(parts: SwitchParts, shards: number[]): Promis
       const surplus = await surplusEvents(tx, live, shards)
       for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
         await lockEvents(tx, ofShard, shard)
+      await scatterHeads(tx, live, ids)
       if (surplus.length > 0) await lockEvents(tx, surplus, 0)
       await removeRows(tx, live, surplus)
       for (const [table, key] of eventTables) await copyRows(tx, { live, table, key, eventIds: ids })
@@ -79,6 +80,21 @@ select event_id, shard from ${sql.id(shadowSchema, 'event_heads')} where shard =
     tx,
   )
   return new Map(rows.map(({ event_id, shard }) => [event_id, shard]))
+}
+
+/**
+ * Marks the live events whose records the shadow found in several shards. A head that was lost and is inserted again
+ * starts unmarked, and `asOf` of its event would cover its first shard only.
+ */
+async function scatterHeads(tx: Tx, live: string, eventIds: EventId[]): Promise<void> {
+  await sql`
+update ${sql.id(live, 'event_heads')} as kept
+set is_scattered = true
+from ${sql.id(shadowSchema, 'event_heads')} as made
+where kept.event_id = any(${eventIds}::uuid[])
+  and made.event_id = kept.event_id
+  and made.is_scattered
+  and not kept.is_scattered`.execute(tx)
 }
 
 /** The live events of these shards that the topics do not tell of. */
