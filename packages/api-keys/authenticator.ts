@@ -41,9 +41,20 @@ export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { now = Date.now, onOver = () => {} } = parts
   const source = openKeySource(parts)
   const cache = openKeyCache(source)
-  const stopFollowing = followKeys({ db: parts.db, logger: parts.logger, onChanges: cache.follow })
+  const published = keepPublished(parts)
+  let hasPolled = false
+  const stopFollowing = followKeys({
+    db: parts.db,
+    logger: parts.logger,
+    onChanges: changes => {
+      cache.follow(changes)
+      // Keys may be gone from Postgres: Redis must not answer for them should Postgres go down. Not after the first poll:
+      // the copies are being written anyway.
+      if (!changes.isContinued && hasPolled) published.publishAgain()
+      hasPolled = true
+    },
+  })
   const usage = openUsage({ ...parts, now })
-  const stopPublishing = keepPublished(parts)
 
   const judge = (stored: StoredKey | undefined, secret: string): ApiKey | undefined => {
     if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
@@ -62,7 +73,7 @@ export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
     },
     used: usage.note,
     async close() {
-      await Promise.all([stopFollowing(), stopPublishing(), usage.close()])
+      await Promise.all([stopFollowing(), published.close(), usage.close()])
     },
   }
 }

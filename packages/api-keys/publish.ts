@@ -24,11 +24,12 @@ export async function publishKeys(
 ): Promise<number> {
   await redis.set(keys.apiKeysEpoch, randomUUID(), 'NX')
   const epoch = (await redis.get(keys.apiKeysEpoch)) ?? ''
+  const round = await redis.beginCopies(keys.apiKeysRound, keys.apiKeysCopiedRound)
   const revokedSince = Date.now() - revokedWithinMs
   let count = 0
   for (let after = ''; ; ) {
     const page = await readKeyPage(db, { after, limit: pageSize, revokedSince })
-    await Promise.all(page.map(stored => copyKey(redis, keys, stored)))
+    await Promise.all(page.map(stored => copyKey(redis, keys, stored, round)))
     count += page.length
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) break
@@ -36,7 +37,15 @@ export async function publishKeys(
   }
   const reply = mayHaveLost()
     ? 'lost'
-    : await redis.markCopied(keys.apiKeysEpoch, keys.apiKeysCopied, epoch, Date.now(), markLifeSeconds)
+    : await redis.markCopied(
+        keys.apiKeysEpoch,
+        keys.apiKeysCopied,
+        keys.apiKeysCopiedRound,
+        epoch,
+        Date.now(),
+        markLifeSeconds,
+        round,
+      )
   if (reply === 'lost') throw new Error('Redis lost copies of the API keys while they were written')
   return count
 }
@@ -50,12 +59,16 @@ type Parts = { db: Postgres; redis: RedisClient; keys: RedisKeys; logger: Log }
 
 /**
  * Keeps the copies in Redis whole: writes all of them at the start, whenever Redis comes back, when it lost them
- * (looked at every 0.5 s) and every 10 minutes or, so that not all processes do it at once, somewhat later. What fails is
- * tried again after 0.5 to 5 s. Returns what stops it.
+ * (looked at every 0.5 s), when `publishAgain` is called, and every 10 minutes or, so that not all processes do it at once,
+ * somewhat later. What fails is tried again after 0.5 to 5 s.
  */
-export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise<void> {
+export function keepPublished({ db, redis, keys, logger }: Parts): {
+  publishAgain(): void
+  close(): Promise<void>
+} {
   const oldestMs = copyEveryMs * (1 + Math.random() / 5)
   let isDue = true
+  let isWantedAgain = false
   let restMs = 0
   let restsUntil = 0
   let running: Promise<void> | undefined
@@ -63,8 +76,9 @@ export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise
   const look = async () => {
     if (redis.status !== 'ready' || performance.now() < restsUntil) return
     const copiedAt = Number((await redis.get(keys.apiKeysCopied)) ?? 0)
-    if (!isDue && Date.now() - copiedAt < oldestMs) return
+    if (!isDue && !isWantedAgain && Date.now() - copiedAt < oldestMs) return
     isDue = false
+    isWantedAgain = false
     try {
       // Due again already: Redis went and came back meanwhile.
       const count = await publishKeys(db, redis, keys, () => isDue)
@@ -93,9 +107,14 @@ export function keepPublished({ db, redis, keys, logger }: Parts): () => Promise
   const timer = setInterval(run, lookEveryMs)
   redis.on('ready', onReady)
   run()
-  return async () => {
-    clearInterval(timer)
-    redis.off('ready', onReady)
-    await running
+  return {
+    publishAgain() {
+      isWantedAgain = true
+    },
+    async close() {
+      clearInterval(timer)
+      redis.off('ready', onReady)
+      await running
+    },
   }
 }

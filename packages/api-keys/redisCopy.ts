@@ -5,8 +5,8 @@ import type { StoredKey } from './apiKey.ts'
 
 /**
  * A copy of every key lies in Redis and tells when Postgres cannot. It has the secret's hash, never the secret,
- * and no time of last use. It is forgotten when it was not written for a week: a key that somebody deleted from
- * the database does not live on there.
+ * and no time of last use. It is forgotten when it was not written for a week. A copy that the last round of copying
+ * (publish.ts) did not write again is not used: somebody deleted the key from Postgres, or Postgres lost it.
  */
 export const copyLifeSeconds = 7 * 24 * 3600
 
@@ -20,13 +20,27 @@ const copyShape = z.object({
   createdAt: z.number(),
   expiresAt: time,
   revokedAt: time,
+  /** Written by putApiKey.3.lua; missing in copies of older versions. */
+  round: z.number().optional(),
   secretSha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-/** Writes a key's copy; one that says revoked already stays. */
-export async function copyKey(redis: RedisClient, keys: RedisKeys, stored: StoredKey): Promise<void> {
-  const isRevoked = stored.key.revokedAt === null ? '0' : '1'
-  await redis.putApiKey(keys.apiKey(stored.key.keyId), formatCopy(stored), isRevoked, copyLifeSeconds)
+/** Writes a key's copy; one that says revoked stays, unless an earlier round than `round` wrote it. */
+export async function copyKey(
+  redis: RedisClient,
+  keys: RedisKeys,
+  stored: StoredKey,
+  round = 0,
+): Promise<void> {
+  await redis.putApiKey(
+    keys.apiKey(stored.key.keyId),
+    keys.apiKeysRound,
+    keys.apiKeysCopiedRound,
+    formatCopy(stored),
+    stored.key.revokedAt === null ? '0' : '1',
+    copyLifeSeconds,
+    round,
+  )
 }
 
 /** A key's copy as text: equal for equal records. */
@@ -45,18 +59,25 @@ export async function readCopies(
   keyIds: string[],
 ): Promise<Map<string, StoredKey>> {
   // One command, so that Redis cannot lose them in between.
-  const [copiedAt, ...texts] = await redis.mget(keys.apiKeysCopied, ...keyIds.map(keys.apiKey))
+  const [copiedAt, copiedRound, ...texts] = await redis.mget(
+    keys.apiKeysCopied,
+    keys.apiKeysCopiedRound,
+    ...keyIds.map(keys.apiKey),
+  )
   const found = new Map<string, StoredKey>()
   for (const [index, keyId] of keyIds.entries()) {
     const text = texts[index] ?? null
-    if (text !== null) found.set(keyId, parseCopy(keyId, text))
+    const copy = text === null ? undefined : parseCopy(keyId, text)
+    const lastRound = Number(copiedRound ?? 0)
+    if (copy !== undefined && (copy.round ?? lastRound) >= lastRound) found.set(keyId, copy.stored)
     else if (copiedAt === null) throw new Error('Redis lost copies of the API keys')
   }
   return found
 }
 
-function parseCopy(keyId: string, text: string): StoredKey {
-  const { secretSha256, ...key } = copyShape.parse(JSON.parse(text))
+function parseCopy(keyId: string, text: string): { stored: StoredKey; round: number | undefined } {
+  const { secretSha256, round, ...key } = copyShape.parse(JSON.parse(text))
   if (key.keyId !== keyId) throw new Error('Redis answered with the copy of another API key')
-  return { key: { ...key, lastUsedAt: null }, secretSha256: Buffer.from(secretSha256, 'hex') }
+  const stored = { key: { ...key, lastUsedAt: null }, secretSha256: Buffer.from(secretSha256, 'hex') }
+  return { stored, round }
 }

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { revokeKey } from '@tally/api-keys'
+import { readCopies } from '@tally/api-keys/redisCopy.ts'
 import { redisKeys } from '@tally/read-models'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '../../infra/local/servers.ts'
@@ -102,4 +104,39 @@ test('records that arrive while Postgres is restored are counted once', async ()
   await Promise.all([copy.putBack({ promoted: false }), tally.produce(orders(50))])
   await tally.settle()
   await untilAll(before + 100)
+}, 120_000)
+
+test('keys are as old as the copy, in memory and in Redis too', async () => {
+  const keys = redisKeys(tally.settings.REDIS_PREFIX ?? '')
+  const idOf = (token: string) => token.split('_')[1] ?? ''
+  const statuses = (token: string) =>
+    Promise.all([0, 1].map(async query => (await tally.get('/api/v1/events', { token, query })).status))
+  const answered = (token: string, status: number) =>
+    until(`both query processes answer ${status}`, async () =>
+      (await statuses(token)).every(one => one === status),
+    )
+  const revoked = await tally.key(sagra.organizationId)
+  await answered(revoked, 200)
+  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+  const lost = await tally.key(sagra.organizationId)
+  await revokeKey(tally.database.db, idOf(revoked))
+  await answered(lost, 200)
+  await answered(revoked, 401)
+
+  await copy.putBack({ promoted: true })
+  await until('Postgres accepts connections', () =>
+    tally.key(sagra.organizationId).then(
+      () => true,
+      () => false,
+    ),
+  )
+  const backMs = performance.now()
+  await answered(lost, 401)
+  await answered(revoked, 200)
+  expect(performance.now() - backMs).toBeLessThan(5_000)
+  // Redis must not answer differently if Postgres goes down now.
+  await until('the copies are as Postgres has them', async () => {
+    const copies = await readCopies(tally.redis, keys, [idOf(lost), idOf(revoked)])
+    return copies.size === 1 && copies.get(idOf(revoked))?.key.revokedAt === null
+  })
 }, 120_000)

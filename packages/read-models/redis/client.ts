@@ -21,15 +21,27 @@ export type Scripts = {
     organization: string,
     ...args: (string | number)[]
   ) => Promise<[number, number, number, number] | null>
-  /** See scripts/putApiKey.1.lua. */
-  putApiKey: Script<[copy: string, isRevoked: '0' | '1', lifeSeconds: number], 'stored' | 'older'>
-  /** See scripts/markCopied.2.lua. */
+  /** See scripts/beginCopies.2.lua. */
+  beginCopies: (roundKey: string, copiedRoundKey: string) => Promise<number>
+  /** See scripts/putApiKey.3.lua. */
+  putApiKey: (
+    key: string,
+    roundKey: string,
+    copiedRoundKey: string,
+    copy: string,
+    isRevoked: '0' | '1',
+    lifeSeconds: number,
+    round: number,
+  ) => Promise<'stored' | 'older'>
+  /** See scripts/markCopied.3.lua. */
   markCopied: (
     epochKey: string,
     copiedKey: string,
+    copiedRoundKey: string,
     epoch: string,
     nowMs: number,
     lifeSeconds: number,
+    round: number,
   ) => Promise<'marked' | 'lost'>
 }
 export type RedisClient = (Redis | Cluster) & Scripts
@@ -40,8 +52,9 @@ const scripts = {
   enterEpoch: 1,
   advance: 1,
   takeRequests: 2,
-  putApiKey: 1,
-  markCopied: 2,
+  beginCopies: 2,
+  putApiKey: 3,
+  markCopied: 3,
 }
 
 /** Scripts that write a shard's hash, each in an epoch: scripts/epoch.lua is prepended to them. */

@@ -29,6 +29,10 @@ export function redisKeys(prefix: string) {
     apiKeysCopied: `${prefix}:{key}-copied`,
     /** A name for the copies that Redis holds, made anew after each loss. */
     apiKeysEpoch: `${prefix}:{key}-epoch`,
+    /** The latest round of copying all API keys that was begun. */
+    apiKeysRound: `${prefix}:{key}-round`,
+    /** The latest round that was finished: Postgres does not have the key of a copy from an earlier one. */
+    apiKeysCopiedRound: `${prefix}:{key}-copied-round`,
   }
 }
 /** Field of a shard's hash: up to which moment everything of a topic's partition is counted, in epoch milliseconds. */

@@ -1,17 +1,24 @@
--- Puts the copy of an API key's record, and never one that is not revoked over one that is.
+-- Puts the copy of an API key's record, with the current round of copying. A copy that says revoked is only replaced by
+-- one that says so too, or by a later round, which has read Postgres since: Postgres may have lost the revocation.
 -- KEYS[1]  the key's copy
+-- KEYS[2]  the latest round that was begun
+-- KEYS[3]  the latest round that was finished
 -- ARGV[1]  the copy, JSON with the field `revokedAt`
--- ARGV[2]  `1` where that record is revoked, else `0`
+-- ARGV[2]  `1` if that record is revoked, else `0`
 -- ARGV[3]  seconds until the copy is forgotten
+-- ARGV[4]  the round that writes it, 0 for none
 -- returns  `stored`; `older`: the copy that is there says revoked
 if ARGV[2] == '0' then
   local current = redis.call('GET', KEYS[1])
   if current then
     local readable, copy = pcall(cjson.decode, current)
     if readable and type(copy) == 'table' and type(copy.revokedAt) == 'number' then
-      return 'older'
+      if type(copy.round) ~= 'number' or copy.round >= tonumber(ARGV[4]) then
+        return 'older'
+      end
     end
   end
 end
-redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[3])
+local round = math.max(tonumber(redis.call('GET', KEYS[2]) or 0), tonumber(redis.call('GET', KEYS[3]) or 0))
+redis.call('SET', KEYS[1], '{"round":' .. string.format('%d', round) .. ',' .. string.sub(ARGV[1], 2), 'EX', ARGV[3])
 return 'stored'
