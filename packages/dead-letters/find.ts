@@ -1,6 +1,6 @@
-import type { KafkaConnection } from '@tally/kafka'
+import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
 import type { Postgres } from '@tally/read-models'
-import type { Letter } from './letter.ts'
+import { type Letter, letterOf, sourceTopics } from './letter.ts'
 import { type LetterRead, readLetters } from './readLetters.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
@@ -15,14 +15,31 @@ export async function* readWaiting(
   }
 }
 
-/** The latest dead letter with this id, replayed or not, or undefined. */
+/**
+ * The latest dead letter with this id, replayed or not, or undefined. Reads backwards from the end: an id names the
+ * rejected record, and says nothing about where its dead letter is.
+ */
 export async function findLetter(
   kafka: KafkaConnection,
   topicPrefix: string,
   id: string,
 ): Promise<Letter | undefined> {
-  let found: Letter | undefined
-  for await (const { letters } of readLetters(kafka, topicPrefix))
-    found = letters.findLast(letter => letter.id === id) ?? found
+  const names = topicNames(topicPrefix)
+  const sources = sourceTopics(names)
+  const ofId = (record: KafkaRecord) => {
+    const letter = letterOf(record, sources)
+    return letter?.id === id ? letter : undefined
+  }
+  const latestOf = async ([partition, log]: [number, { start: number; end: number }]) => {
+    const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, ofId)
+    for await (const { kept } of windows) {
+      const found = kept.find(letter => letter !== undefined)
+      if (found !== undefined) return found
+    }
+  }
+  const found = await Promise.all((await topicLogs(kafka, names.deadLetters)).map(latestOf))
   return found
+    .filter(letter => letter !== undefined)
+    .toSorted((one, other) => other.atMs - one.atMs)
+    .at(0)
 }

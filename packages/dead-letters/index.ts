@@ -1,6 +1,7 @@
 export { findLetter, readWaiting } from './find.ts'
 export { givenUpLetter } from './givenUp.ts'
 export { isLetterId, type Letter } from './letter.ts'
+export { isCursor, type ListedLetter, type Newest, olderThan, readNewest } from './newest.ts'
 export { printLetter, printWhole } from './print.ts'
 export { readLetters } from './readLetters.ts'
 export { type Refused, type Replayed, replayAll, replayLetters, type ReplayParts } from './replay.ts'

@@ -7,7 +7,7 @@ import type { Letter } from './letter.ts'
 type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
 
 /** A letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold anything. */
-export function printLetter({ id, reason, message, key, atMs }: Letter) {
+export function printLetter({ id, reason, message, key, atMs }: Omit<Letter, 'value' | 'headers'>) {
   return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
 }
 

@@ -14,8 +14,8 @@ export type LetterRead = {
 }
 
 /**
- * Reads the dead letters that are there by now, piece by piece, so that a topic of any size fits in memory: what is kept of
- * a letter between two pieces is its id. Throws where the topic is missing or Kafka does not answer.
+ * Reads the dead letters that are there by now, piece by piece, so that a topic of any size fits in memory: between two
+ * pieces only the identities of the last dead letters are kept. Throws if the topic is missing or Kafka does not answer.
  */
 export async function* readLetters(
   kafka: KafkaConnection,
@@ -23,20 +23,30 @@ export async function* readLetters(
 ): AsyncGenerator<LetterRead, void> {
   const names = topicNames(topicPrefix)
   const sources = sourceTopics(names)
-  const seen = new Set<string>()
+  const seen = openSeen()
   let done = 0
   for await (const { records, from, next, left } of readTopic(kafka, names.deadLetters)) {
     done += next - from
     const read = records.map(record => letterOf(record, sources))
-    const letters = read.filter(letter => letter !== undefined && isNew(letter, seen)) as Letter[]
+    const letters = read.filter(letter => letter !== undefined && seen.isNew(identityOf(letter))) as Letter[]
     const foreign = read.filter(letter => letter === undefined).length
     yield { letters, foreign, share: done / (done + left) }
   }
 }
 
-function isNew(letter: Letter, seen: Set<string>): boolean {
-  const identity = identityOf(letter)
-  if (seen.has(identity)) return false
-  seen.add(identity)
-  return true
+/** A crash writes dead letters twice within this many of each other; both generations take 70 MB at most. */
+const remembered = 250_000
+
+/** Tells a text that came before from a new one, if fewer than `remembered` others came in between. */
+function openSeen() {
+  let young = new Set<string>()
+  let old = new Set<string>()
+  return {
+    isNew(text: string): boolean {
+      if (young.has(text) || old.has(text)) return false
+      if (young.size === remembered) [old, young] = [young, new Set()]
+      young.add(text)
+      return true
+    },
+  }
 }

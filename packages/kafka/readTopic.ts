@@ -21,9 +21,7 @@ const TRIES = 6
  * if Kafka does not answer after a few tries.
  */
 export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
-  if (!(await describeTopics(connection, [topic])).has(topic)) throw new TopicMissingError([topic])
-  const ends = (await endOffsets(connection, [topic])).get(topic) ?? []
-  const partitions = [...ends].sort(([one], [other]) => one - other)
+  const partitions = await topicLogs(connection, topic)
   let left = partitions.reduce((sum, [, { start, end }]) => sum + end - start, 0)
   if (left === 0) return
   const cluster = openCluster(inside(connection).kafka)
@@ -44,6 +42,19 @@ export async function* readTopic(connection: KafkaConnection, topic: string): As
   } finally {
     await cluster.disconnect().catch(() => undefined)
   }
+}
+
+/**
+ * Where the log of each partition of a topic starts and ends for a reader, in the order of the partitions. Throws
+ * TopicMissingError.
+ */
+export async function topicLogs(
+  connection: KafkaConnection,
+  topic: string,
+): Promise<[partition: number, { start: number; end: number }][]> {
+  if (!(await describeTopics(connection, [topic])).has(topic)) throw new TopicMissingError([topic])
+  const logs = (await endOffsets(connection, [topic])).get(topic) ?? []
+  return [...logs].sort(([one], [other]) => one - other)
 }
 
 /** Steps over what retention has deleted since the offsets were asked for. */

@@ -1,49 +1,41 @@
-import { type Letter, readWaiting } from '@tally/dead-letters'
+import { type Letter, olderThan, readNewest } from '@tally/dead-letters'
 import type { KafkaConnection } from '@tally/kafka'
 import type { Postgres } from '@tally/read-models'
 
-/** Letters that a page shows, and how many it reads at most to count their reasons: the commands see all. */
+/** Dead letters of a page, and at how many the count by reason ends: reading them takes some 0.1 s. */
 const shownLetters = 50
-const countedLetters = 20_000
-/** The topic is read from its start: pages that are asked for at once share a read. */
-const keptMs = 3_000
+const countedLetters = 1_000
+/** Replayed dead letters stay in the topic: past this many records a page ends, and the next one reads on. */
+const mostRead = 5_000
 
 export type ShownLetter = Pick<Letter, 'id' | 'reason' | 'message' | 'atMs'>
-/** `isWhole` is false where there are more letters than were read. */
-export type Letters = { byReason: Map<string, number>; latest: ShownLetter[]; isWhole: boolean }
+export type Letters = {
+  byReason: Map<string, number>
+  /** The newest first. */
+  shown: ShownLetter[]
+  /** Whether nothing newer was left out, and whether nothing older was left out. */
+  isNewest: boolean
+  isWhole: boolean
+  /** The cursor for the page after this one, if there may be one. */
+  older: string | undefined
+}
 
-type Parts = { kafka: KafkaConnection; db: Postgres; topicPrefix: string }
-
-/** Opens what reads the dead letters that wait, by reason and the latest; never a value or a key. */
-export function openLetters(parts: Parts) {
-  let kept: { letters: Promise<Letters>; untilMs: number } | undefined
+/**
+ * Reads a page of the dead letters that were not replayed, the newest first or those before a cursor; never a value or a
+ * key. Costs the same however many dead letters the topic holds.
+ */
+export async function readLettersPage(
+  { topicPrefix, ...parts }: { kafka: KafkaConnection; db: Postgres; topicPrefix: string },
+  before: string | undefined,
+): Promise<Letters> {
+  const newest = await readNewest(parts, topicPrefix, { limit: countedLetters, before, mostRead })
+  const { letters } = newest
+  const ofReasons = Map.groupBy(letters, ({ reason }) => reason)
   return {
-    read(): Promise<Letters> {
-      if (kept === undefined || performance.now() > kept.untilMs) {
-        const letters = readLettersOnce(parts)
-        letters.catch(() => undefined)
-        kept = { letters, untilMs: performance.now() + keptMs }
-      }
-      return kept.letters
-    },
-    /** After a replay the next page reads anew. */
-    forget(): void {
-      kept = undefined
-    },
+    byReason: new Map([...ofReasons].map(([reason, of]) => [reason, of.length])),
+    shown: letters.slice(0, shownLetters),
+    isNewest: before === undefined,
+    isWhole: newest.until.size === 0,
+    older: olderThan(newest, shownLetters),
   }
 }
-
-async function readLettersOnce({ topicPrefix, ...parts }: Parts): Promise<Letters> {
-  const byReason = new Map<string, number>()
-  let latest: ShownLetter[] = []
-  let count = 0
-  for await (const { letters } of readWaiting(parts, topicPrefix)) {
-    for (const { reason } of letters) byReason.set(reason, (byReason.get(reason) ?? 0) + 1)
-    latest = [...latest, ...letters.map(shownOf)].slice(-shownLetters)
-    count += letters.length
-    if (count >= countedLetters) return { byReason, latest: latest.reverse(), isWhole: false }
-  }
-  return { byReason, latest: latest.reverse(), isWhole: true }
-}
-
-const shownOf = ({ id, reason, message, atMs }: Letter): ShownLetter => ({ id, reason, message, atMs })

@@ -1,4 +1,4 @@
-import { isLetterId, replayAll, replayLetters, type ReplayParts } from '@tally/dead-letters'
+import { isCursor, isLetterId, replayAll, replayLetters, type ReplayParts } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import type { FastifyInstance } from 'fastify'
 import { note, readPlatformAudit } from '../audit/store.ts'
@@ -9,26 +9,27 @@ import type { AdminParts } from '../parts.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted } from '../views/format.ts'
 import { within } from '../within.ts'
-import { openLetters } from './letters.ts'
+import { readLettersPage } from './letters.ts'
 import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
-/** A topic full of bad records is not waited for; the page says so and counts on in the background. */
+/** A page does not wait longer for Kafka; it says so. */
 const patienceMs = 5_000
 const shownCommands = 10
 
 /** What the platform team looks at. It is about all organizations: to other administrators it is not there. */
 export function operationsPages(area: FastifyInstance, parts: AdminParts): void {
   const { db, kafka, topicPrefix, logger } = parts
-  const letters = openLetters(parts)
 
-  area.get<{ Querystring: { replayed?: string; refused?: string } }>(
+  area.get<{ Querystring: { replayed?: string; refused?: string; before?: string } }>(
     '/operations',
     async (request, reply) => {
       platformSessionOf(request)
+      const { before } = request.query
+      if (before !== undefined && !isCursor(before)) throw badForm()
       const [shards, found, rebuild, versions, stalled, commands] = await Promise.all([
         readShards(parts),
-        within(patienceMs, letters.read()).catch(() => undefined),
+        within(patienceMs, readLettersPage(parts, before)).catch(() => undefined),
         readLastRebuild(db),
         readVersions(parts),
         readStalled(parts),
@@ -60,7 +61,6 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
       const { sent, refusedCount } = await replayAll(replay)
       return { sent, refused: refusedCount }
     })
-    letters.forget()
     await note(
       db,
       { ...session, address: request.ip },

@@ -7,7 +7,7 @@ import type { Rebuild, Shard, StalledPartition, Versions } from './read.ts'
 
 export type OperationsShown = {
   shards: Shard[]
-  /** Undefined while Kafka does not answer, or has too many of them to be read at once. */
+  /** Undefined if Kafka does not answer. */
   letters: Letters | undefined
   rebuild: Rebuild | undefined
   versions: Versions
@@ -72,18 +72,23 @@ function shardTable(shards: Shard[]): Html {
   })}</tbody></table>`
 }
 
-const lettersUnknown = html`<p>Not known right now: Kafka does not answer, or there are too many to count while you wait.</p>`
+const lettersUnknown = html`<p>Not known right now: Kafka does not answer.</p>`
 
-function lettersView({ byReason, latest, isWhole }: Letters, csrf: string): Html {
+function lettersView({ byReason, shown, isNewest, isWhole, older }: Letters, csrf: string): Html {
   const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
-  if (all === 0) return html`<p class="faint">None wait. Every record so far was good, or was replayed.</p>`
-  return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, 'record')}</strong> ${all === 1 ? 'was' : 'were'} rejected:
+  const next =
+    older === undefined ? '' : html`<p><a href="/operations?before=${older}">Older dead letters</a></p>`
+  if (all === 0 && isNewest && isWhole)
+    return html`<p class="faint">None wait. Every record so far was good, or was replayed.</p>`
+  if (all === 0)
+    return html`<p class="faint">None of the records of this page wait: they were replayed.</p>${next}`
+  return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, isNewest ? 'record' : 'older record')}</strong> ${all === 1 ? 'was' : 'were'} rejected:
 ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</span> ${whole(count)} `)}</p>
 <form method="post" action="/operations/replay">${csrfField(csrf)}
 <table>
-<caption>${latest.length < all ? `The latest ${latest.length}` : 'All of them, the latest first'}</caption>
+<caption>${shown.length < all ? `The latest ${shown.length}${isNewest ? '' : ' of them'}` : 'All of them, the latest first'}</caption>
 <thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">What was wrong</th><th scope="col">When</th></tr></thead>
-<tbody>${latest.map(
+<tbody>${shown.map(
     ({
       id,
       reason,
@@ -93,7 +98,7 @@ ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</spa
 <th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="What was wrong">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`,
   )}</tbody></table>
 <div class="actions"><button class="primary">Replay the ticked ones</button><button name="all" value="yes">Replay all</button></div>
-<p class="faint">A replayed record is sent to its topic again, once. Replay it when what rejected it is mended.</p></form>`
+<p class="faint">A replayed record is sent to its topic again, once. Replay it when what rejected it is mended.</p></form>${next}`
 }
 
 function rebuildLine(rebuild: Rebuild | undefined): Html {

@@ -6,24 +6,41 @@ export function addList(letters: Command): void {
     .command('list')
     .description('list the dead letters that were not replayed, the oldest first; never a value')
     .option('--json', 'print one JSON object a line')
-    .action(async ({ json }: { json?: true }) => {
+    .option('--limit <N>', 'only the newest N; reads no more of the topic than they need')
+    .action(async ({ json, limit: text }: { json?: true; limit?: string }) => {
+      const { limitOf } = await import('./values.ts')
+      const limit = text === undefined ? undefined : limitOf(text)
       const { settings, logger } = await openCommand()
       await withSchema(settings.databaseUrl, db =>
-        withKafka(settings, logger, kafka => list({ db, kafka }, settings.topicPrefix, json === true)),
+        withKafka(settings, logger, kafka =>
+          list(readPieces({ db, kafka }, settings.topicPrefix, limit), json === true),
+        ),
       )
     })
 }
 
 type Parts = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
 type Printed = ReturnType<typeof import('@tally/dead-letters').printLetter>
+type Piece = { letters: Parameters<typeof import('@tally/dead-letters').printLetter>[0][]; foreign: number }
 
-async function list(parts: Parts, topicPrefix: string, asJson: boolean): Promise<void> {
-  const { printLetter, readWaiting } = await import('@tally/dead-letters')
+async function* readPieces(
+  parts: Parts,
+  topicPrefix: string,
+  limit: number | undefined,
+): AsyncGenerator<Piece> {
+  const { readNewest, readWaiting } = await import('@tally/dead-letters')
+  if (limit === undefined) return yield* readWaiting(parts, topicPrefix)
+  const { letters, foreign } = await readNewest(parts, topicPrefix, { limit })
+  yield { letters: letters.slice(0, limit).reverse(), foreign }
+}
+
+async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void> {
+  const { printLetter } = await import('@tally/dead-letters')
   const { write } = await import('./write.ts')
   const { warnOfForeign } = await import('./values.ts')
   let listed = 0
   let foreign = 0
-  for await (const read of readWaiting(parts, topicPrefix)) {
+  for await (const read of pieces) {
     const printed = read.letters.map(printLetter)
     const lines = printed.map(letter => (asJson ? JSON.stringify(letter) : lineOf(letter)))
     if (listed === 0 && lines.length > 0 && !asJson) lines.unshift(heading)

@@ -9,6 +9,12 @@ export function letterIdOf(text: string): string {
   )
 }
 
+/** A number of dead letters; throws a UsageError if it is not one. */
+export function limitOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new UsageError(`--limit takes a whole number from 1, got ${JSON.stringify(text)}`)
+}
+
 /** Says on stderr how many records of the topic are no dead letters of ours, if there are any. */
 export function warnOfForeign(count: number): void {
   if (count === 0) return

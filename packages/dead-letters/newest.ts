@@ -1,0 +1,117 @@
+import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
+import type { Postgres } from '@tally/read-models'
+import { type Letter, letterOf, sourceTopics } from './letter.ts'
+import { identityOf, replayedOf } from './replayed.ts'
+
+/** A dead letter without its value and headers, with its own place in the dead-letter topic. */
+export type ListedLetter = Omit<Letter, 'value' | 'headers'> & { partition: number; offset: number }
+
+/** Offsets by partition: everything before them is older. */
+type Place = Map<number, number>
+
+export type Newest = {
+  /** The newest first, each once. */
+  letters: ListedLetter[]
+  /** Records in between that Tally did not write. */
+  foreign: number
+  /** Where the read began, and where it ended; without entries in `until` the topic's start was reached. */
+  from: Place
+  until: Place
+}
+
+type Options = {
+  /** Reading ends once this many are found; all that were read by then are returned. */
+  limit: number
+  /** Of `olderThan`: only what is older is read. */
+  before?: string | undefined
+  /** Records that are read of a partition at most, if fewer than `limit` wait among them; a window more may be read. */
+  mostRead?: number
+}
+
+/**
+ * The newest dead letters that were not replayed. Reads backwards from the end of the topic, and so costs about what it
+ * returns; replayed dead letters in between are read, too. Throws if the topic is missing or Kafka or Postgres does not
+ * answer.
+ */
+export async function readNewest(
+  { kafka, db }: { kafka: KafkaConnection; db: Postgres },
+  topicPrefix: string,
+  { limit, before, mostRead = Number.POSITIVE_INFINITY }: Options,
+): Promise<Newest> {
+  const names = topicNames(topicPrefix)
+  const keep = keepListed(sourceTopics(names))
+  const place = placeOf(before)
+  const newest = { foreign: 0, from: new Map(), until: new Map() } satisfies Partial<Newest>
+  const ofPartitions: ListedLetter[][] = []
+  for (const [partition, { start, end }] of await topicLogs(kafka, names.deadLetters)) {
+    const log = { start, end: Math.min(end, place.get(partition) ?? end) }
+    const found = new Map<string, ListedLetter>()
+    newest.from.set(partition, log.end)
+    const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, keep)
+    for await (const { from, kept } of windows) {
+      const letters = kept.filter(letter => letter !== undefined)
+      newest.foreign += kept.length - letters.length
+      for (const letter of await waiting(db, letters)) {
+        const identity = identityOf(letter)
+        if (!found.has(identity)) found.set(identity, { ...letter, partition })
+      }
+      if (from > start && (found.size >= limit || log.end - from >= mostRead)) {
+        newest.until.set(partition, from)
+        break
+      }
+    }
+    ofPartitions.push([...found.values()])
+  }
+  return { ...newest, letters: merge(ofPartitions) }
+}
+
+/** Keeps the order within a partition, whatever its timestamps say: a cursor depends on it. */
+function merge(ofPartitions: ListedLetter[][]): ListedLetter[] {
+  const merged: ListedLetter[] = []
+  const left = ofPartitions.map(letters => ({ letters, next: 0 }))
+  for (;;) {
+    const [first, ...others] = left.filter(({ letters, next }) => next < letters.length)
+    if (first === undefined) return merged
+    const timeOf = ({ letters, next }: typeof first) => letters[next]?.atMs ?? 0
+    const latest = others.reduce((one, other) => (timeOf(other) > timeOf(one) ? other : one), first)
+    merged.push(latest.letters[latest.next++] as ListedLetter)
+  }
+}
+
+/**
+ * The cursor for what is older than the first `shown` of these dead letters, or undefined if nothing is: the offsets to
+ * read before, by partition.
+ */
+export function olderThan({ letters, from, until }: Newest, shown: number): string | undefined {
+  const of = (partition: number, some: ListedLetter[]) => some.filter(one => one.partition === partition)
+  const place = [...from].map(([partition, end]) => {
+    const isCut = of(partition, letters.slice(shown)).length > 0
+    const lastShown = of(partition, letters.slice(0, shown)).at(-1)
+    return `${partition}:${isCut ? (lastShown?.offset ?? end) : (until.get(partition) ?? 0)}`
+  })
+  return place.every(one => one.endsWith(':0')) ? undefined : place.join(',')
+}
+
+/** Whether a text has the shape of a cursor of `olderThan`. */
+export const isCursor = (text: unknown): text is string =>
+  typeof text === 'string' && /^\d{1,5}:\d{1,15}(,\d{1,5}:\d{1,15}){0,99}$/.test(text)
+
+function placeOf(cursor: string | undefined): Place {
+  const pairs = cursor?.split(',').map(pair => pair.split(':').map(Number) as [number, number])
+  return new Map(pairs)
+}
+
+function keepListed(sources: Set<string>) {
+  return (record: KafkaRecord): Omit<ListedLetter, 'partition'> | undefined => {
+    const letter = letterOf(record, sources)
+    if (letter === undefined) return undefined
+    const { value: _value, headers: _headers, key, ...listed } = letter
+    // A key read from Kafka is a view that keeps the whole fetch in memory.
+    return { ...listed, key: key && Buffer.from(key), offset: record.offset }
+  }
+}
+
+async function waiting<L extends Pick<Letter, 'id' | 'fingerprint'>>(db: Postgres, letters: L[]) {
+  const replayed = await replayedOf(db, letters)
+  return letters.filter(letter => !replayed.has(identityOf(letter)))
+}

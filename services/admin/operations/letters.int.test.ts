@@ -1,0 +1,64 @@
+import { createRequire } from 'node:module'
+import { letterRecord } from '@tally/dead-letters/testing.ts'
+import { createTopics, openProducer, topicNames } from '@tally/kafka'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+
+const count = 20_000
+let stage: Stage
+let visitor: ReturnType<typeof newVisitor>
+beforeAll(async () => {
+  stage = await openStage()
+  const { kafka, topicPrefix } = stage.parts
+  await createTopics(kafka, { topicPrefix, partitions: 1, replicationFactor: 1 })
+  const { deadLetters: topic, orders } = topicNames(topicPrefix)
+  const producer = await openProducer(kafka)
+  for (let from = 0; from < count; from += 500) {
+    const offsets = Array.from({ length: 500 }, (_, index) => from + index)
+    const records = offsets.map(offset => letterRecord(orders, { offset }))
+    await producer.send(records.map(({ key, value, headers }) => ({ topic, key, value, headers })))
+  }
+  await producer.close()
+  const { email } = await newOffice(stage, { isPlatform: true })
+  visitor = newVisitor(stage.app)
+  await visitor.signIn(email)
+}, 60_000)
+afterAll(() => stage.close())
+
+type Connection = { processData(bytes: Buffer): unknown }
+const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
+
+/** Counts the bytes that come from Kafka. */
+function countBytes(): () => number {
+  const { processData } = connectionOf
+  let bytes = 0
+  onTestFinished(() => void Object.assign(connectionOf, { processData }))
+  Object.assign(connectionOf, {
+    processData(this: Connection, data: Buffer) {
+      bytes += data.length
+      return processData.call(this, data)
+    },
+  })
+  return () => bytes
+}
+
+const idsOf = (body: string) =>
+  [...body.matchAll(/value="[^"]*-0-(\d+)"/g)].map(([, offset]) => Number(offset))
+
+test('a page of the newest of 20,000 dead letters reads a small part of them, and links to the older ones', async () => {
+  const bytes = countBytes()
+  const first = await visitor.get('/operations')
+  // All of them are 4.3 MB.
+  expect(bytes()).toBeLessThan(1_000_000)
+  expect(first.body).toMatch(/At least [\d,]+ records<\/strong> were rejected/)
+  const shown = idsOf(first.body)
+  expect(shown).toEqual(Array.from({ length: 50 }, (_, index) => count - 1 - index))
+
+  const [, older = ''] = /href="(\/operations\?before=[^"]+)"/.exec(first.body) ?? []
+  const second = await visitor.get(older)
+  expect(idsOf(second.body)).toEqual(shown.map(offset => offset - 50))
+})
+
+test('an address with a cursor that cannot be one is refused', async () => {
+  expect((await visitor.get('/operations?before=x')).statusCode).toBe(400)
+})
