@@ -5,8 +5,14 @@ export type TopicPartition = { topic: string; partition: number }
 export const byKey = ({ topic, partition }: TopicPartition): string => `${topic}:${partition}`
 
 /**
+ * How long one broker may take: an answer usually takes a few ms, and whoever asks (`asOf` of all partitions, a batch
+ * before its commit, an assignment) waits for the slowest broker.
+ */
+const ANSWER_MS = 2_000
+
+/**
  * Asks the leader of each of these partitions. Leaves out partitions that do not exist, and those of a broker that does
- * not answer while another one does. Throws if no broker answers.
+ * not answer within 2 s while another one does. Throws if no broker answers.
  */
 export async function askLeaders(
   shared: SharedCluster,
@@ -15,16 +21,40 @@ export async function askLeaders(
 ): Promise<void> {
   if (partitions.length === 0) return
   const topics = [...new Set(partitions.map(({ topic }) => topic))]
-  await shared.use(topics, async cluster => {
+  const failure = await shared.use(topics, async cluster => {
     const leaders = await leadersOf(cluster, partitions)
     const asked = await Promise.allSettled(
-      [...leaders].map(async ([nodeId, mine]) => ask(await cluster.findBroker({ nodeId }), mine, nodeId)),
+      [...leaders].map(([nodeId, mine]) =>
+        inTime(nodeId, async () => ask(await cluster.findBroker({ nodeId }), mine, nodeId)),
+      ),
     )
-    const failed = asked.filter(({ status }) => status === 'rejected')
-    if (failed.length === 0) return
-    if (failed.length === asked.length) throw (failed[0] as PromiseRejectedResult).reason
+    const failed = asked.flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
+    if (failed.length === 0) return undefined
+    const isNoneLeft = failed.length === asked.length
+    // A fresh client would wait for the same silent broker.
+    if (isNoneLeft && !failed.some(error => error instanceof BrokerSilentError)) throw failed[0]
     await cluster.refreshMetadata()
+    return isNoneLeft ? failed[0] : undefined
   })
+  if (failure !== undefined) throw failure
+}
+
+/** Waits for an answer, but not for that of a broker that hangs. */
+async function inTime(nodeId: string, ask: () => Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new BrokerSilentError(nodeId)), ANSWER_MS)
+  try {
+    await Promise.race([ask(), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+class BrokerSilentError extends Error {
+  override readonly name = 'KafkaBrokerSilentTimeoutError'
+  constructor(nodeId: string) {
+    super(`broker ${nodeId} has not answered for ${ANSWER_MS / 1_000} s`)
+  }
 }
 
 async function leadersOf(
