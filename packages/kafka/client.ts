@@ -1,6 +1,7 @@
 import type { Logger } from '@tally/runtime'
 import type { Admin, Kafka, logCreator } from 'kafkajs'
 import { kafkajs } from './kafkajs.ts'
+import { isAvoided } from './patches/silence.ts'
 import type { KafkaSettings } from './types.ts'
 
 /** kafkajs's retries inside one call; what outlasts them is tried again by the one who calls. */
@@ -12,7 +13,7 @@ export const REQUEST_TIMEOUT_MS = 15_000
 export function openClient(settings: KafkaSettings, clientId: string, logger: Logger): Kafka {
   return new kafkajs.Kafka({
     clientId,
-    brokers: settings.brokers,
+    brokers: async () => answeringFirst(settings.brokers),
     ssl: settings.ssl,
     ...(settings.sasl && {
       sasl: settings.sasl as { mechanism: 'plain'; username: string; password: string },
@@ -24,6 +25,12 @@ export function openClient(settings: KafkaSettings, clientId: string, logger: Lo
     logCreator: logTo(logger),
   })
 }
+
+/** kafkajs takes one broker after the other from this list until one answers. */
+const answeringFirst = (brokers: string[]): string[] => [
+  ...brokers.filter(broker => !isAvoided(broker)),
+  ...brokers.filter(isAvoided),
+]
 
 /**
  * Writes kafkajs's log to ours, far quieter: what it calls an error is mostly a rebalance, a broker that moved or one more

@@ -5,8 +5,10 @@ import { groupMessages } from './patches/groupMessages.ts'
 import { patchOffsetOutOfRange } from './patches/offsetOutOfRange.ts'
 import { encodeBatch, MAGIC_BYTE } from './patches/encodeBatch.ts'
 import { keepBytes } from './patches/fetchResponse.ts'
+import { patchLostBroker } from './patches/lostBroker.ts'
 import { patchReconnect } from './patches/reconnect.ts'
 import { patchRequestQueue } from './patches/requestQueue.ts'
+import { patchBrokerPool, patchSilence } from './patches/silence.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -32,6 +34,12 @@ function loadPatched(): typeof import('kafkajs') {
     kafkajs.KafkaJSConnectionError as never,
   )
   patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
+  patchSilence(require('kafkajs/src/network/requestQueue/index.js').prototype)
+  patchBrokerPool(
+    require('kafkajs/src/cluster/brokerPool.js').prototype,
+    require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
+  )
+  patchLostBroker(require('kafkajs/src/consumer/consumerGroup.js').prototype)
   patchOffsetOutOfRange(
     require('kafkajs/src/consumer/consumerGroup.js').prototype,
     kafkajs.KafkaJSNonRetriableError as never,

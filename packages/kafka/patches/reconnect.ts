@@ -7,7 +7,7 @@ type Connection = {
   bytesBuffered: number
   bytesNeeded: number
   connecting?: Promise<true> | undefined
-  requestQueue: { rejectAll(error: Error): void }
+  requestQueue: { rejectAll(error: Error): void; giveUp?: (error: Error) => void; silentMs?: number }
   isConnected(): boolean
   connect(): Promise<true>
   disconnect(): Promise<true>
@@ -36,6 +36,8 @@ export function patchReconnect(
   Object.assign(prototype, {
     connect(this: Connection): Promise<true> {
       if (this.isConnected()) return Promise.resolve(true)
+      // See silence.ts.
+      this.requestQueue.giveUp = error => this.socket?.destroy(error)
       this.connecting ??= begin(this, connect, KafkaJSConnectionError).finally(() => {
         this.connecting = undefined
       })
@@ -52,6 +54,7 @@ export function patchReconnect(
     },
 
     processData(this: Connection, bytes: Buffer): unknown {
+      this.requestQueue.silentMs = 0
       try {
         const result = processData.call(this, bytes)
         if (this.bytesNeeded > largestAnswer) throw new Error(`an answer of ${this.bytesNeeded} bytes`)
