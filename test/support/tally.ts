@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { copyKey, createKey, type NewKey } from '@tally/api-keys'
-import { connectKafka, createTopics, openProducer, type RecordHeaders, topicNames } from '@tally/kafka'
+import {
+  connectKafka,
+  createTopics,
+  type KafkaConnection,
+  openProducer,
+  type RecordHeaders,
+  topicNames,
+} from '@tally/kafka'
 import { openRedis, type RedisClient, redisKeys, whenReady } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { afterAll, beforeAll, inject } from 'vitest'
@@ -27,6 +34,10 @@ export type Options = {
   settings?: Environment
   /** A Postgres other than the run's, for a test that breaks it. */
   server?: string
+  /** Brokers other than the run's, for a test that breaks them. */
+  brokers?: string
+  /** Creates the topics under a prefix; by default, each has one replica. */
+  makeTopics?: (kafka: KafkaConnection, topicPrefix: string) => Promise<unknown>
 }
 
 export type Tally = {
@@ -67,10 +78,15 @@ const unlimited = 'Trial=1000000,ActiveDayPass=1000000,Inactive=1000000'
 /** TALLY_TEST_PROJECTORS runs the tests that do not say otherwise with so many. */
 const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 
+const ofOneReplica = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>
+  createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
+
 /** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
 export async function startTally(options: Options) {
   const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {}, server } = options
   const servers = inject('servers')
+  const { brokers = servers.kafkaBrokers } = options
+  const makeTopics = options.makeTopics ?? ofOneReplica(partitions)
   const name = `test-${randomBytes(6).toString('hex')}`
   const releases: (() => Promise<unknown> | unknown)[] = []
   const stop = async () => {
@@ -80,7 +96,7 @@ export async function startTally(options: Options) {
     const database = await freshDatabase(server === undefined ? {} : { server })
     releases.push(database.drop)
     const own = {
-      KAFKA_BROKERS: servers.kafkaBrokers,
+      KAFKA_BROKERS: brokers,
       KAFKA_GROUP_ID: name,
       TOPIC_PREFIX: name,
       DATABASE_URL: database.url,
@@ -95,11 +111,11 @@ export async function startTally(options: Options) {
       ...settings,
     }
     const kafka = connectKafka(
-      { brokers: servers.kafkaBrokers.split(','), ssl: false },
+      { brokers: brokers.split(','), ssl: false },
       { clientId: 'test', logger: openLogger('test', 'silent') },
     )
     releases.push(() => kafka.close())
-    await createTopics(kafka, { topicPrefix: name, partitions, replicationFactor: 1 })
+    await makeTopics(kafka, name)
     const names = topicNames(name)
     const producer = await openProducer(kafka)
     releases.push(() => producer.close())

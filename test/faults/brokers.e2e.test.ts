@@ -1,0 +1,201 @@
+import { type KafkaConnection, partitionOf, topicNames } from '@tally/kafka'
+import { inside } from '@tally/kafka/connection.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Festival, newFestival } from '../support/festival.ts'
+import { startTally, type Tally } from '../support/tally.ts'
+import { until } from '../support/until.ts'
+import { missingOf } from './logStage.ts'
+import { type Brokers, brokerSessionMs, startBrokers } from './servers/kafka.ts'
+
+/** faults.md, Kafka: one of three brokers dies, or is cut off. */
+const partitions = 3
+let brokers: Brokers
+let tally: Tally
+let kafka: KafkaConnection
+
+beforeAll(async () => {
+  brokers = await startBrokers()
+  tally = await startTally({ brokers: brokers.urls, partitions, projectors: 1, makeTopics })
+}, 180_000)
+afterAll(async () => {
+  for (const node of brokers?.nodes ?? []) await node.kill('SIGCONT')
+  await tally?.stop()
+  await brokers?.stop()
+})
+
+/** Node n + 1 leads partition n of each topic. */
+async function makeTopics(connection: KafkaConnection, prefix: string): Promise<void> {
+  kafka = connection
+  const { organizations, deadLetters, ...others } = topicNames(prefix)
+  const topics = [
+    ...[organizations, deadLetters].map(topic => ({ topic, count: 1 })),
+    ...Object.values(others).map(topic => ({ topic, count: partitions })),
+  ].map(({ topic, count }) => ({
+    topic,
+    numPartitions: -1,
+    replicationFactor: -1,
+    replicaAssignment: Array.from({ length: count }, (_, partition) => ({
+      partition,
+      replicas: [0, 1, 2].map(next => ((partition + next) % 3) + 1),
+    })),
+  }))
+  const isMade = () =>
+    inside(connection)
+      .admin.use(admin => admin.createTopics({ topics }))
+      .then(
+        () => true,
+        () => false,
+      )
+  await until('three brokers are in service and have the topics', isMade)
+}
+
+/** The orders topic's partitions with their leader and the replicas that are in sync. */
+async function ordersNow() {
+  const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '').orders
+  const { topics } = await inside(kafka).admin.use(admin => admin.fetchTopicMetadata({ topics: [topic] }))
+  return topics[0]?.partitions ?? []
+}
+
+async function coordinator(): Promise<number> {
+  const of = { groupId: tally.settings.KAFKA_GROUP_ID, coordinatorType: 0 }
+  type Finds = { findGroupCoordinatorMetadata(of: object): Promise<{ coordinator: { nodeId: number } }> }
+  const found = await inside(kafka).cluster.use([], cluster =>
+    (cluster as unknown as Finds).findGroupCoordinatorMetadata(of),
+  )
+  return found.coordinator.nodeId
+}
+
+/** A festival whose records lie in this partition. */
+function festivalIn(partition: number): Festival {
+  const festival = newFestival()
+  return partitionOf(Buffer.from(festival.eventId), partitions) === partition
+    ? festival
+    : festivalIn(partition)
+}
+
+type Answer = { atMs: number; orders: number; asOfMs: number }
+
+/** Sends orders of a festival, one after the other, and asks for its figures, both until `stop`. */
+async function watchFestival(partition: number) {
+  const festival = festivalIn(partition)
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const token = await tally.key(festival.organizationId)
+  const ask = async (): Promise<Answer> => {
+    const { status, body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
+    expect(status).toBe(200)
+    return { atMs: Date.now(), orders: body.data.totalOrders, asOfMs: Date.parse(body.meta.asOf) }
+  }
+  const acknowledged = [Date.now()]
+  const answers: Answer[] = []
+  let isStopped = false
+  onTestFinished(() => {
+    isStopped = true
+  })
+  const repeat = async (work: () => Promise<void>) => {
+    while (!isStopped) {
+      await work()
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  }
+  const sends = repeat(async () => {
+    const order = festival.order()
+    await until('an order is acknowledged', () =>
+      tally.produce([order]).then(
+        () => true,
+        () => false,
+      ),
+    )
+    acknowledged.push(Date.now())
+  })
+  const asks = repeat(async () => void answers.push(await ask()))
+  return {
+    ask,
+    acknowledged,
+    /** Stops and waits until the last order is counted. */
+    async stop() {
+      isStopped = true
+      await sends
+      await tally.settle()
+      answers.push(await ask())
+      await asks
+      expect(answers.at(-1)?.orders, 'each order counts once').toBe(acknowledged.length)
+      return figures(acknowledged, answers)
+    },
+  }
+}
+
+/** In ms: how late the answers held an acknowledged order, and how old their asOf was; each at its worst. */
+function figures(acknowledged: number[], answers: Answer[]) {
+  for (const { orders, asOfMs } of answers) {
+    const before = acknowledged.filter(atMs => atMs <= asOfMs).length
+    expect(orders, 'asOf claims only what is counted').toBeGreaterThanOrEqual(before)
+  }
+  const delays = acknowledged.map((atMs, index) => {
+    const answered = answers.find(({ orders }) => orders > index)
+    return (answered?.atMs ?? Number.POSITIVE_INFINITY) - atMs
+  })
+  return {
+    delayMs: Math.max(...delays),
+    asOfAgeMs: Math.max(...answers.map(({ atMs, asOfMs }) => atMs - asOfMs)),
+  }
+}
+
+/**
+ * Without the broker, Kafka needs its session time-out, and up to 3 s for the election of a controller, to name other
+ * leaders. Tally then needs at most 4 s to give up a request, 5 s until it reads the metadata again, and 2 s to go on.
+ */
+const boundMs = brokerSessionMs + 3_000 + 4_000 + 5_000 + 2_000
+/** Partitions of other leaders wait for one request to the silent broker at most, and for the reads to start again. */
+const othersMs = 4_000 + 2_000
+
+test.each([
+  { how: 'is cut off with its connections open', signal: 'SIGSTOP' },
+  { how: 'is killed', signal: 'SIGKILL' },
+] as const)(
+  'one of three brokers $how: orders are late by seconds, those of other leaders by less',
+  {
+    timeout: 180_000,
+  },
+  async ({ signal }) => {
+    const lost = await coordinator()
+    const node = brokers.nodes[lost - 1]
+    const leaders = await ordersNow()
+    const partitionLedBy = (isLost: boolean) =>
+      leaders.find(({ leader }) => (leader === lost) === isLost)?.partitionId ?? Number.NaN
+    const [ofLost, ofOther] = [
+      await watchFestival(partitionLedBy(true)),
+      await watchFestival(partitionLedBy(false)),
+    ]
+
+    await node?.kill(signal)
+    const lostMs = Date.now()
+    await until('other brokers lead all partitions', async () =>
+      (await ordersNow()).every(({ leader }) => leader !== lost),
+    )
+    for (const { acknowledged, ask } of [ofLost, ofOther]) {
+      const sent = acknowledged.length
+      await until('orders are acknowledged again', () => acknowledged.length > sent + 20)
+      await until('they are counted', async () => (await ask()).orders > sent + 20)
+    }
+    await until('asOf of both goes on', async () => {
+      const both = [await ofLost.ask(), await ofOther.ask()]
+      return both.every(({ asOfMs }) => asOfMs > lostMs + brokerSessionMs)
+    })
+    if (signal === 'SIGSTOP') await node?.kill('SIGCONT')
+    else await node?.start()
+    await until('all replicas are in sync', async () =>
+      (await ordersNow()).every(({ isr }) => isr.length === 3),
+    )
+
+    const [late, others] = [await ofLost.stop(), await ofOther.stop()]
+    expect(late.delayMs).toBeLessThan(boundMs)
+    expect(late.asOfAgeMs).toBeLessThan(boundMs)
+    expect(others.delayMs).toBeLessThan(othersMs)
+    expect(others.asOfAgeMs).toBeLessThan(othersMs)
+    const [projector] = tally.projectors
+    await until('the projector is ready', async () => (await missingOf(projector)) === undefined)
+    const { deadLetters } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+    const ends = await inside(kafka).admin.use(admin => admin.fetchTopicOffsets(deadLetters))
+    expect(ends.map(({ high }) => high)).toEqual(['0'])
+  },
+)
