@@ -14,6 +14,8 @@ import type { Assignment, ConsumeOptions, RecordBatch } from './types.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
 const QUEUE_AFTER_MS = 200
+/** How long a session that closes waits for batches in work: below the 8 s that a consumer has for it. */
+const FINISH_WITHIN_MS = 5_000
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */
 type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
@@ -27,7 +29,7 @@ export type Session = {
   seek(topic: string, partition: number, offset: number): void
   hold(topic: string, partition: number): void
   resume(topic: string, partition: number): void
-  /** Starts no more batches, waits for those in work, commits, leaves the group. */
+  /** Starts no more batches, waits for those in work (5 s at most), commits, leaves the group. */
   close(): Promise<void>
 }
 
@@ -268,7 +270,8 @@ export function openSession(
     resume,
     async close() {
       closing.abort()
-      await lanes.idle()
+      // A batch that hangs is begun again by the next owner of its partition; the group must know that this one has left.
+      await settled(lanes.idle(), FINISH_WITHIN_MS)
       await commits.close()
       clearInterval(heartbeats)
       for (const [, , timer] of resting.entries()) clearTimeout(timer)

@@ -22,6 +22,8 @@ const redisTimeoutMs = 1_000
 const readConnections = 8
 /** How long closing waits for a part that hangs: all of them together stay below the 10 s of commands.md. */
 const hangsMs = 1_000
+/** How long requests may take to be answered once the process is ending. */
+const lastAnswersMs = 5_000
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 /** Connections for keys, the rate limit and polls. */
 const authConnections = 4
@@ -123,7 +125,7 @@ export async function startQuery(
       counts,
     },
   )
-  lifecycle.onRelease('api', () => app.close())
+  lifecycle.onRelease('api', () => app.close(), lastAnswersMs)
   // The first requests count in Redis like all others, if it is there.
   await whenReady(redis, 2_000)
   const { host, port } = settings.query

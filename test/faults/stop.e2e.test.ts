@@ -49,7 +49,19 @@ async function expectEnds(process: TallyProcess): Promise<void> {
   expect(tookMs).toBeLessThan(10_000)
 }
 
-test('a query process whose requests and polls wait for a hanging Postgres exits with 0 within 10 s', async () => {
+test('a query process whose polls and notes of used keys wait for a hanging Postgres exits with 0 within 10 s', async () => {
+  const query = await tally.startQuery(settings)
+  const token = await tally.key(sagra.organizationId)
+  relay.stall()
+  await until('the query process has noticed', async () => {
+    const { status } = await ask(query.address, `${sagra.path}/analytics/kpis`, { token })
+    return status === 200 && query.process.log().includes('API keys are looked up in Redis')
+  })
+  await expectEnds(query.process)
+  await relay.mend()
+})
+
+test('a query process whose requests wait for a hanging Postgres exits with 0 within 10 s', async () => {
   const query = await tally.startQuery(settings)
   const token = await tally.key(sagra.organizationId)
   expect((await ask(query.address, `${sagra.path}/orders`, { token })).status).toBe(200)
