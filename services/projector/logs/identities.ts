@@ -1,5 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type KafkaConnection, type LogIdentity, logIdentities } from '@tally/kafka'
 import { keyOf, type Partition } from '../partition.ts'
+
+/**
+ * The least time between the beginnings of two requests, most of which a batch spends in its own statements anyway. With
+ * 500 records/s, one by one, on two saturated cores, the median latency was 345 ms without any such request, and 424 to
+ * 511 ms with one after the other.
+ */
+const leastMs = 5
 
 /**
  * Asks Kafka which log a partition is, always with a request that begins after the call. Only one request runs at a
@@ -15,7 +23,7 @@ export function openIdentities(kafka: KafkaConnection) {
     waiting.clear()
     next = undefined
     const answer = logIdentities(kafka, partitions)
-    running = answer.catch(() => undefined)
+    running = Promise.allSettled([answer, sleep(leastMs)])
     return answer
   }
 
