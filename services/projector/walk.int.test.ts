@@ -143,6 +143,14 @@ on conflict (event_id) do update set revision = excluded.revision`.execute(stage
   expect(await figures()).toBe(2)
 })
 
+test('a projector of many shards walks all of them within a few steps', async () => {
+  await stage.redis.del(eventKey())
+  const many = Array.from({ length: 300 }, (_, partition) => ({ topic: topics.events, partition }))
+  for (let step = 0; step < 4; step++) await walk.step(many)
+  await publisher.drain()
+  expect(await figures()).toBe(1)
+})
+
 test('what is pending anyway is not taken for lost, and a projector that stops leaves the backlog to the next one', async () => {
   const batch = batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })])
   const { effects } = await projectBatch(stage.parts, 'orders', batch)

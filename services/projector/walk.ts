@@ -1,4 +1,4 @@
-import type { EventId, OrganizationId } from '@tally/contract'
+import type { OrganizationId } from '@tally/contract'
 import {
   eventRevisionField,
   type HeadRevision,
@@ -7,6 +7,7 @@ import {
   type RedisKeys,
   readEventRevisions,
   readOrganizationRevisions,
+  type ShardEvent,
   stampAbove,
 } from '@tally/read-models'
 import type { Partition } from './partition.ts'
@@ -28,7 +29,8 @@ export type Walk = {
  * `published`: the revision in Redis, -1 for none; or the one that the shard's hash says was published, if that is
  * above `revision`.
  */
-type Found<Id> = { id: Id; revision: number; published: number }
+type Found<Id = string> = { id: Id; revision: number; published: number }
+type EventRevision = ShardEvent & { revision: number }
 
 /**
  * Compares the revision of every event and organization in Redis with that in Postgres, page by page, again and again.
@@ -52,16 +54,17 @@ export function openWalk({
   eventsTopic: string
   organizationsTopic: string
 }): Walk {
-  const events = openRound<EventId>(
-    (shard, after, limit) => readEventRevisions(db, { shard, after, limit }),
-    async (id, shard) => ({
+  const events = openRound(
+    (shards, after: EventRevision | undefined, limit) => readEventRevisions(db, { shards, after, limit }),
+    async ({ id, shard }) => ({
       published: await readRevision(keys.event(id)),
       noted: await redis.hget(keys.shard(shard), eventRevisionField(id)),
     }),
   )
-  const organizations = openRound<OrganizationId>(
-    (_shard, after, limit) => readOrganizationRevisions(db, { after, limit }),
-    async id => ({ published: await readRevision(keys.organization(id)), noted: null }),
+  const organizations = openRound(
+    (_shards, after: HeadRevision<OrganizationId> | undefined, limit) =>
+      readOrganizationRevisions(db, { after: after?.id, limit }),
+    async ({ id }) => ({ published: await readRevision(keys.organization(id)), noted: null }),
   )
 
   /** A key of another type has no revision: publishing replaces it. */
@@ -71,17 +74,18 @@ export function openWalk({
       throw error
     })
 
-  function openRound<Id extends string>(
-    readPage: (shard: number, after: Id | undefined, limit: number) => Promise<HeadRevision<Id>[]>,
-    readRedis: (id: Id, shard: number) => Promise<{ published: string | null; noted: string | null }>,
+  function openRound<Head extends HeadRevision<string>>(
+    readPage: (shards: number[], after: Head | undefined, limit: number) => Promise<Head[]>,
+    readRedis: (head: Head) => Promise<{ published: string | null; noted: string | null }>,
   ) {
-    let at: { shard: number; after: Id | undefined } | undefined
-    let suspects = new Map<Id, number>()
+    let after: Head | undefined
+    let suspects = new Map<string, number>()
     let pageSize = pageSizes.first
     let walked = 0
 
-    const compare = async ({ id, revision }: HeadRevision<Id>, shard: number): Promise<Found<Id>> => {
-      const { published, noted } = await readRedis(id, shard)
+    const compare = async (head: Head): Promise<Found<Head['id']>> => {
+      const { published, noted } = await readRedis(head)
+      const { id, revision } = head
       return { id, revision, published: Math.max(Number(published ?? -1), aboveOr(revision, noted)) }
     }
 
@@ -92,32 +96,24 @@ export function openWalk({
     }
 
     /** The differences of a page that were already there at the last look. */
-    const comparePage = async (shards: number[]): Promise<Found<Id>[]> => {
-      const [first] = shards
-      if (first === undefined) return []
-      if (at === undefined || !shards.includes(at.shard)) at = { shard: first, after: undefined }
-      const page = await readPage(at.shard, at.after, pageSize)
-      const { shard } = at
-      const found = await Promise.all(page.map(head => compare(head, shard)))
+    const comparePage = async (shards: number[]): Promise<Found<Head['id']>[]> => {
+      if (shards.length === 0) return []
+      const page = await readPage(shards, after, pageSize)
+      const found = await Promise.all(page.map(compare))
       const differing = found.filter(({ revision, published }) => published !== revision)
       const confirmed = differing.filter(({ id, published }) => suspects.get(id) === published)
       const fresh = differing.filter(found => !confirmed.includes(found))
       // Once more at most: of a page with busy events some are always on their way.
       suspects = new Map(suspects.size > 0 ? [] : fresh.map(({ id, published }) => [id, published]))
       if (suspects.size > 0) return confirmed
-      const last = page.at(-1)
-      const nextShard = shards[(shards.indexOf(at.shard) + 1) % shards.length] as number
       walked += page.length
-      if (page.length === pageSize) at = { ...at, after: last?.id }
-      else {
-        at = { shard: nextShard, after: undefined }
-        if (nextShard === first) endRound()
-      }
+      after = page.length === pageSize ? page.at(-1) : undefined
+      if (after === undefined) endRound()
       return confirmed
     }
 
     /** A step that only confirms continues with the next page, so that busy events do not delay a round. */
-    return async (shards: number[]): Promise<Found<Id>[]> => {
+    return async (shards: number[]): Promise<Found<Head['id']>[]> => {
       const isSecond = suspects.size > 0
       const confirmed = await comparePage(shards)
       return isSecond ? [...confirmed, ...(await comparePage(shards))] : confirmed
@@ -125,7 +121,7 @@ export function openWalk({
   }
 
   /** Stamps what is newer in Redis than in Postgres with a revision above both. */
-  const stamp = async (table: 'event_heads' | 'organizations', found: Found<string>[]) => {
+  const stamp = async (table: 'event_heads' | 'organizations', found: Found[]) => {
     const newer = found.filter(({ revision, published }) => published > revision)
     if (newer.length > 0) await stampAbove(db, table, newer)
   }
@@ -133,7 +129,7 @@ export function openWalk({
   return {
     async step(assigned) {
       const shards = assigned.filter(({ topic }) => topic === eventsTopic).map(({ partition }) => partition)
-      const old = await events(shards.toSorted((one, other) => one - other))
+      const old = await events(shards)
       await stamp('event_heads', old)
       const isKeeper = assigned.some(({ topic }) => topic === organizationsTopic)
       const oldOrganizations = isKeeper ? await organizations([0]) : []

@@ -15,7 +15,7 @@ import { until } from '../../test/support/until.ts'
 import { openAsOf } from './asOf.ts'
 import type { ProjectorMetrics } from './metrics.ts'
 import type { Publisher } from './publisher.ts'
-import { watch } from './watch.ts'
+import { type WatchParts, watch } from './watch.ts'
 
 const topic = 'orders'
 const ends = [5, 1_000, 5]
@@ -43,7 +43,11 @@ async function apply(partition: number): Promise<void> {
 /** Partitions that were sought because Postgres lost their commits. */
 let sought: Set<number>
 /** A projector's watch over partitions, of which it holds some back, for three ticks; what Redis was told by shard. */
-async function watched(partitions: number[], heldBack: number[] = []): Promise<Map<string, number>> {
+async function watched(
+  partitions: number[],
+  heldBack: number[] = [],
+  { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchParts> = {},
+): Promise<Map<string, number>> {
   const { db } = database
   const told = new Map<string, number>()
   sought = new Set()
@@ -70,7 +74,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
     publisher,
     asOf,
     seen: { epoch: 0, revision: 0 },
-    walk: { step: async () => {} },
+    walk,
     isSound: () => true,
     isHeld: ({ partition }) => heldBack.includes(partition),
     refusals: { note() {} },
@@ -84,7 +88,7 @@ async function watched(partitions: number[], heldBack: number[] = []): Promise<M
       failures: series,
       lostCommits: series,
     } as unknown as ProjectorMetrics,
-    logger: openLogger('test', 'silent'),
+    logger,
   })
   await until('three ticks are over', () => flushes >= 3)
   await watching.stop()
@@ -125,4 +129,18 @@ test('an offset that an operator moves back, of a log that was created again, is
   await database.db.updateTable('shard_offsets').set({ next_offset: 2 }).execute()
   await watched([0, 1], [1])
   expect([...sought]).toEqual([0])
+})
+
+test('an error that waiting does not resolve is logged once, and the watch goes on', async () => {
+  await apply(0)
+  const logger = openLogger('test', 'silent')
+  const logged = vi.spyOn(logger, 'error')
+  let steps = 0
+  const step = async () => {
+    steps++
+    throw new TypeError('a bug')
+  }
+  await watched([0], [], { walk: { step }, logger })
+  expect(steps).toBeGreaterThan(1)
+  expect(logged.mock.calls).toHaveLength(1)
 })

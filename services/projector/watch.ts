@@ -8,7 +8,7 @@ import {
   type Seen,
   type StoredOffset,
 } from '@tally/read-models'
-import { type Logger, partOf } from '@tally/runtime'
+import { isTransient, type Logger, partOf, reasonOf } from '@tally/runtime'
 import type { AsOf } from './asOf.ts'
 import { noteEnds } from './ends.ts'
 import type { ProjectorMetrics } from './metrics.ts'
@@ -108,6 +108,18 @@ function openTick(
   } = parts
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
+  let lastBug: string | undefined
+
+  /** Once for as long as the same error comes back. */
+  const logBug = (error: unknown): void => {
+    const reason = reasonOf(error)
+    if (reason === lastBug) return
+    lastBug = reason
+    logger.error(
+      { err: error },
+      'a step of the watch fails, and waiting does not resolve it: asOf may stand still; trying again',
+    )
+  }
 
   const attempt = async (
     work: () => Promise<void>,
@@ -121,7 +133,8 @@ function openTick(
       hear(error)
       const part = partOf(error)
       metrics.failures.inc({ part })
-      logger.debug({ err: error, part }, 'a part does not answer; trying again')
+      if (isTransient(error)) logger.debug({ err: error, part }, 'a part does not answer; trying again')
+      else logBug(error)
       return false
     }
   }

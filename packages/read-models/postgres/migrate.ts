@@ -11,6 +11,7 @@ import * as epochs from './migrations/0007-epochs.ts'
 import * as timeBuckets from './migrations/0008-time-buckets.ts'
 import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
+import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 import type { Postgres } from './pool.ts'
 
 /** One entry a migration, in order; a migration that has been released is never changed. */
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   '0008-time-buckets': timeBuckets,
   '0009-key-changes': keyChanges,
   '0010-partition-logs': partitionLogs,
+  '0011-scattered-heads': scatteredHeads,
 }
 const latest = Object.keys(migrations).length
 

@@ -4,17 +4,18 @@ import type { Database } from '../postgres/database.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
 export type HeadRevision<Id> = { id: Id; revision: number }
+export type ShardEvent = { shard: number; id: EventId }
 
-/** The revisions of a shard's events with ids above `after`, by id. */
+/** The revisions of these shards' events that follow the event `after`, in the order of shard and id. */
 export async function readEventRevisions(
   db: Kysely<Database>,
-  { shard, after, limit }: { shard: number; after: EventId | undefined; limit: number },
-): Promise<HeadRevision<EventId>[]> {
-  const { rows } = await sql<HeadRevision<EventId>>`
-select event_id as id, revision
+  { shards, after, limit }: { shards: number[]; after: ShardEvent | undefined; limit: number },
+): Promise<(ShardEvent & { revision: number })[]> {
+  const { rows } = await sql<ShardEvent & { revision: number }>`
+select event_id as id, shard, revision
 from event_heads
-where shard = ${shard} and event_id > ${after ?? firstId}
-order by event_id
+where (shard, event_id) > (${after?.shard ?? -1}::int, ${after?.id ?? firstId}::uuid) and shard = any(${shards}::int[])
+order by shard, event_id
 limit ${limit}`.execute(db)
   return rows
 }
