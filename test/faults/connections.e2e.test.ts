@@ -113,7 +113,7 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
   const before = open(pair.primary.databaseUrl)
   await until('the standby has everything', async () => {
     const { rows } = await sql<{ behind: number }>`
-select pg_current_wal_lsn() - coalesce(min(replay_lsn), '0/0') as behind from pg_stat_replication`.execute(
+select pg_current_wal_insert_lsn() - coalesce(min(replay_lsn), '0/0') as behind from pg_stat_replication`.execute(
       before,
     )
     return Number(rows[0]?.behind) === 0
