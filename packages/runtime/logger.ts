@@ -2,9 +2,13 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** ioredis hangs the command that failed on its error: of AUTH, user and password. */
+/**
+ * What an error carries besides its words: ioredis puts the failed command on it (of AUTH, user and password), pg-pool the
+ * connection that broke (with the key that cancels its queries).
+ */
+const secrets = ['command.args', 'client']
 const redact = {
-  paths: ['err.command.args', 'err.*.command.args', 'err.*[*].command.args'],
+  paths: secrets.flatMap(path => [`err.${path}`, `err.*.${path}`, `err.*[*].${path}`]),
   remove: true,
 }
 

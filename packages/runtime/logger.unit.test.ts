@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+const program = `
+import { openLogger } from '${new URL('logger.ts', import.meta.url)}'
+const secret = { command: { name: 'auth', args: ['the password'] }, client: { secretKey: 'the cancel key' } }
+const failed = () => Object.assign(new Error('broke'), secret)
+const logger = openLogger('test', 'info')
+logger.info({ err: failed() }, 'one')
+logger.info({ err: new AggregateError([failed()], 'all broke') }, 'several')
+`
+
+test('a logged error carries neither the arguments of its command nor its connection', () => {
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  expect(stderr).toMatch(/"broke".*\n.*"all broke"/)
+  expect(stderr).not.toMatch(/the password|the cancel key/)
+})
