@@ -24,7 +24,7 @@ export default defineConfig({
           ...shared,
           name: 'servers',
           include: [`${folders}/*.{int,e2e}.test.ts`],
-          globalSetup: 'infra/local/test-servers.ts',
+          globalSetup: 'infra/local/tests/testServers.ts',
         },
       },
     ],

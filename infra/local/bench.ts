@@ -1,3 +1,3 @@
-import { main } from '../../test/bench/main.ts'
+import { main } from '../../test/bench/run/main.ts'
 
 process.exit(await main(process.argv.slice(2)))

@@ -1,3 +1,3 @@
-import { main } from '../../test/chaos/main.ts'
+import { main } from '../../test/chaos/run/main.ts'
 
 process.exit(await main(process.argv.slice(2)))

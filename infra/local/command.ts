@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Owner } from './process.ts'
+import type { Owner } from './servers/process.ts'
 
 /** What a finished command printed; stdout and stderr together in `output`. */
 export interface Finished {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runTally } from './demo/runTally.ts'
+import { lock } from './demo/startLock.ts'
 import { listenForInterruption } from './interruption.ts'
-import { runTally } from './run-tally.ts'
-import { lock } from './start-lock.ts'
 import { log } from './words.ts'
 
 const help = `npm start [-- options]

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { startVitest, type Vitest } from 'vitest/node'
 import { run } from './command.ts'
-import { type Count, countingReporter } from './counting-reporter.ts'
 import { type Interruption, listenForInterruption } from './interruption.ts'
+import { type Count, countingReporter } from './tests/countingReporter.ts'
 
 const root = join(import.meta.dirname, '../..')
 const count: Count = { passed: 0, failed: 0 }

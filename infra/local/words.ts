@@ -1,4 +1,4 @@
-import type { SignIn } from './first-administrator.ts'
+import type { SignIn } from './demo/firstAdministrator.ts'
 
 /** One line of progress, on stderr: stdout belongs to the result. */
 export function log(line: string): void {

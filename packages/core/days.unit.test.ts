@@ -1,6 +1,6 @@
+import { anEvent } from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
 import { openDay, resolveDay } from './days.ts'
-import { anEvent } from './testing/cast.ts'
 
 const openedAt = '2026-09-01T10:00:00Z'
 const day = (dayId: number, closedAt: string | null) => ({ dayId, date: '2026-09-01', openedAt, closedAt })

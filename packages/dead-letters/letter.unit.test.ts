@@ -1,9 +1,9 @@
 import { topicNames } from '@tally/kafka'
+import { letterRecord } from '@tally/testkit/records/letterRecord'
 import { expect, test } from 'vitest'
 import { ownHeaders } from './headers.ts'
 import { isLetterId, letterOf, sourceTopics } from './letter.ts'
 import { originalOf } from './original.ts'
-import { letterRecord } from './testing.ts'
 
 const sources = sourceTopics(topicNames('tally'))
 const letter = (over: Parameters<typeof letterRecord>[1] = {}) =>

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
-import { inside } from '@tally/kafka/connection.ts'
-import { connectForTest } from '@tally/kafka/testing.ts'
+import { inside, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
+import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { connectForTest } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { afterAll, expect, inject, test } from 'vitest'
-import { freshDatabase } from '../../test/support/database.ts'
-import { until } from '../../test/support/until.ts'
 import { olderThan, readNewest } from './newest.ts'
 import { sendUnsent } from './replayed.ts'
-import { letterRecord } from './testing.ts'
 
 const { db, drop } = await freshDatabase()
 afterAll(drop)

@@ -1,5 +1,5 @@
 import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { type Letter, letterOf, sourceTopics } from './letter.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 

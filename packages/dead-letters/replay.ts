@@ -1,5 +1,5 @@
 import type { KafkaConnection, Producer } from '@tally/kafka'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { whyNeverReplayed } from './givenUp.ts'
 import type { Letter } from './letter.ts'
 import { findOriginal, originalOf, type Refused } from './original.ts'

@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import type { Letter } from './letter.ts'
 

@@ -1,5 +1,6 @@
-export { connectKafka, type KafkaConnection } from './connection.ts'
-export { consumeBatches } from './consumer.ts'
+export { connectKafka, inside, type KafkaConnection } from './client/connection.ts'
+export { kafkajs } from './client/kafkajs.ts'
+export { consumeBatches } from './consumer/consumer.ts'
 export {
   KafkaSendError,
   LogChangedError,
@@ -8,15 +9,15 @@ export {
   TopicMissingError,
   UndecodableBatchError,
 } from './errors.ts'
-export { logEnds, logIdentities, type LogIdentity } from './logEnds.ts'
-export { endOffsets } from './offsets.ts'
-export { partitionOf } from './partitionOf.ts'
-export { openProducer } from './producer.ts'
-export { judgeLogs, type JudgedLog, type LogPosition, skipHint } from './judgeLogs.ts'
-export { readBack, type WindowRead } from './readBack.ts'
-export { fingerprintOf, readRecordAt } from './readRecordAt.ts'
-export { topicConfigs } from './topicConfigs.ts'
-export { readTopic, topicLogs, type TopicRead } from './readTopic.ts'
-export { checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
-export { MAX_VALUE_BYTES } from './types.ts'
+export { type JudgedLog, judgeLogs, type LogPosition, skipHint } from './log/judgeLogs.ts'
+export { type LogIdentity, logEnds, logIdentities } from './log/logEnds.ts'
+export { endOffsets } from './log/offsets.ts'
+export { readBack, type WindowRead } from './log/readBack.ts'
+export { fingerprintOf, readRecordAt } from './log/readRecordAt.ts'
+export { readTopic, type TopicRead, topicLogs } from './log/readTopic.ts'
+export { partitionOf } from './producer/partitionOf.ts'
+export { openProducer } from './producer/producer.ts'
+export { topicConfigs } from './topics/topicConfigs.ts'
+export { CREATE_TIMEOUT_MS, checkTopics, createTopics, describeTopics, topicNames } from './topics/topics.ts'
 export type * from './types.ts'
+export { MAX_VALUE_BYTES } from './types.ts'

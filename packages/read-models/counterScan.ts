@@ -6,9 +6,9 @@ import {
   noAreaChanges,
   type StatusCounts,
 } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { itemsOfBlock } from './items/table.ts'
-import type { Database } from './postgres/database.ts'
 import { statusCounts } from './statusCounts.ts'
 
 type Place = { day_id: number; area_id: number }

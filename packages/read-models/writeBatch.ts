@@ -1,11 +1,11 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
+import type { Tx } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
 import { addDaily } from './daily/writer.ts'
 import { addHourly } from './hourly/writer.ts'
 import { addItems } from './items/writer.ts'
 import { addOrderSlots } from './orderSlots/writer.ts'
-import type { Tx } from './postgres/database.ts'
 
 /** The most that a batch writes: two of its own, four of counters. */
 const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]

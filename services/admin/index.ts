@@ -1,2 +1,3 @@
 export { buildAdmin } from './app.ts'
+export { beginSession, findSession } from './signIn/sessions.ts'
 export { startAdmin } from './wire.ts'

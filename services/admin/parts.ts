@@ -1,6 +1,8 @@
+import type { AccessKeys, AccessRedis } from '@tally/access'
 import type { KafkaConnection } from '@tally/kafka'
-import type { Postgres, RedisClient, RedisKeys } from '@tally/read-models'
+import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
 import type { Logger, RateLimits } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
 import type { Oidc } from './signIn/oidc.ts'
@@ -8,8 +10,8 @@ import type { Oidc } from './signIn/oidc.ts'
 /** What the pages are made of. Only `db` must answer: without Redis or Kafka a page says what it cannot tell. */
 export type AdminParts = {
   db: Postgres
-  redis: RedisClient
-  keys: RedisKeys
+  redis: ReadModelRedis & AccessRedis
+  keys: RedisKeys & AccessKeys
   kafka: KafkaConnection
   live: LiveHub
   oidc: Oidc | undefined

@@ -1,6 +1,8 @@
+import { accessKeys, accessScripts } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
-import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
+import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import { answers, openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
+import { openRedis, whenReady } from '@tally/storage'
 import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
@@ -42,13 +44,17 @@ export async function startAdmin(
   await Promise.race([schemaChecked, startup.waits])
   schemaChecked.catch(crash)
 
-  const redis = openRedis(settings.redisNodes, {
-    name: 'admin',
-    commandTimeoutMs: 500,
-    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-  })
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'admin',
+      commandTimeoutMs: 500,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    { ...readModelScripts, ...accessScripts },
+  )
   lifecycle.onRelease('redis', () => redis.disconnect())
-  const keys = redisKeys(settings.redisPrefix)
+  const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
   // Nothing is sent before the operations page asks: the rest does without Kafka.
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
   lifecycle.onRelease('kafka', () => kafka.close())

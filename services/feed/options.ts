@@ -1,5 +1,5 @@
 import type { Pace } from './pace.ts'
-import type { Simulation } from './simulate.ts'
+import type { Simulation } from './simulate/simulate.ts'
 
 /** What a feed is asked to do: where its records come from, how fast they go, under which topic names. */
 export type FeedOptions = {

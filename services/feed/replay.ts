@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { linesOf } from './lines.ts'
 import { type FeedRecord, type FeedSource, type FeedTopic, feedTopics } from './record.ts'
+import { linesOf } from './simulate/lines.ts'
 
 /** Data sets name topics under the default prefix, whatever TOPIC_PREFIX is where they are sent. */
 const filePrefix = 'tally.'

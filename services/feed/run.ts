@@ -9,7 +9,7 @@ import {
   type OutgoingRecord,
 } from './record.ts'
 import { openReplay } from './replay.ts'
-import { eveningSpan, simulate, simulationShare } from './simulate.ts'
+import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
 
 /** What a feed needs from outside. `send` resolves when Kafka has the records, in their order. */
 export type FeedOutlets = {

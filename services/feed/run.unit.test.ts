@@ -9,7 +9,7 @@ import type { Clock } from './pace.ts'
 import { openProgress } from './progress.ts'
 import type { OutgoingRecord } from './record.ts'
 import { type FeedSummary, runFeed } from './run.ts'
-import { simulate } from './simulate.ts'
+import { simulate } from './simulate/simulate.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -1,10 +1,19 @@
 import type { EventId } from '@tally/contract'
+import { projectBatch } from '@tally/projection'
 import { ensureOffsets, lockEvents, publishEvents, readOffsets } from '@tally/read-models'
+import {
+  anOrder,
+  batchOf,
+  newEventId,
+  openStage,
+  type Stage,
+  shard,
+  topics,
+} from '@tally/testkit/projection/stage'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectBatch } from './projectBatch.ts'
-import type { Publisher } from './publisher.ts'
-import { anOrder, batchOf, newEventId, openStage, type Stage, shard, topics } from './testing/stage.ts'
+import type { Publisher } from './publish/publisher.ts'
+import { openPublisher } from './publish/publisher.ts'
 
 let stage: Stage
 let nextOffset = 0
@@ -41,13 +50,13 @@ async function ordersInRedis(eventId: string): Promise<number> {
 
 test('what a killed projector did not publish is published, although its successor publishes another event first', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
-  const first = stage.openPublisher()
+  const first = openPublisher(stage)
   await sell(fish, first)
   await sell(wine, first)
   await watchOnce(first)
   await sell(fish)
 
-  const second = stage.openPublisher()
+  const second = openPublisher(stage)
   await sell(wine, second)
   await watchOnce(second)
 
@@ -56,7 +65,7 @@ test('what a killed projector did not publish is published, although its success
 
 test('a Redis that is put back to an older snapshot is brought up to date, although a batch comes before it is noticed', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
-  const publisher = stage.openPublisher()
+  const publisher = openPublisher(stage)
   await sell(fish, publisher)
   await sell(wine, publisher)
   await watchOnce(publisher)

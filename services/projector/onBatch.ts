@@ -1,13 +1,11 @@
 import type { RecordType } from '@tally/contract'
 import type { BatchControl, RecordBatch } from '@tally/kafka'
+import type { Effects, Projected, ProjectorParts } from '@tally/projection'
+import { projectPieces, slices } from '@tally/projection'
 import { isTransient, type Logger, partOf } from '@tally/runtime'
-import type { AsOf } from './asOf.ts'
-import type { Effects } from './effects.ts'
 import type { ProjectorMetrics } from './metrics.ts'
-import type { Projected, ProjectorParts } from './projectBatch.ts'
-import { projectPieces } from './projectPieces.ts'
-import type { Publisher } from './publisher.ts'
-import { slices } from './slices.ts'
+import type { Publisher } from './publish/publisher.ts'
+import type { AsOf } from './watch/asOf.ts'
 
 /**
  * The size of one transaction: at most a second of work, so that heartbeats, a stop and other batches wait no longer.

@@ -1,8 +1,6 @@
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { openDeadLetters } from './deadLetters.ts'
-import { projectBatch } from './projectBatch.ts'
-import { type Batches, openBatches } from './testing/batches.ts'
+import { openDeadLetters } from '@tally/dead-letters'
+import { projectBatch } from '@tally/projection'
+import { type Batches, openBatches } from '@tally/testkit/projection/batches'
 import {
   anEvent,
   anOrder,
@@ -10,10 +8,12 @@ import {
   batchOf,
   newEventId,
   openStage,
+  type Stage,
   shard,
   topics,
-  type Stage,
-} from './testing/stage.ts'
+} from '@tally/testkit/projection/stage'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 let stage: Stage
 let eventId: string

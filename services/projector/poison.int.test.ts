@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
+import { openDeadLetters } from '@tally/dead-letters'
 import { MAX_VALUE_BYTES, type RecordBatch } from '@tally/kafka'
+import type { Projected } from '@tally/projection'
+import { judgeBatch, logInternal, projectPieces } from '@tally/projection'
 import { openLogger } from '@tally/runtime'
+import { type Batches, openBatches } from '@tally/testkit/projection/batches'
+import { anOrder, batchOf, newEventId, openStage, type Stage, topics } from '@tally/testkit/projection/stage'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { openDeadLetters } from './deadLetters.ts'
-import { judgeBatch, logInternal } from './judge.ts'
-import type { Projected } from './projectBatch.ts'
-import { projectPieces } from './projectPieces.ts'
-import { type Batches, openBatches } from './testing/batches.ts'
-import { anOrder, batchOf, newEventId, openStage, type Stage, topics } from './testing/stage.ts'
 
 let stage: Stage
 let batches: Batches

@@ -1,10 +1,8 @@
 import type { EventId } from '@tally/contract'
-import { openPostgres, type Postgres } from '@tally/read-models'
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { projectBatch } from './projectBatch.ts'
-import { openPublisher } from './publisher.ts'
-import { type Batches, openBatches } from './testing/batches.ts'
+import { projectBatch } from '@tally/projection'
+import { openPostgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import { type Batches, openBatches } from '@tally/testkit/projection/batches'
 import {
   anEvent,
   anOrder,
@@ -14,7 +12,10 @@ import {
   openStage,
   type Stage,
   topics,
-} from './testing/stage.ts'
+} from '@tally/testkit/projection/stage'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openPublisher } from './publish/publisher.ts'
 
 let stage: Stage
 let eventId: string

@@ -1,4 +1,5 @@
 import type { RecordType } from '@tally/contract'
+import { openDeadLetters } from '@tally/dead-letters'
 import {
   checkTopics,
   connectKafka,
@@ -7,7 +8,9 @@ import {
   openProducer,
   topicNames,
 } from '@tally/kafka'
-import { checkSchema, openPostgres, openRedis, redisKeys } from '@tally/read-models'
+import type { Partition } from '@tally/projection'
+import { logInternal } from '@tally/projection'
+import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
   openMetrics,
   openOps,
@@ -16,20 +19,18 @@ import {
   type ServiceParts,
   type Settings,
 } from '@tally/runtime'
-import { openAsOf } from './asOf.ts'
-import { openDeadLetters } from './deadLetters.ts'
-import { logInternal } from './judge.ts'
+import { openRedis } from '@tally/storage'
 import { openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
 import { watchLogs } from './logs/watchLogs.ts'
 import { projectorMetrics } from './metrics.ts'
 import { onBatch } from './onBatch.ts'
 import { openPartitionCheck } from './partitioner.ts'
-import type { Partition } from './partition.ts'
-import { openPublisher } from './publisher.ts'
-import { openRefusals } from './refusals.ts'
-import { openWalk } from './walk.ts'
-import { type Watch, watch } from './watch.ts'
+import { openPublisher } from './publish/publisher.ts'
+import { openAsOf } from './watch/asOf.ts'
+import { openRefusals } from './watch/refusals.ts'
+import { openWalk } from './watch/walk.ts'
+import { type Watch, watch } from './watch/watch.ts'
 
 /** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
 const concurrency = 4
@@ -81,11 +82,15 @@ export async function startProjector(
     startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
   ])
 
-  const redis = openRedis(settings.redisNodes, {
-    name: 'projector',
-    commandTimeoutMs: 5_000,
-    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-  })
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'projector',
+      commandTimeoutMs: 5_000,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    readModelScripts,
+  )
   lifecycle.onRelease('redis', () => redis.disconnect())
   const keys = redisKeys(settings.redisPrefix)
   let watching: Watch | undefined

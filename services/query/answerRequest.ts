@@ -1,16 +1,16 @@
-import { type ApiKey, type Authenticator, AuthenticationUnavailable } from '@tally/api-keys'
+import { type ApiKey, AuthenticationUnavailable, type Authenticator } from '@tally/access'
 import { type Endpoint, type EndpointName, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type LimitHeaders, send } from './answer.ts'
 import type { EndpointRead } from './endpoints/endpoint.ts'
+import { type LimitHeaders, send } from './http/answer.ts'
+import { openWrongTokens } from './http/failedAuthentications.ts'
+import { briefMap } from './http/microCache.ts'
+import { type Parsed, parse, rememberParsed } from './http/parameters.ts'
 import { RequestProblem, unavailable } from './http/problems.ts'
-import { type Parsed, parse, rememberParsed } from './parameters.ts'
 import { granted, type Permit } from './permit.ts'
-import type { Grant, RateLimiter } from './rateLimit.ts'
 import type { Readers } from './readers.ts'
-import type { RedisTurns } from './redisTurns.ts'
-import { briefMap } from './briefMap.ts'
-import { openWrongTokens } from './wrongTokens.ts'
+import type { Grant, RateLimiter } from './redis/rateLimit.ts'
+import type { RedisTurns } from './redis/requestBatch.ts'
 
 export type RequestParts = {
   authenticator: Authenticator

@@ -1,4 +1,4 @@
-import type { ApiKey, RequestCounts } from '@tally/api-keys'
+import type { ApiKey, RequestCounts } from '@tally/access'
 import type { Metrics } from '@tally/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 

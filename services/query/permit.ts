@@ -1,4 +1,4 @@
-import type { Grant } from './rateLimit.ts'
+import type { Grant } from './redis/rateLimit.ts'
 
 /** The rate limit has refused all requests that share a read: the read stops, and no request waits for it. */
 export class Refused extends Error {

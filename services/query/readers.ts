@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import type { SharedReads } from './postgres/sharedReads.ts'
 import type { EventList } from './views/eventList.ts'
 import type { EventViews } from './views/eventViews.ts'

@@ -1,5 +1,5 @@
-import type { Postgres, RedisClient } from '@tally/read-models'
 import { answers } from '@tally/runtime'
+import type { Postgres, RedisClient } from '@tally/storage'
 import { sql } from 'kysely'
 
 /** Both together stay below 1 s, Kubernetes's default time-out of a probe. */

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { openApiDocument } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
-import { problemTypes, RequestProblem, type ProblemType } from './http/problems.ts'
+import { type ProblemType, problemTypes, RequestProblem } from './http/problems.ts'
 
 /**
  * What needs no token and costs nothing: the OpenAPI document, the reference page, which loads nothing from any

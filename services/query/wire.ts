@@ -1,16 +1,17 @@
-import { type ApiKey, openAuthenticator, openRequestCounts } from '@tally/api-keys'
+import { type ApiKey, accessKeys, accessScripts, openAuthenticator, openRequestCounts } from '@tally/access'
 import { topicNames } from '@tally/kafka'
-import { checkSchema, openPostgres, openRedis, redisKeys, whenReady } from '@tally/read-models'
+import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import { openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
+import { openRedis, whenReady } from '@tally/storage'
 import { buildApp } from './app.ts'
-import { openBreaker } from './breaker.ts'
 import { queryMetrics } from './metrics.ts'
 import { Refused } from './permit.ts'
 import { openGate } from './postgres/gate.ts'
 import { openSharedReads } from './postgres/sharedReads.ts'
-import { openRateLimiter } from './rateLimit.ts'
 import { queryReadiness } from './readiness.ts'
-import { openRedisTurns } from './redisTurns.ts'
+import { openBreaker } from './redis/breaker.ts'
+import { openRateLimiter } from './redis/rateLimit.ts'
+import { openRedisTurns } from './redis/requestBatch.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
@@ -70,14 +71,18 @@ export async function startQuery(
   await Promise.race([schemaChecked, startup.waits])
   schemaChecked.catch(crash)
 
-  const redis = openRedis(settings.redisNodes, {
-    name: 'query',
-    commandTimeoutMs: redisTimeoutMs,
-    onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-  })
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'query',
+      commandTimeoutMs: redisTimeoutMs,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    { ...readModelScripts, ...accessScripts },
+  )
   lifecycle.onRelease('redis', () => redis.disconnect())
 
-  const keys = redisKeys(settings.redisPrefix)
+  const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
   const breaker = openBreaker({

@@ -1,7 +1,7 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 const tally = useTally({ queries: 2 })
 const festival = newFestival()

@@ -1,5 +1,5 @@
-import { burger, type Festival, friday, type Over, saturday } from '../support/festival.ts'
-import type { TestRecord } from '../support/tally.ts'
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import { burger, type Festival, friday, type Over, saturday } from '@tally/testkit/records/festival'
 
 export type Case = { rule: string; reason: string; field?: string; record: TestRecord }
 

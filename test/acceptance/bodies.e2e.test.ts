@@ -1,7 +1,7 @@
 import { Agent, METHODS, request } from 'node:http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const festival = newFestival()

@@ -1,8 +1,8 @@
+import { tell } from '@tally/testkit/oracle/told'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { burger, newFestival } from '@tally/testkit/records/festival'
+import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
-import { burger, newFestival } from '../support/festival.ts'
-import { readDeadLetters } from '../support/deadLetters.ts'
-import { type TestRecord, useTally } from '../support/tally.ts'
-import { tell } from '../support/told.ts'
 import { goodTimestamps } from './badRecords.ts'
 
 const tally = useTally()

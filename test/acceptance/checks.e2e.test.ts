@@ -1,7 +1,7 @@
+import type { Ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import type { Ask } from '../support/http.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=1,ActiveDayPass=1000000' } })
 const festival = newFestival()

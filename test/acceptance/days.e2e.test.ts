@@ -1,7 +1,7 @@
+import { tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import { friday, newFestival, saturday, sunday } from '@tally/testkit/records/festival'
 import { describe, expect, test } from 'vitest'
-import { friday, newFestival, saturday, sunday } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { tell } from '../support/told.ts'
 
 const tally = useTally()
 const dayEndpoints = ['/analytics/orders/by-hour', '/analytics/orders/top-items', '/live/item-counts']

@@ -1,9 +1,9 @@
 import type { KafkaRecord } from '@tally/kafka'
+import { tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { tell } from '../support/told.ts'
 import { badRecords } from './badRecords.ts'
 
 const tally = useTally()

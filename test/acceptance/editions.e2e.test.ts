@@ -1,7 +1,7 @@
+import { type Ask, ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { type Ask, ask } from '../support/http.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const festival = newFestival()

@@ -1,9 +1,18 @@
 import { endpoints } from '@tally/contract'
+import { oracle } from '@tally/testkit/oracle/oracle'
+import { type Told, tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import {
+  bar,
+  burger,
+  cake,
+  friday,
+  kitchen,
+  newFestival,
+  saturday,
+  water,
+} from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
-import { bar, burger, cake, friday, kitchen, newFestival, saturday, water } from '../support/festival.ts'
-import { oracle } from '../support/oracle.ts'
-import { useTally } from '../support/tally.ts'
-import { type Told, tell } from '../support/told.ts'
 
 const tally = useTally()
 const festival = newFestival()

@@ -1,7 +1,7 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { bar, kitchen, newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
-import { bar, kitchen, newFestival } from '../support/festival.ts'
-import { until } from '../support/until.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ queries: 2, settings: { RATE_LIMITS: 'Trial=100,ActiveDayPass=1000000' } })
 const festival = newFestival()

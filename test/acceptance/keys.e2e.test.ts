@@ -1,8 +1,8 @@
+import { runTally } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { runTally } from '../support/process.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 const tally = useTally({ queries: 2 })
 const festival = newFestival()

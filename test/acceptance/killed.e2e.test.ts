@@ -1,9 +1,9 @@
+import { expectSeason } from '@tally/testkit/oracle/seasonAnswers'
+import { type Tally, useTally } from '@tally/testkit/processes/tally'
+import { dice, season } from '@tally/testkit/records/season'
+import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
-import { readDeadLetters } from '../support/deadLetters.ts'
-import { dice, season } from '../support/season.ts'
-import { expectSeason } from '../support/seasonAnswers.ts'
-import { type Tally, useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 const tally = useTally({ partitions: 3 })
 

@@ -1,10 +1,9 @@
-import { connectKafka, topicNames } from '@tally/kafka'
+import { connectKafka, inside, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { inside } from '../../packages/kafka/connection.ts'
-import { readDeadLetters } from '../support/deadLetters.ts'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ partitions: 1 })
 const festival = newFestival()

@@ -1,7 +1,7 @@
+import { tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import { bar, burger, friday, newFestival, saturday } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
-import { bar, burger, friday, newFestival, saturday } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { tell } from '../support/told.ts'
 
 const tally = useTally()
 const orderId = 'A-1'

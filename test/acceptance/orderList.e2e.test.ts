@@ -1,9 +1,9 @@
+import { oracle } from '@tally/testkit/oracle/oracle'
+import { queryOf } from '@tally/testkit/oracle/questions'
+import { type Told, tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import { bar, friday, kitchen, newFestival, saturday } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
-import { bar, friday, kitchen, newFestival, saturday } from '../support/festival.ts'
-import { oracle } from '../support/oracle.ts'
-import { queryOf } from '../support/questions.ts'
-import { useTally } from '../support/tally.ts'
-import { type Told, tell } from '../support/told.ts'
 
 const tally = useTally()
 const festival = newFestival()

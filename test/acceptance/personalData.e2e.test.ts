@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { Cluster } from 'ioredis'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ settings: { LOG_LEVEL: 'trace' } })
 const marker = 'ada.lovelace@example.org'

@@ -1,7 +1,7 @@
+import { expectSeason } from '@tally/testkit/oracle/seasonAnswers'
+import { useTally } from '@tally/testkit/processes/tally'
+import { season } from '@tally/testkit/records/season'
 import { expect, test } from 'vitest'
-import { season } from '../support/season.ts'
-import { expectSeason } from '../support/seasonAnswers.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ projectors: 2, partitions: 3 })
 const given = Number(process.env.TALLY_SEED ?? 0)

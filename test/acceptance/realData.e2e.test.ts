@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { expectSeason } from '@tally/testkit/oracle/seasonAnswers'
+import { runTally } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { season } from '@tally/testkit/records/season'
 import { expect, onTestFinished, test } from 'vitest'
-import { runTally } from '../support/process.ts'
-import { season } from '../support/season.ts'
-import { expectSeason } from '../support/seasonAnswers.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const feed = (file: string) => runTally(['feed', '--data', file, '--rate', '0'], tally.settings)

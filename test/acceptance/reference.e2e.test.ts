@@ -1,8 +1,8 @@
 import { endpoints, problem } from '@tally/contract'
+import type { Reply } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import type { Reply } from '../support/http.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'ActiveDayPass=4' } })
 const festival = newFestival()

@@ -1,7 +1,7 @@
+import { ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { burger, friday, newFestival, water } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
-import { burger, friday, newFestival, water } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const festival = newFestival()

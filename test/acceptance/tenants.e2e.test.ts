@@ -1,6 +1,6 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Festival, newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const eventIds = ['a', 'b', 'c'].map(letter => `${letter.repeat(8)}-0000-4000-8000-000000000001`)

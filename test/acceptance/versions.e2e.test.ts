@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { tell } from '@tally/testkit/oracle/told'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
-import { useTally } from '../support/tally.ts'
-import { tell } from '../support/told.ts'
 
 const tally = useTally()
 const orderId = 'A-1'

@@ -1,7 +1,7 @@
+import { ask } from '@tally/testkit/processes/http'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { until } from '../support/until.ts'
 import { expectAccessible } from './accessible.ts'
 import { follow, openStage, picture, type Stage, signIn, visit } from './stage.ts'
 

@@ -1,9 +1,9 @@
+import { startProcess } from '@tally/testkit/processes/process'
+import { burger, friday, newFestival, saturday } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../infra/local/ports.ts'
-import { burger, friday, newFestival, saturday } from '../support/festival.ts'
-import { startProcess } from '../support/process.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../../infra/local/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
 import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
 

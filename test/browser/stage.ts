@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { runTally } from '@tally/testkit/processes/process'
+import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { chromiumPath } from '../../infra/local/chromium.ts'
-import { runTally } from '../support/process.ts'
-import { startTally, type Tally } from '../support/tally.ts'
+import { chromiumPath } from '../../infra/local/install/chromium.ts'
 
 export const password = 'un gelato al pistacchio'
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Fault } from './fault.ts'
 import { faults } from './faults/index.ts'
-import { runFaults } from './rounds.ts'
+import type { Fault } from './run/fault.ts'
+import { runFaults } from './run/rounds.ts'
 
 /** Links are left to the long run (`npm run test:chaos`): whenDown.e2e.test.ts has each of them, without the load. */
 const isShort = ({ name, isLong = false }: Fault) => !name.startsWith('connections') && !isLong

@@ -1,13 +1,12 @@
-import { connectKafka, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
+import { connectKafka, inside, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
+import { expectSeason } from '@tally/testkit/oracle/seasonAnswers'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { season } from '@tally/testkit/records/season'
+import { until } from '@tally/testkit/until'
 import { Cluster, type Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inside } from '../../packages/kafka/connection.ts'
-import { newFestival } from '../support/festival.ts'
-import { season } from '../support/season.ts'
-import { expectSeason } from '../support/seasonAnswers.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 const tally = useTally({ partitions: 2, projectors: 2 })
 const now = 5

@@ -1,7 +1,7 @@
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { until } from '../support/until.ts'
-import { useStage } from './stage.ts'
+import { useStage } from './system/stage.ts'
 
 /** Each row of decisions.md, When a part is down. */
 const stage = useStage({

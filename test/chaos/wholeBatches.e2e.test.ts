@@ -1,10 +1,10 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
-import { openLoad } from './load.ts'
-import { type Polled, revisionIn, startPolling } from './polling.ts'
-import { randomFrom } from './random.ts'
-import { collectWrongs } from './wrong.ts'
+import { type Polled, revisionIn, startPolling } from './checks/polling.ts'
+import { collectWrongs } from './checks/wrong.ts'
+import { openLoad } from './load/load.ts'
+import { randomFrom } from './load/random.ts'
 
 const tally = useTally({ projectors: 2, queries: 2, partitions: 4 })
 

@@ -1,11 +1,10 @@
-import { type KafkaConnection, partitionOf, topicNames } from '@tally/kafka'
-import { inside } from '@tally/kafka/connection.ts'
+import { inside, type KafkaConnection, partitionOf, topicNames } from '@tally/kafka'
+import { startTally, type Tally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Festival, newFestival } from '../support/festival.ts'
-import { startTally, type Tally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
-import { missingOf } from './logStage.ts'
 import { type Brokers, brokerSessionMs, startBrokers } from './servers/kafka.ts'
+import { missingOf } from './support/logStage.ts'
 
 /** faults.md, Kafka: one of three brokers dies, or is cut off. */
 const partitions = 3

@@ -1,12 +1,12 @@
+import { makeToken } from '@tally/access'
+import { ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeToken } from '../../packages/api-keys/token.ts'
 import { open, statusesOf } from '../hostile/raw.ts'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
-import { openSniffer, type Sniffer } from './sniffer.ts'
+import { openSniffer, type Sniffer } from './support/sniffer.ts'
 
 /** The rows of faults.md, Clients. */
 const tally = useTally({ queries: 0, settings: { RATE_LIMITS: 'Trial=2,ActiveDayPass=1000000' } })

@@ -1,7 +1,7 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival, saturday } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
-import { newFestival, saturday } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 /** faults.md, Records: the most expensive records that messages.md allows. */
 const tally = useTally({ partitions: 1 })

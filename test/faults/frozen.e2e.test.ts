@@ -1,8 +1,8 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 /** faults.md, Postgres: a process frozen for a minute inside a transaction. */
 const tally = useTally({ projectors: 1, partitions: 1 })

@@ -1,7 +1,7 @@
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { until } from '@tally/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
-import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
-import { until } from '../support/until.ts'
-import { type Festival, type LogStage, metricsOf, missingOf, openLogStage } from './logStage.ts'
+import { type Festival, type LogStage, metricsOf, missingOf, openLogStage } from './support/logStage.ts'
 
 const limitMs = 180_000
 

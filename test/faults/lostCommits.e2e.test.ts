@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { revokeKey } from '@tally/api-keys'
-import { readCopies } from '@tally/api-keys/redisCopy.ts'
-import { redisKeys } from '@tally/read-models'
+import { readCopies, revokeKey } from '@tally/access'
+import { startTally, type Tally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { allKeys } from '@tally/testkit/servers/redis'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LocalServers, startServers } from '../../infra/local/servers.ts'
-import { copyPostgres } from '../chaos/postgresCopy.ts'
-import { newFestival } from '../support/festival.ts'
-import { startTally, type Tally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
+import { type LocalServers, startServers } from '../../infra/local/servers/index.ts'
+import { copyPostgres } from '../chaos/system/postgresCopy.ts'
 
 /** faults.md: Postgres comes back without its last commits. */
 const sagra = newFestival()
@@ -72,7 +71,7 @@ test.each([
 
     await copy.putBack({ promoted })
     // Redis still has everything. Without Redis only Postgres can answer, and may not claim more than it has.
-    const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
+    const key = allKeys(tally.settings.REDIS_PREFIX ?? '').event(sagra.eventId as never)
     await tally.redis.del(key)
     const etags = new Map<string, number>()
     const seen = async (query: number) => {
@@ -107,7 +106,7 @@ test('records that arrive while Postgres is restored are counted once', async ()
 }, 120_000)
 
 test('keys are as old as the copy, in memory and in Redis too', async () => {
-  const keys = redisKeys(tally.settings.REDIS_PREFIX ?? '')
+  const keys = allKeys(tally.settings.REDIS_PREFIX ?? '')
   const idOf = (token: string) => token.split('_')[1] ?? ''
   const statuses = (token: string) =>
     Promise.all([0, 1].map(async query => (await tally.get('/api/v1/events', { token, query })).status))

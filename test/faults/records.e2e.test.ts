@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { topicNames } from '@tally/kafka'
-import { inside } from '@tally/kafka/connection.ts'
+import { inside, topicNames } from '@tally/kafka'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
-import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './bombs.ts'
-import { readLetters, withKafka } from './letters.ts'
+import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './support/bombs.ts'
+import { readLetters, withKafka } from './support/letters.ts'
 
 /** faults.md, Records. */
 const GIBIBYTE = 1024 ** 3

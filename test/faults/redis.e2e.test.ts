@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { ask } from '@tally/testkit/processes/http'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { useStage } from '../chaos/stage.ts'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { until } from '../support/until.ts'
+import { useStage } from '../chaos/system/stage.ts'
 
 /** faults.md, Redis: the rows about answers. */
 const stage = useStage({ projectors: 1, queries: 1 })

@@ -1,10 +1,10 @@
+import { ask } from '@tally/testkit/processes/http'
+import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { type Environment, startProcess, type TallyProcess } from '../support/process.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 import { makeCertificate, openRedises, type Redises } from './servers/redis.ts'
 
 /** faults.md, Redis: `rediss://`, user and password, Sentinel. */

@@ -1,11 +1,11 @@
+import { ask } from '@tally/testkit/processes/http'
+import type { TallyProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../infra/local/ports.ts'
-import { type Link, openLink } from '../chaos/link.ts'
-import { type Festival, newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import type { TallyProcess } from '../support/process.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../../infra/local/servers/ports.ts'
+import { type Link, openLink } from '../chaos/system/link.ts'
 
 /** decisions.md, When a part is down: hot questions, while Postgres is down and Redis is slow. */
 const tally = useTally({ queries: 0 })

@@ -1,9 +1,9 @@
+import { ask } from '@tally/testkit/processes/http'
+import { startTally, type Tally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { openRelay, type Relay } from '@tally/testkit/servers/relay'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { openRelay, type Relay } from '../support/relay.ts'
-import { startTally, type Tally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 /** A Redis that answers with old documents: no query process may use them. */
 const sagra = newFestival()

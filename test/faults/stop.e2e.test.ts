@@ -1,11 +1,11 @@
+import { ask } from '@tally/testkit/processes/http'
+import { startProcess, type TallyProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { openRelay, type Relay } from '@tally/testkit/servers/relay'
+import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { ask } from '../support/http.ts'
-import { startProcess, type TallyProcess } from '../support/process.ts'
-import { openRelay, type Relay } from '../support/relay.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
 
 /** commands.md: a process ends within 10 s of a SIGTERM, also while Postgres hangs. */
 const tally = useTally({ projectors: 0, queries: 0, partitions: 1 })

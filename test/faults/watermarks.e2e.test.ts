@@ -1,15 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectKafka, type KafkaConnection, openProducer, partitionOf, topicNames } from '@tally/kafka'
+import {
+  connectKafka,
+  inside,
+  type KafkaConnection,
+  openProducer,
+  partitionOf,
+  topicNames,
+} from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
+import { startProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inside } from '../../packages/kafka/connection.ts'
-import { hasWrongClocks, wrongClock } from '../chaos/clock.ts'
-import { newFestival } from '../support/festival.ts'
-import { startProcess } from '../support/process.ts'
-import { useTally } from '../support/tally.ts'
-import { until } from '../support/until.ts'
+import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 
 /** faults.md: asOf never claims uncounted records, whatever a producer or a clock does. */
 const tally = useTally({ partitions: 2 })

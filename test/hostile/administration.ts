@@ -1,6 +1,6 @@
-import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
-import { parseToken } from '../../packages/api-keys/token.ts'
+import { text } from 'node:stream/consumers'
+import { parseToken } from '@tally/access'
 
 /** A person in the administration area without a browser: signs in wrongly and rightly, and makes a key. */
 export async function useAdministration(

@@ -1,8 +1,8 @@
-import { makeToken } from '../../packages/api-keys/token.ts'
 import { Agent, request } from 'node:http'
+import { makeToken } from '@tally/access'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 
 const tally = useTally()
 const floodConnections = 32

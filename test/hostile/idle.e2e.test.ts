@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import type { Socket } from 'node:net'
+import { ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
-import { ask } from '../support/http.ts'
-import { until } from '../support/until.ts'
 import { open, requestBytes, statusesOf, talk } from './raw.ts'
 
 const tally = useTally()

@@ -1,9 +1,9 @@
 import { decodeRecord } from '@tally/contract'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival } from '@tally/testkit/records/festival'
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { headerOf, readDeadLetters } from '../support/deadLetters.ts'
-import { type Festival, newFestival } from '../support/festival.ts'
-import { type TestRecord, useTally } from '../support/tally.ts'
 import { anyRecord, largeRecords } from './records.ts'
 
 const tally = useTally()

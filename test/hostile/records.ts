@@ -1,7 +1,7 @@
 import type { RecordHeaders } from '@tally/kafka'
+import type { TestRecord, TopicType } from '@tally/testkit/processes/tally'
+import type { Festival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
-import type { Festival } from '../support/festival.ts'
-import type { TestRecord, TopicType } from '../support/tally.ts'
 
 export const topicTypes = ['organizations', 'events', 'orders', 'refunds'] as const satisfies TopicType[]
 

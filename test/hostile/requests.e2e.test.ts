@@ -1,7 +1,7 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 import { type Heard, requestBytes, statusesOf, talk } from './raw.ts'
 import { requestCases } from './requestCases.ts'
 

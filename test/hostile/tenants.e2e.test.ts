@@ -1,7 +1,7 @@
+import { useTally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type Festival, newFestival } from '../support/festival.ts'
-import { useTally } from '../support/tally.ts'
 import { statusesOf, talk } from './raw.ts'
 
 const tally = useTally()

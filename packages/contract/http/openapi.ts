@@ -1,10 +1,10 @@
+import type { z } from 'zod'
 import {
   createDocument,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import type { z } from 'zod'
 import { problem } from './answers.ts'
 import { type Endpoint, endpoints } from './endpoints.ts'
 

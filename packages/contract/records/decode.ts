@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { event } from './event.ts'
 import { order } from './order.ts'
-import { readOrder } from './readOrder.ts'
 import { organization } from './organization.ts'
+import { readOrder } from './readOrder.ts'
 import { refund } from './refund.ts'
 
 /**

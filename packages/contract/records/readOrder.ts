@@ -1,12 +1,12 @@
+import type { EventId, OrderId } from '../values/ids.ts'
 import {
   type AreaId,
   type DayId,
-  maxInteger,
   type MenuItemId,
+  maxInteger,
   outerIdPattern,
   uuidPattern,
 } from '../values/ids.ts'
-import type { EventId, OrderId } from '../values/ids.ts'
 import { type Cents, maxCents, maxEuros, toCents } from '../values/money.ts'
 import { isStorable } from '../values/text.ts'
 import { parseTimestamp } from '../values/time.ts'

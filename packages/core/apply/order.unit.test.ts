@@ -1,6 +1,6 @@
+import { anOrder, bar, burgers, chips, saturday } from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
 import { hourIn } from '../hours.ts'
-import { anOrder, bar, burgers, chips, saturday } from '../testing/cast.ts'
 import { counted } from '../testing/counted.ts'
 
 const inRome = hourIn('Europe/Rome')

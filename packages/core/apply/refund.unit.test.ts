@@ -1,7 +1,15 @@
+import {
+  anOrder,
+  aRefund,
+  burger,
+  burgers,
+  chips,
+  saturday,
+  type WireRefund,
+} from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
 import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
-import { anOrder, aRefund, burger, burgers, chips, saturday, type WireRefund } from '../testing/cast.ts'
 import { counted } from '../testing/counted.ts'
 import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
 

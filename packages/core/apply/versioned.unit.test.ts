@@ -1,6 +1,6 @@
 import { organization } from '@tally/contract'
+import { anEvent, proLoco } from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
-import { anEvent, proLoco } from '../testing/cast.ts'
 import { applyEvent, applyOrganization } from './versioned.ts'
 
 const anOrganization = (version: number, name = 'Pro Loco') =>

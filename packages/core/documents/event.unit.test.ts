@@ -1,5 +1,5 @@
+import { anEvent, saturday } from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
-import { anEvent, saturday } from '../testing/cast.ts'
 import { compareEvents, composeEvent } from './event.ts'
 
 test('an event shows its open day', () => {

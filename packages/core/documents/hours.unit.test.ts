@@ -1,4 +1,5 @@
 import type { EpochMs } from '@tally/contract'
+import { anOrder, friday } from '@tally/testkit/records/cast'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyOrder } from '../apply/order.ts'
@@ -6,7 +7,6 @@ import { addChanges, type CounterChanges } from '../counters/changes.ts'
 import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
 import { anyZone, instant } from '../testing/arbitraries.ts'
-import { anOrder, friday } from '../testing/cast.ts'
 import { composeHours } from './hours.ts'
 
 const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs

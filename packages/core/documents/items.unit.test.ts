@@ -1,5 +1,5 @@
+import { anEvent, burger, chips } from '@tally/testkit/records/cast'
 import { expect, test } from 'vitest'
-import { anEvent, burger, chips } from '../testing/cast.ts'
 import { composeItems, type ItemTotals, itemCounts, topItems } from './items.ts'
 
 const totals = (

@@ -1,4 +1,4 @@
-import { type EventDay, type KpisAnswer, toCents, toEuros, type TrendPoint } from '@tally/contract'
+import { type EventDay, type KpisAnswer, type TrendPoint, toCents, toEuros } from '@tally/contract'
 
 /**
  * The days whose sales a trend over the last `dates` dates reads: days of the event grouped by date, not days

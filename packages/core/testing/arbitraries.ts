@@ -1,6 +1,6 @@
 import { orderStatuses } from '@tally/contract'
+import { anOrder, aRefund } from '@tally/testkit/records/cast'
 import fc from 'fast-check'
-import { anOrder, aRefund } from './cast.ts'
 import type { GoodRecord } from './counted.ts'
 
 /** Zones whose clocks change at odd moments, by odd amounts, or had offsets with seconds. */

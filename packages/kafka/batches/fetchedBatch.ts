@@ -1,5 +1,5 @@
 import type { AbortedTransaction } from './aborted.ts'
-import { entriesOf, type Entry, type Fetched } from './entries.ts'
+import { type Entry, entriesOf, type Fetched } from './entries.ts'
 
 /**
  * One partition of a fetch as kafkajs passes it on; its `messages` are the raw bytes that patches/fetchResponse.ts

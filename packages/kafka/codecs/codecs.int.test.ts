@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { connectForTest, newTopic, readForTest, sendAll, until } from '@tally/testkit/servers/kafka'
 import { expect, inject, test } from 'vitest'
-import { inside } from '../connection.ts'
-import { kafkajs } from '../kafkajs.ts'
-import { connectForTest, newTopic, readForTest, sendAll, until } from '../testing.ts'
+import { inside } from '../client/connection.ts'
+import { kafkajs } from '../client/kafkajs.ts'
 
 const brokers = inject('servers').kafkaBrokers
 const { GZIP, LZ4, None, Snappy, ZSTD } = kafkajs.CompressionTypes

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import '../kafkajs.ts'
+import '../client/kafkajs.ts'
 
 type Answer = { correlationId: number; payload: Buffer }
 type Connection = {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { connectForTest, newTopic, producerForTest } from '@tally/testkit/servers/kafka'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
-import { connectForTest, newTopic, producerForTest } from '../testing.ts'
 
 test('a connection with nothing to send arms no timers, and Node warns of none', async () => {
   const connection = connectForTest(inject('servers').kafkaBrokers)

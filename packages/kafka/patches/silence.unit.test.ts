@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import '../kafkajs.ts'
+import '../client/kafkajs.ts'
 
 type Queue = {
   silentMs: number

@@ -1,8 +1,8 @@
 import type { EventId, OrderStatus } from '@tally/contract'
 import { allAreas, type DailyTotals, noStatuses } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
-import type { Database } from '../postgres/database.ts'
 import { statusCounts } from '../statusCounts.ts'
 
 export type DailyRow = AreaRow & DailyTotals

@@ -1,10 +1,10 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges, DailyChange } from '@tally/core'
+import { bigints, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
-import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Write } from '../writeBatch.ts'
 import { areZero } from '../statusCounts.ts'
+import type { Write } from '../writeBatch.ts'
 
 /** The write that adds changes to the daily counters; none where nothing changes. */
 export function addDaily(changes: Map<EventId, CounterChanges>): Write | undefined {

@@ -1,8 +1,9 @@
-import { composeDocuments, documentName, inSnapshot } from '@tally/read-models'
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { countNewOrders } from '../testing/count.ts'
-import { anOrder, newEventId } from '../testing/stage.ts'
+import { inSnapshot } from '../publish/snapshot.ts'
+import { composeDocuments, documentName } from './documents.ts'
 
 let database: TestDatabase
 const eventId = newEventId()

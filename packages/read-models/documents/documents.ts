@@ -8,12 +8,12 @@ import {
   type ItemsDocument,
   noSales,
 } from '@tally/core'
+import type { Database } from '@tally/storage'
 import type { Kysely } from 'kysely'
 import type { AreaRow, CounterScope } from '../counterScope.ts'
 import { readDaily } from '../daily/reader.ts'
 import { type HourlyRow, readHourly } from '../hourly/reader.ts'
 import { readItems } from '../items/reader.ts'
-import type { Database } from '../postgres/database.ts'
 
 /** The questions that a (day, area) has a document for. */
 export const views = ['kpis', 'hours', 'items'] as const

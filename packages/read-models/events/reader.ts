@@ -1,6 +1,6 @@
 import type { Event, EventId, OrganizationId } from '@tally/contract'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 
 /**
  * An event as the read side knows it, with the shard of its first record. It is scattered if its records came through

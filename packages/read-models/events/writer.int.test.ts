@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { decodeRecord, type Event, type EventId, type OrganizationId } from '@tally/contract'
+import { freshDatabase } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
 import { lockEvents, readKnownEvents, storeEvents } from './writer.ts'
 
 const database = await freshDatabase()

@@ -1,6 +1,6 @@
 import type { Event, EventId } from '@tally/contract'
+import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
 
 export type LockedEvent = {
   revision: number

@@ -1,7 +1,7 @@
 import type { BucketTotals } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, eventIdsOf, within } from '../counterScope.ts'
-import type { Database } from '../postgres/database.ts'
 
 export type HourlyRow = AreaRow & BucketTotals & { timeZone: string }
 

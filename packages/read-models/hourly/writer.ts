@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
+import { bigints, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
-import { bigints, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 
 /** The write that adds changes to the hourly counters; none where nothing changes. */

@@ -1,7 +1,7 @@
 import type { ItemTotals } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
-import type { Database } from '../postgres/database.ts'
 import { itemsOfBlock } from './table.ts'
 
 export type ItemRow = AreaRow & ItemTotals

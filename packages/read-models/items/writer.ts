@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges, ItemChange } from '@tally/core'
+import { bigintsAt, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
-import { bigintsAt, ints, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 import { itemColumns, itemsABlock, places } from './table.ts'
 

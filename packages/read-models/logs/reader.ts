@@ -1,5 +1,5 @@
+import type { Database } from '@tally/storage'
 import type { Kysely } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 import type { StallState } from './table.ts'
 
 export type Stall = { state: StallState; sinceMs: number; message: string }

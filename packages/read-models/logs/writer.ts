@@ -1,6 +1,5 @@
+import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
-import type { Postgres } from '../postgres/pool.ts'
 import type { StallState } from './table.ts'
 
 type Partition = { topic: string; partition: number }

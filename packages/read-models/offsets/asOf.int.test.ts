@@ -1,6 +1,6 @@
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { readAsOf } from './reader.ts'
 import { raiseAsOf, raisePublished } from './watermarks.ts'
 import { ensureOffsets, lockOffset, storeOffset } from './writer.ts'

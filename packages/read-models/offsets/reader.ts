@@ -1,5 +1,5 @@
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 
 export type StoredOffset = {
   topic: string

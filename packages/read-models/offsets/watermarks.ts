@@ -1,5 +1,5 @@
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Postgres } from '../postgres/pool.ts'
 import { requiredRevision } from './reader.ts'
 
 /** `end` was the end of the partition at `atMs` of the database's clock, or later. */

@@ -1,6 +1,6 @@
+import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
-import type { Postgres, Seen } from '../postgres/pool.ts'
+import type { Seen } from '../database.ts'
 
 /**
  * Makes the rows of newly assigned partitions; those that are there stay. A partition of a topic that was counted

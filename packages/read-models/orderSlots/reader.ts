@@ -1,7 +1,7 @@
 import { slotMs } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { keptOrders, type OrderFilter } from '../orders/filter.ts'
-import type { Database } from '../postgres/database.ts'
 
 /** The slots that a page lies in: its orders are those from `sinceMs` until before `untilMs`, behind `skipped` of them. */
 export type PageSlots = { sinceMs: number; untilMs: number; skipped: number }

@@ -1,10 +1,10 @@
 import type { EventId, OrderStatus } from '@tally/contract'
 import type { CounterChanges, StatusCounts } from '@tally/core'
+import { ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
-import { ints, uuids } from '../postgres/binaryArrays.ts'
-import type { Write } from '../writeBatch.ts'
 import { areZero } from '../statusCounts.ts'
+import type { Write } from '../writeBatch.ts'
 
 type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 

@@ -1,6 +1,6 @@
 import type { EventId, OrderStatus } from '@tally/contract'
+import type { Database } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 
 /** Which orders a list shows. */
 export type OrderFilter = {

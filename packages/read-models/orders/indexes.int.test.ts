@@ -1,17 +1,14 @@
 import { orderStatuses } from '@tally/contract'
-import {
-  openPostgres,
-  type OrderFilter,
-  type Postgres,
-  readOrderPage,
-  storeOrders,
-  storeRefundSums,
-} from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { countNewOrders } from '../testing/count.ts'
-import { anOrder, newEventId } from '../testing/stage.ts'
+import { openPostgres } from '../database.ts'
+import type { OrderFilter } from './filter.ts'
+import { readOrderPage } from './reader.ts'
+import { storeOrders, storeRefundSums } from './writer.ts'
 
 let database: TestDatabase
 /** One connection, so that its own statistics can be flushed before they are read. */

@@ -1,8 +1,8 @@
 import type { EventId, OrderId } from '@tally/contract'
 import { type KnownOrder, noRefunds, type RefundSums } from '@tally/core'
+import type { Tx } from '@tally/storage'
+import { texts, uuids } from '@tally/storage'
 import { sql } from 'kysely'
-import { texts, uuids } from '../postgres/binaryArrays.ts'
-import type { Tx } from '../postgres/database.ts'
 import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
 export type OrderKey = { eventId: EventId; orderId: OrderId }

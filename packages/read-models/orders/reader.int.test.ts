@@ -1,10 +1,12 @@
-import { orderStatuses, type OrderAnswer, type OrderStatus } from '@tally/contract'
-import { countOrders, type OrderFilter, readOrder, readOrderPage, storeRefundSums } from '@tally/read-models'
+import { type OrderAnswer, type OrderStatus, orderStatuses } from '@tally/contract'
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { findPageSlots } from '../orderSlots/reader.ts'
-import { countNewOrders } from '../testing/count.ts'
-import { anOrder, newEventId } from '../testing/stage.ts'
+import type { OrderFilter } from './filter.ts'
+import { countOrders, readOrder, readOrderPage } from './reader.ts'
+import { storeRefundSums } from './writer.ts'
 
 let database: TestDatabase
 const eventId = newEventId()

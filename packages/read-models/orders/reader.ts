@@ -1,8 +1,8 @@
 import { type EventId, formatTimestamp, type OrderAnswer, type OrderStatus, toEuros } from '@tally/contract'
 import { allAreas, effectiveCents } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { findPageSlots } from '../orderSlots/reader.ts'
-import type { Database } from '../postgres/database.ts'
 import { keptOrders, type OrderFilter } from './filter.ts'
 
 type OrderRow = {

@@ -1,7 +1,7 @@
 import type { EventId, OrderId } from '@tally/contract'
 import type { CountedOrder } from '@tally/core'
+import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
 /**

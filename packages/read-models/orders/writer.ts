@@ -1,7 +1,7 @@
 import { type EventId, type Order, type OrderId, type OrderLine, toEuros } from '@tally/contract'
 import type { RefundSums } from '@tally/core'
+import { bigints, booleans, ints, jsons, texts, uuids } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
-import { bigints, booleans, ints, jsons, texts, uuids } from '../postgres/binaryArrays.ts'
 import type { Write } from '../writeBatch.ts'
 
 /** The write that stores orders at their winning version, none for no orders; at most one of each. The sums of their refunds stay as they are. */

@@ -1,6 +1,6 @@
 import type { OrganizationId, OrganizationStatus } from '@tally/contract'
+import type { Database } from '@tally/storage'
 import type { Kysely } from 'kysely'
-import type { Database } from '../postgres/database.ts'
 
 /** The revision of an organization's document, and its status where a record of it has come. */
 export async function readOrganizationHead(

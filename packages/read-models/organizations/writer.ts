@@ -1,6 +1,6 @@
 import type { Organization, OrganizationId } from '@tally/contract'
+import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
 
 export type LockedOrganization = { version: number; revision: number }
 

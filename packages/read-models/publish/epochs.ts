@@ -1,5 +1,5 @@
-import type { RedisClient } from '../redis/client.ts'
-import type { RedisKeys } from '../redis/keys.ts'
+import type { RedisKeys } from './keys.ts'
+import type { ReadModelRedis } from './scripts.ts'
 
 /**
  * Moves shards in Redis to the epoch of the database. When Postgres comes back without its last commits, Redis holds
@@ -15,7 +15,7 @@ export type Epochs = {
 
 /** `onEntered`: called when shards have been taken over, so that their watermarks are told again. */
 export function openEpochs(
-  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   onEntered: () => void = () => {},
 ): Epochs {
   const entered = new Map<number, number>()

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Postgres } from '../postgres/pool.ts'
 import type { Unpublished } from './publishEvents.ts'
 
 type Entry = [EventId, Unpublished]

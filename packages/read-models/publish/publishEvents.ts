@@ -1,14 +1,14 @@
 import type { EventId } from '@tally/contract'
+import type { Postgres } from '@tally/storage'
 import type { AreaKey } from '../counterRows.ts'
 import { composeDocuments, type Documents } from '../documents/documents.ts'
 import { type EventHead, readEventHeads, versionOf } from '../events/reader.ts'
 import { readEpoch } from '../offsets/reader.ts'
-import { inSnapshot } from './snapshot.ts'
-import type { Postgres } from '../postgres/pool.ts'
-import type { RedisClient } from '../redis/client.ts'
-import type { RedisKeys } from '../redis/keys.ts'
 import { type Epochs, openEpochs } from './epochs.ts'
+import type { RedisKeys } from './keys.ts'
 import { takePieces } from './pieces.ts'
+import type { ReadModelRedis } from './scripts.ts'
+import { inSnapshot } from './snapshot.ts'
 
 /**
  * What of an event Redis does not have yet: everything (`whole`), or the documents of some (day, area) and
@@ -24,7 +24,7 @@ export type Published = {
   events: { eventId: EventId; shard: number; revision: number }[]
 }
 
-export type PublishParts = { db: Postgres; redis: RedisClient; keys: RedisKeys; epochs?: Epochs }
+export type PublishParts = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys; epochs?: Epochs }
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision

@@ -1,10 +1,10 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
 import { compareEvents, composeEvent } from '@tally/core'
+import type { Postgres } from '@tally/storage'
 import { readEventsOf } from '../events/reader.ts'
 import { readOrganizationHead } from '../organizations/reader.ts'
-import type { Postgres } from '../postgres/pool.ts'
-import type { RedisClient } from '../redis/client.ts'
-import type { RedisKeys } from '../redis/keys.ts'
+import type { RedisKeys } from './keys.ts'
+import type { ReadModelRedis } from './scripts.ts'
 import { inSnapshot, type Snapshot } from './snapshot.ts'
 
 /** An organization's status (undefined while no record of it has come) and its list of events. */
@@ -30,7 +30,7 @@ const together = 50
 
 /** Puts the documents of organizations into Redis, whole, under the revision guard. */
 export async function publishOrganizations(
-  { db, redis, keys }: { db: Postgres; redis: RedisClient; keys: RedisKeys },
+  { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
   ids: Iterable<OrganizationId>,
 ): Promise<void> {
   const todo = [...ids]

@@ -1,7 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
+import type { Database, Postgres } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import type { Database } from '../postgres/database.ts'
-import type { Postgres } from '../postgres/pool.ts'
 
 export type HeadRevision<Id> = { id: Id; revision: number }
 export type ShardEvent = { shard: number; id: EventId }

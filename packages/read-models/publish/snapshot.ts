@@ -1,5 +1,4 @@
-import type { Database } from '../postgres/database.ts'
-import type { Postgres } from '../postgres/pool.ts'
+import type { Database, Postgres } from '@tally/storage'
 import type { Transaction } from 'kysely'
 
 /** Reads inside it see whole batches only. */

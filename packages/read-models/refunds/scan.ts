@@ -1,6 +1,6 @@
 import type { EventId, OrderId, Refund, RefundId } from '@tally/contract'
+import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
 
 /** A kept refund, with what counting needs to know of it. */
 export type ScannedRefund = Pick<Refund, 'orderId' | 'refundId' | 'refundedAt' | 'amount' | 'lines'>

@@ -1,6 +1,6 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
+import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Tx } from '../postgres/database.ts'
 import type { Write } from '../writeBatch.ts'
 
 export type RefundKey = { eventId: EventId; refundId: RefundId }

@@ -1,5 +1,5 @@
-import { openLogger } from '../logger.ts'
 import { runService } from '../lifecycle.ts'
+import { openLogger } from '../logger.ts'
 
 /** A service for the tests of the lifecycle; its one argument says how it ends. */
 const scenario = process.argv[2]

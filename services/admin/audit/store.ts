@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/read-models'
+import type { Postgres, Tx } from '@tally/storage'
 
 /** Everything that is noted. The list is what the audit page can say. */
 export const actions = {

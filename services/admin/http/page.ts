@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Page, layout } from '../views/layout.ts'
+import { layout, type Page } from '../views/layout.ts'
 
 /** Sends a page around a body, with the navigation where somebody is signed in; `body` may need the form's token. */
 export function sendPage(

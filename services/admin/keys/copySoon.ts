@@ -1,4 +1,4 @@
-import { copyKey, type StoredKey } from '@tally/api-keys'
+import { copyKey, type StoredKey } from '@tally/access'
 import type { AdminParts } from '../parts.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { ApiKeyError, createKeyWithin } from '@tally/api-keys'
+import { ApiKeyError, createKeyWithin } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import { note } from '../audit/store.ts'
 import { fieldsOf } from '../http/forms.ts'

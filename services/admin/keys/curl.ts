@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tally/api-keys'
+import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
 
 /** A path that a key may ask, the most telling one that its scopes allow. */

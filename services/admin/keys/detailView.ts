@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tally/api-keys'
+import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/read-models'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'

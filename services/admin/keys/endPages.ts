@@ -1,4 +1,4 @@
-import { ApiKeyError, revokeKeyWithin, rotateKeyWithin } from '@tally/api-keys'
+import { ApiKeyError, revokeKeyWithin, rotateKeyWithin } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import { note } from '../audit/store.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'

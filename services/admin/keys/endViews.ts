@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tally/api-keys'
+import type { ApiKey } from '@tally/access'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'

@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { compareEvents, openDay } from '@tally/core'
-import { type ListedEvent, type Postgres, readEventsOf } from '@tally/read-models'
+import { type ListedEvent, readEventsOf } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 
 /** An organization's events as the pages list them: open ones first, then the latest. */
 export async function eventsOf(db: Postgres, organizationId: OrganizationId): Promise<ListedEvent[]> {

@@ -1,4 +1,4 @@
-import { parseToken } from '@tally/api-keys'
+import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newEvent, newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'

@@ -1,6 +1,6 @@
-import { type ApiKey, findKeyOf, keyIdShape, listKeys } from '@tally/api-keys'
+import { type ApiKey, findKeyOf, keyIdShape, listKeys } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import type { FastifyInstance } from 'fastify'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'

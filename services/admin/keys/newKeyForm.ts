@@ -1,6 +1,5 @@
-import type { NewKey } from '@tally/api-keys'
-import { eventId, type OrganizationId, scope } from '@tally/contract'
-import { name } from '@tally/contract/values/text.ts'
+import type { NewKey } from '@tally/access'
+import { eventId, name, type OrganizationId, scope } from '@tally/contract'
 import type { ListedEvent } from '@tally/read-models'
 import { type Fields, listOf, type Mistakes, textOf } from '../http/forms.ts'
 

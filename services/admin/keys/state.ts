@@ -1,6 +1,6 @@
-import type { ApiKey } from '@tally/api-keys'
-import { type Html, html } from '../views/html.ts'
+import type { ApiKey } from '@tally/access'
 import { moment } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
 
 export type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 

@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tally/api-keys'
+import type { ApiKey } from '@tally/access'
 import { type Html, html } from '../views/html.ts'
 
 /** The one page that shows a token. `explained` says what became of the key before, where it was rotated. */

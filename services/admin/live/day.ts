@@ -1,5 +1,5 @@
 import type { EventId, HourBucket, ItemCount, KpisAnswer, OrderStatus, TopItem } from '@tally/contract'
-import { allAreas, itemCounts, type ItemsDocument, topItems } from '@tally/core'
+import { allAreas, type ItemsDocument, itemCounts, topItems } from '@tally/core'
 import type { ReadVersion, StoredEvent } from '@tally/read-models'
 
 /** The day that a screen shows. */

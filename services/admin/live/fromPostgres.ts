@@ -1,5 +1,6 @@
 import { allAreas } from '@tally/core'
-import { composeDocuments, inSnapshot, type Postgres, readAsOf, readEventHeads } from '@tally/read-models'
+import { composeDocuments, inSnapshot, readAsOf, readEventHeads } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { type DayRead, type DayRef, viewsOf } from './day.ts'
 import { documentsOf } from './fromRedis.ts'
 

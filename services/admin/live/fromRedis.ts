@@ -1,8 +1,8 @@
+import type { ReadModelRedis } from '@tally/read-models'
 import {
-  emptyDocument,
   type EventMark,
+  emptyDocument,
   fitsShard,
-  type RedisClient,
   type RedisKeys,
   readShardHash,
   type StoredEvent,
@@ -21,7 +21,7 @@ export type RedisDay = DayRead | 'missing' | 'old'
 export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 
 export function openRedisDays(
-  { redis, keys }: { redis: RedisClient; keys: RedisKeys },
+  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],
 ): RedisDays {
   const readEvent = async (eventId: DayRef['eventId']): Promise<StoredEvent | undefined> => {

@@ -7,8 +7,8 @@ import {
   publishEvents,
   readEventHeads,
 } from '@tally/read-models'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '../../../test/support/until.ts'
 import { newEvent, newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'

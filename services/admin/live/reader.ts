@@ -1,14 +1,7 @@
-import {
-  isBehind,
-  type Postgres,
-  publishEvents,
-  type RedisClient,
-  type RedisKeys,
-  readStatuses,
-  type Said,
-  say,
-} from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/read-models'
+import { isBehind, publishEvents, type RedisKeys, readStatuses, type Said, say } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import { within } from '../within.ts'
 import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
@@ -16,7 +9,7 @@ import { openRedisDays, type RedisDay } from './fromRedis.ts'
 
 export type LiveParts = {
   db: Postgres
-  redis: RedisClient
+  redis: ReadModelRedis
   keys: RedisKeys
   topics: string[]
   logger: Logger

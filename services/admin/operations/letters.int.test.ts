@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { letterRecord } from '@tally/dead-letters/testing.ts'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
+import { letterRecord } from '@tally/testkit/records/letterRecord'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
 

@@ -1,6 +1,6 @@
 import { type Letter, olderThan, readNewest } from '@tally/dead-letters'
 import type { KafkaConnection } from '@tally/kafka'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 
 /** Dead letters of a page, and at how many the count by reason ends: reading them takes some 0.1 s. */
 const shownLetters = 50

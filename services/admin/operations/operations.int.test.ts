@@ -1,8 +1,8 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { clearStall, noteStall } from '@tally/read-models'
-import { letterRecord } from '@tally/dead-letters/testing.ts'
+import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until } from '../../../test/support/until.ts'
 import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
 
 let stage: Stage

@@ -1,4 +1,4 @@
-import { isCursor, isLetterId, replayAll, replayLetters, type ReplayParts } from '@tally/dead-letters'
+import { isCursor, isLetterId, type ReplayParts, replayAll, replayLetters } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import type { FastifyInstance } from 'fastify'
 import { note, readPlatformAudit } from '../audit/store.ts'

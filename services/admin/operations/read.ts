@@ -1,14 +1,8 @@
-import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
-import {
-  earliest,
-  type Postgres,
-  type RedisClient,
-  readLogs,
-  readOffsets,
-  type Stall,
-} from '@tally/read-models'
-import { sql } from 'kysely'
 import { readFileSync } from 'node:fs'
+import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
+import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
+import type { Postgres, RedisClient } from '@tally/storage'
+import { sql } from 'kysely'
 import { within } from '../within.ts'
 
 /** A shard: records that are not applied yet (null while Kafka does not answer), and up to when it is counted. */

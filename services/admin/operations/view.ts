@@ -1,8 +1,8 @@
+import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import { counted, moment, span, whole } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import type { Letters } from './letters.ts'
-import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import type { Rebuild, Shard, StalledPartition, Versions } from './read.ts'
 
 export type OperationsShown = {

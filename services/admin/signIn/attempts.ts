@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
 /** Attempts within a window of 15 minutes that begins with the first one. */

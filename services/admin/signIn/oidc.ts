@@ -1,6 +1,6 @@
+import { email } from '@tally/access'
 import type { OidcSettings } from '@tally/runtime'
 import * as client from 'openid-client'
-import { email } from '../administrators/store.ts'
 
 /** What a sign-in needs to remember between the way to the provider and back. */
 export type OidcPending = { verifier: string; state: string; nonce: string; next: string }

@@ -1,6 +1,6 @@
+import { findByOidc } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findByOidc } from '../administrators/store.ts'
 import { PageProblem } from '../http/problem.ts'
 import type { AdminParts } from '../parts.ts'
 import { ownPath } from './guard.ts'

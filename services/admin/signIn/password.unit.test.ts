@@ -1,5 +1,5 @@
+import { hashPassword, isPassword } from '@tally/access'
 import { expect, test } from 'vitest'
-import { hashPassword, isPassword } from './password.ts'
 
 test('a password is known again by its hash, and no other is', async () => {
   const hashed = await hashPassword('correct horse battery')

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
 /** Who is signed in, as every page needs it. */

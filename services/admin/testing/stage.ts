@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { createAdministrator, hashPassword } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { connectKafka } from '@tally/kafka'
-import { openRedis, redisKeys, whenReady } from '@tally/read-models'
 import { openLogger, openMetrics } from '@tally/runtime'
+import { whenReady } from '@tally/storage'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { inject } from 'vitest'
-import { freshDatabase } from '../../../test/support/database.ts'
-import { createAdministrator } from '../administrators/store.ts'
 import { buildAdmin } from '../app.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
 import type { AdminParts } from '../parts.ts'
-import { hashPassword } from '../signIn/password.ts'
 
 export const password = 'a long enough password'
 
@@ -21,10 +21,14 @@ export async function openStage(over: Partial<AdminParts> = {}) {
   const database = await freshDatabase()
   const prefix = `test-${randomBytes(6).toString('hex')}`
   const logger = openLogger('test', 'silent')
-  const redis = openRedis(redisUrl.split(','), { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
+  const redis = openWholeRedis(redisUrl.split(','), {
+    name: 'test',
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
   await whenReady(redis, 5_000)
   const kafka = connectKafka({ brokers: kafkaBrokers.split(','), ssl: false }, { clientId: 'test', logger })
-  const keys = redisKeys(prefix)
+  const keys = allKeys(prefix)
   const { db } = database
   const live = openLiveHub({ db, redis, keys, topics: [`${prefix}.events`], logger })
   const parts: AdminParts = {

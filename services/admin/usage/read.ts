@@ -1,8 +1,9 @@
-import { type KeyRequests, listKeys, readRequests } from '@tally/api-keys'
-import type { ApiKey } from '@tally/api-keys'
+import type { AccessKeys, AccessRedis, ApiKey } from '@tally/access'
+import { type KeyRequests, listKeys, readRequests } from '@tally/access'
 import type { OrganizationStatus } from '@tally/contract'
-import { type Postgres, type RedisClient, type RedisKeys, readOrganizationHead } from '@tally/read-models'
+import { readOrganizationHead } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import type { Session } from '../signIn/sessions.ts'
 
 /** The organization's window of the rate limit right now. */
@@ -18,7 +19,7 @@ export type KeyUsage = {
 
 export type Usage = { keys: KeyUsage[]; window: Window; byHour: { startsAt: number; requests: number }[] }
 
-type Parts = { db: Postgres; redis: RedisClient; keys: RedisKeys; rateLimits: RateLimits }
+type Parts = { db: Postgres; redis: AccessRedis; keys: AccessKeys; rateLimits: RateLimits }
 
 /** What the organization's keys asked in the last day; undefined where Redis, which counts it, does not answer. */
 export async function readUsage(

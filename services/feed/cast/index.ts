@@ -1,8 +1,8 @@
 import type { Festival } from './festival.ts'
-import { liffeyStreetFood } from './liffey-street-food.ts'
+import { liffeyStreetFood } from './liffeyStreetFood.ts'
 import { nachtschicht } from './nachtschicht.ts'
-import { sagraDelPesce } from './sagra-del-pesce.ts'
-import { verbenaDelOlivar } from './verbena-del-olivar.ts'
+import { sagraDelPesce } from './sagraDelPesce.ts'
+import { verbenaDelOlivar } from './verbenaDelOlivar.ts'
 
 /** The festivals of a simulated evening. Their organizations keep their ids, whatever the seed. */
 export const festivals: readonly Festival[] = [

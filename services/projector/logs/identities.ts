@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type KafkaConnection, type LogIdentity, logIdentities } from '@tally/kafka'
-import { keyOf, type Partition } from '../partition.ts'
+import { keyOf, type Partition } from '@tally/projection'
 
 /**
  * The least time between the beginnings of two requests, most of which a batch spends in its own statements anyway. With

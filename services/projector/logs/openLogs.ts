@@ -7,21 +7,15 @@ import {
   LogChangedError,
   type LogIdentity,
   logEnds,
-  skipHint,
   type StartOffsets,
+  skipHint,
   UndecodableBatchError,
 } from '@tally/kafka'
-import {
-  beginAtLogStart,
-  ensureOffsets,
-  noteTopicIds,
-  type Postgres,
-  readLogs,
-  type StoredLog,
-} from '@tally/read-models'
+import { keyOf, type Partition } from '@tally/projection'
+import { beginAtLogStart, ensureOffsets, noteTopicIds, readLogs, type StoredLog } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { keyOf, type Partition } from '../partition.ts'
 import { openIdentities } from './identities.ts'
 import { openStalls } from './stalls.ts'
 

@@ -1,7 +1,8 @@
-import { clearStall, noteStall, type Postgres, type StallState } from '@tally/read-models'
+import { keyOf, type Partition } from '@tally/projection'
+import { clearStall, noteStall, type StallState } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { keyOf, type Partition } from '../partition.ts'
 
 export type Stalled = { state: StallState; message: string }
 

@@ -1,7 +1,7 @@
+import type { ApiKey } from '@tally/access'
 import type { EndpointName, endpoints } from '@tally/contract'
-import type { ApiKey } from '@tally/api-keys'
 import type { z } from 'zod'
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../http/answer.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 

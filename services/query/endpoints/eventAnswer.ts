@@ -1,6 +1,6 @@
-import type { ApiKey } from '@tally/api-keys'
+import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'

@@ -1,5 +1,5 @@
 import { inSnapshot, readAsOf, readShard, type Snapshot } from '@tally/read-models'
-import type { Answer } from '../answer.ts'
+import type { Answer } from '../http/answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
 import type { Readers } from '../readers.ts'
 import { composeText } from '../views/composed.ts'

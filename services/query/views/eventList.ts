@@ -1,17 +1,13 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
-import {
-  composeOrganization,
-  type Postgres,
-  publishOrganizations,
-  type RedisClient,
-  type RedisKeys,
-} from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/read-models'
+import { composeOrganization, publishOrganizations, type RedisKeys } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { LRUCache } from 'lru-cache'
-import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
+import type { Breaker } from '../redis/breaker.ts'
 import { orAgain } from './orAgain.ts'
 
 export type EventList = {
@@ -29,7 +25,7 @@ type List = { revision: number; events: EventAnswer[] }
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
 export function openEventList(parts: {
   db: Postgres
-  redis: RedisClient
+  redis: ReadModelRedis
   keys: RedisKeys
   breaker: Breaker
   shared: SharedReads

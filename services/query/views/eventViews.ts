@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId, OrganizationId } from '@tally/contract'
-import {
-  type Postgres,
-  publishEvents,
-  type RedisClient,
-  type RedisKeys,
-  type StoredEvent,
-} from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/read-models'
+import { publishEvents, type RedisKeys, type StoredEvent } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { LRUCache } from 'lru-cache'
-import type { Breaker } from '../breaker.ts'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
-import type { RedisTurns } from '../redisTurns.ts'
+import type { Breaker } from '../redis/breaker.ts'
+import type { RedisTurns } from '../redis/requestBatch.ts'
 import type { Composed } from './composed.ts'
 import { openPostgresSource } from './fromPostgres.ts'
 import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
@@ -47,7 +43,7 @@ export type EventViews = {
 
 export type EventViewsParts = {
   db: Postgres
-  redis: RedisClient
+  redis: ReadModelRedis
   keys: RedisKeys
   turns: RedisTurns
   breaker: Breaker

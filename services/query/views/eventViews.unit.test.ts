@@ -1,7 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { permitOf } from '../permit.ts'
-import { openGate, Overloaded } from '../postgres/gate.ts'
+import { Overloaded, openGate } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsParts, openEventViews } from './eventViews.ts'
 import type { Read, RedisRead } from './fromRedis.ts'

@@ -3,11 +3,11 @@ import {
   composeDocuments,
   type DocumentName,
   inSnapshot,
-  type Postgres,
   readAsOf,
   readEventHeads,
   type View,
 } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import type { Needs, Read } from './fromRedis.ts'
 import type { DocumentTexts } from './question.ts'
 

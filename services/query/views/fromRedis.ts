@@ -1,15 +1,15 @@
 import type { EventId } from '@tally/contract'
+import type { ReadModelRedis } from '@tally/read-models'
 import {
   type DocumentName,
   fitsShard,
-  type RedisClient,
   type RedisKeys,
   type ShardHash,
   type StoredEvent,
   versionOf,
 } from '@tally/read-models'
 import type { Permit } from '../permit.ts'
-import type { RedisTurns } from '../redisTurns.ts'
+import type { RedisTurns } from '../redis/requestBatch.ts'
 import type { DocumentTexts } from './question.ts'
 
 /** An event at one revision. */
@@ -58,7 +58,7 @@ export function openRedisSource({
   keys,
   turns,
 }: {
-  redis: RedisClient
+  redis: ReadModelRedis
   keys: RedisKeys
   turns: RedisTurns
 }): RedisSource {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
 import { publishEvents } from '@tally/read-models'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { testRedis } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { testRedis } from '../../../test/support/redis.ts'
 import { requireEpoch } from './repairs.ts'
 
 const { redis, keys } = await testRedis()

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { Epochs, RedisClient, RedisKeys } from '@tally/read-models'
+import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/read-models'
 
 /**
  * Whole events may be large: few are composed at once; an event that finds no place is repaired at the next request for
@@ -37,7 +37,7 @@ export function openRepairs(
 }
 
 /** Only projectors take Redis over into a new epoch: until then a query process publishes nothing that was composed in it. */
-export function requireEpoch({ redis, keys }: { redis: RedisClient; keys: RedisKeys }): Epochs {
+export function requireEpoch({ redis, keys }: { redis: ReadModelRedis; keys: RedisKeys }): Epochs {
   return {
     async enter(epoch, shards) {
       for (const shard of shards) {

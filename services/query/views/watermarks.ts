@@ -1,4 +1,5 @@
-import { type Postgres, readAsOfByShard } from '@tally/read-models'
+import { readAsOfByShard } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 
 const pollMs = 500
 /** Redis follows Postgres within milliseconds; a projector that is behind may hold documents back for longer. */

@@ -1,4 +1,4 @@
-import type { Told } from '../ceiling.ts'
+import type { Told } from '../run/ceiling.ts'
 
 /** Tells the bench; a ceiling that has lost its bench ends. */
 export function tell(word: Told): void {

@@ -1,5 +1,5 @@
-import type { Random } from '../../chaos/random.ts'
-import type { TestRecord } from '../../support/tally.ts'
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import type { Random } from '../../chaos/load/random.ts'
 
 /** What a bad record has in the place of its JSON. */
 export type BadValue = Buffer | string

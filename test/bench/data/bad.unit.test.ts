@@ -1,6 +1,6 @@
 import { decodeRecord } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { randomFrom } from '../../chaos/random.ts'
+import { randomFrom } from '../../chaos/load/random.ts'
 import { type BadValue, badValue, notJson, wrongFields } from './bad.ts'
 import { orderRecord } from './records.ts'
 import { evenShape } from './shape.ts'

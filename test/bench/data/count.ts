@@ -1,12 +1,12 @@
-import type { TestRecord } from '../../support/tally.ts'
-import { addFigures, emptyTotals, type EventTotals, type OrderRow } from './totals.ts'
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import { addFigures, type EventTotals, emptyTotals, type OrderRow } from './totals.ts'
 
 /** A path below `/api/v1/events/{eventId}` and the `data` that it must answer. */
 export type Expected = { path: string; data: unknown }
 
 /**
  * The count that every answer is compared with: adds up the raw records and shares no code with the product. Unlike
- * test/support/oracle it has to do with millions of orders, so it keeps a row of numbers of each.
+ * packages/testkit/oracle it has to do with millions of orders, so it keeps a row of numbers of each.
  */
 export type Count = {
   add: (record: TestRecord) => void

@@ -1,5 +1,5 @@
+import { oracle } from '@tally/testkit/oracle/oracle'
 import { expect, test } from 'vitest'
-import { oracle } from '../../support/oracle.ts'
 import { openCount } from './count.ts'
 import { evenShape } from './shape.ts'
 import { streamOf } from './stream.ts'

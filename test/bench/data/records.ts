@@ -1,5 +1,5 @@
-import { type Random, randomFrom } from '../../chaos/random.ts'
-import type { TestRecord } from '../../support/tally.ts'
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import { type Random, randomFrom } from '../../chaos/load/random.ts'
 import { areas, days, isChanged, menuItemIds, organizationOf, type Shape } from './shape.ts'
 
 /** The id of an event or an organization of a data set, by its number. */

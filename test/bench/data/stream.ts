@@ -1,4 +1,4 @@
-import type { TestRecord } from '../../support/tally.ts'
+import type { TestRecord } from '@tally/testkit/processes/tally'
 import { eventRecord, idOf, orderRecord, organizationRecord, refundRecord } from './records.ts'
 import { isChanged, isRefunded, organizationOf, type Shape } from './shape.ts'
 

@@ -1,10 +1,10 @@
-import { letterOf, sourceTopics } from '@tally/dead-letters/letter.ts'
+import { letterOf, sourceTopics } from '@tally/dead-letters'
 import { endOffsets, readTopic, topicNames } from '@tally/kafka'
-import type { Bench } from '../bench.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
-import type { Row } from '../row.ts'
-import { alternate, measured, type Sample } from '../rounds.ts'
+import type { Bench } from '../run/bench.ts'
+import { alternate, measured, type Sample } from '../run/rounds.ts'
+import type { Row } from '../run/row.ts'
 import { projectAll } from './projector.ts'
 
 /** A bad record may cost what a good one does and no more: among as many, the good ones keep half of their speed. */

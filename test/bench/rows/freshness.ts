@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openProducer, type Producer, topicNames } from '@tally/kafka'
-import { ask } from '../../support/http.ts'
-import type { TestRecord } from '../../support/tally.ts'
-import type { Bench } from '../bench.ts'
+import { ask } from '@tally/testkit/processes/http'
+import type { TestRecord } from '@tally/testkit/processes/tally'
 import type { Preloaded } from '../data/preload.ts'
 import { orderRecord } from '../data/records.ts'
 import { evenShape } from '../data/shape.ts'
-import { percentile } from '../figures.ts'
-import type { Row } from '../row.ts'
-import { alternate, measured, type Sample } from '../rounds.ts'
-import { type RunningTally, startTally } from '../tally.ts'
+import { percentile } from '../report/figures.ts'
+import type { Bench } from '../run/bench.ts'
+import { alternate, measured, type Sample } from '../run/rounds.ts'
+import type { Row } from '../run/row.ts'
+import { type RunningTally, startTally } from '../tally/tally.ts'
 
 const perSecond = 500
 /** Every tenth record is of the event that is watched; the others keep all partitions busy. */

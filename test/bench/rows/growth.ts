@@ -1,11 +1,11 @@
-import type { Bench } from '../bench.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
-import { median } from '../figures.ts'
-import { momentOf, watchProgress } from '../progress.ts'
-import type { Row } from '../row.ts'
-import { alternate, measured, type Sample } from '../rounds.ts'
-import { startTally } from '../tally.ts'
+import { median } from '../report/figures.ts'
+import type { Bench } from '../run/bench.ts'
+import { alternate, measured, type Sample } from '../run/rounds.ts'
+import type { Row } from '../run/row.ts'
+import { momentOf, watchProgress } from '../tally/progress.ts'
+import { startTally } from '../tally/tally.ts'
 
 /**
  * The same rate at 2,000,000 orders as at 100,000. Both sizes are measured over their last records, and as many of them:

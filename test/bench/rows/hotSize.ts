@@ -1,8 +1,8 @@
-import { median } from '../figures.ts'
-import { connections, putLoad } from '../load.ts'
-import type { Point, Row } from '../row.ts'
-import { alternate, measured } from '../rounds.ts'
-import { sized } from '../sized.ts'
+import { median } from '../report/figures.ts'
+import { connections, putLoad } from '../run/load.ts'
+import { alternate, measured } from '../run/rounds.ts'
+import type { Point, Row } from '../run/row.ts'
+import { sized } from '../tally/sized.ts'
 import { sameAnswer } from './sameAnswer.ts'
 
 /** The hot endpoint of a huge event must cost what it costs of a small one. */

@@ -1,4 +1,4 @@
-import type { Row } from '../row.ts'
+import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'

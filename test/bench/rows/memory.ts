@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { evenShape } from '../data/shape.ts'
-import { connections, putLoad } from '../load.ts'
-import type { Line, Row } from '../row.ts'
-import { startTally } from '../tally.ts'
+import { connections, putLoad } from '../run/load.ts'
+import type { Line, Row } from '../run/row.ts'
+import { startTally } from '../tally/tally.ts'
 
 const events = 500
 /** Long enough for the collector to have given back what it will. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { median } from '../figures.ts'
-import { putLoad } from '../load.ts'
-import type { Point, Row } from '../row.ts'
-import { alternate, measured } from '../rounds.ts'
-import { type Sized, sized } from '../sized.ts'
+import { median } from '../report/figures.ts'
+import { putLoad } from '../run/load.ts'
+import { alternate, measured } from '../run/rounds.ts'
+import type { Point, Row } from '../run/row.ts'
+import { type Sized, sized } from '../tally/sized.ts'
 
 /** The most the API gives on a page, and so the hardest. */
 const pageSize = 100

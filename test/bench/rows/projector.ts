@@ -1,12 +1,12 @@
 import { topicNames } from '@tally/kafka'
 import { sql } from 'kysely'
-import type { Bench } from '../bench.ts'
-import { startCeiling } from '../ceiling.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
-import type { Row } from '../row.ts'
-import { alternate, measured, type Sample } from '../rounds.ts'
-import { startTally } from '../tally.ts'
+import type { Bench } from '../run/bench.ts'
+import { startCeiling } from '../run/ceiling.ts'
+import { alternate, measured, type Sample } from '../run/rounds.ts'
+import type { Row } from '../run/row.ts'
+import { startTally } from '../tally/tally.ts'
 
 /** Records per second from the moment a process has its partitions until all is answered, or stored. */
 export const projector: Row = {

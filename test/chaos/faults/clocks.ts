@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Clock, hasWrongClocks, wrongClock } from '../clock.ts'
-import type { Fault, FaultTools } from '../fault.ts'
-import type { Random } from '../random.ts'
-import type { System } from '../system.ts'
+import type { Random } from '../load/random.ts'
+import type { Fault, FaultTools } from '../run/fault.ts'
+import { type Clock, hasWrongClocks, wrongClock } from '../system/clock.ts'
+import type { System } from '../system/system.ts'
 
 const hour = 3_600
 const freshWithinMs = 60_000

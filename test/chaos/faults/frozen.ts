@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Fault, last } from '../fault.ts'
-import type { Service } from '../service.ts'
-import type { System } from '../system.ts'
+import { sql } from 'kysely'
+import { type Fault, last } from '../run/fault.ts'
+import type { Service } from '../system/service.ts'
+import type { System } from '../system/system.ts'
 
 /** Transactions that a frozen projector left open. */
 async function idleTransactions({ db }: System): Promise<number[]> {

@@ -1,6 +1,6 @@
-import type { PartName } from '../../../infra/local/servers.ts'
-import { type Fault, last } from '../fault.ts'
-import type { Allowed } from '../allowed.ts'
+import type { PartName } from '../../../infra/local/servers/index.ts'
+import type { Allowed } from '../checks/allowed.ts'
+import { type Fault, last } from '../run/fault.ts'
 
 const parts: { part: PartName; name: string; allows: Allowed }[] = [
   { part: 'kafka', name: 'Kafka', allows: 'everything' },

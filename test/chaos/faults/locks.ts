@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
 import { topicNames } from '@tally/kafka'
-import type { Fault, FaultTools } from '../fault.ts'
-import type { Random } from '../random.ts'
-import { shardOf } from '../shardOf.ts'
-import { partitions, prefix, type System } from '../system.ts'
+import { sql } from 'kysely'
+import type { Random } from '../load/random.ts'
+import { shardOf } from '../load/shardOf.ts'
+import type { Fault, FaultTools } from '../run/fault.ts'
+import { partitions, prefix, type System } from '../system/system.ts'
 
 const goOnWithinMs = 5_000
 

@@ -1,8 +1,8 @@
-import { checkAnswers } from '../checking.ts'
-import type { Fault } from '../fault.ts'
-import { untilSent } from '../feeding.ts'
-import { copyPostgres } from '../postgresCopy.ts'
-import type { Random } from '../random.ts'
+import { checkAnswers } from '../checks/checking.ts'
+import { untilSent } from '../load/feeding.ts'
+import type { Random } from '../load/random.ts'
+import type { Fault } from '../run/fault.ts'
+import { copyPostgres } from '../system/postgresCopy.ts'
 
 /** The time until lost records are read again and everything is exact (faults.md, Postgres). */
 const recoverWithinMs = 30_000

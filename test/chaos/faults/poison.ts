@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { openProducer } from '@tally/kafka'
-import { newFestival } from '../../support/festival.ts'
-import { expensiveRecords } from '../expensive.ts'
-import type { Fault, FaultTools } from '../fault.ts'
-import { outgoingOf } from '../feeding.ts'
-import { badHeader } from '../load.ts'
-import type { Random } from '../random.ts'
-import type { System } from '../system.ts'
+import { newFestival } from '@tally/testkit/records/festival'
+import { expensiveRecords } from '../load/expensive.ts'
+import { outgoingOf } from '../load/feeding.ts'
+import { badHeader } from '../load/load.ts'
+import type { Random } from '../load/random.ts'
+import type { Fault, FaultTools } from '../run/fault.ts'
+import type { System } from '../system/system.ts'
 
 const MiB = 1024 * 1024
 /** The most memory that a process may ever use (faults.md, Records). */

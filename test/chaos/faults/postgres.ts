@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type Fault, last } from '../fault.ts'
-import type { System } from '../system.ts'
+import { type Fault, last } from '../run/fault.ts'
+import type { System } from '../system/system.ts'
 
 async function setReadOnly({ db }: System, value: 'on' | 'off'): Promise<void> {
   // Also in a session that is read-only by default.

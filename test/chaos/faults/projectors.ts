@@ -1,7 +1,7 @@
-import { type Fault, last } from '../fault.ts'
-import type { Random } from '../random.ts'
-import type { Service } from '../service.ts'
-import type { System } from '../system.ts'
+import type { Random } from '../load/random.ts'
+import { type Fault, last } from '../run/fault.ts'
+import type { Service } from '../system/service.ts'
+import type { System } from '../system/system.ts'
 
 /** Longer than the session time-out of 10 s: its partitions are given to others while it stands still. */
 const zombieMs = [11_000, 14_000] as const

@@ -1,9 +1,9 @@
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { type Fault, last } from '../fault.ts'
-import type { Random } from '../random.ts'
-import type { System } from '../system.ts'
+import type { Random } from '../load/random.ts'
+import { type Fault, last } from '../run/fault.ts'
+import type { System } from '../system/system.ts'
 
 /** Where Redis appends what it is told, in its data folder. */
 const file = 'appendonlydir'

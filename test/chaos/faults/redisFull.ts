@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { type Fault, last } from '../fault.ts'
-import { isLoud } from '../loud.ts'
+import { isLoud } from '../checks/loud.ts'
+import { type Fault, last } from '../run/fault.ts'
 
 /** Postgres answers by then (faults.md, Redis: 5 s), plus the time of a question. */
 const freshWithinMs = 6_000

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { redisKeys } from '@tally/read-models'
 import { Redis } from 'ioredis'
-import { checkAnswers } from '../checking.ts'
-import type { Fault, FaultTools } from '../fault.ts'
-import { untilSent } from '../feeding.ts'
-import type { Random } from '../random.ts'
-import { partitions, prefix, type System } from '../system.ts'
+import { checkAnswers } from '../checks/checking.ts'
+import { untilSent } from '../load/feeding.ts'
+import type { Random } from '../load/random.ts'
+import type { Fault, FaultTools } from '../run/fault.ts'
+import { partitions, prefix, type System } from '../system/system.ts'
 
 /** The limit for recovery without help (faults.md, Redis). */
 const healWithinMs = 60_000

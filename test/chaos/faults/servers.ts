@@ -1,4 +1,4 @@
-import { type Fault, last } from '../fault.ts'
+import { type Fault, last } from '../run/fault.ts'
 
 export const serverFaults: Fault[] = [
   {

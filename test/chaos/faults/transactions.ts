@@ -1,9 +1,9 @@
-import { inside } from '../../../packages/kafka/connection.ts'
-import { newFestival } from '../../support/festival.ts'
-import { type Fault, type FaultTools, last } from '../fault.ts'
-import { outgoingOf } from '../feeding.ts'
-import type { Random } from '../random.ts'
-import type { System } from '../system.ts'
+import { inside } from '@tally/kafka'
+import { newFestival } from '@tally/testkit/records/festival'
+import { outgoingOf } from '../load/feeding.ts'
+import type { Random } from '../load/random.ts'
+import { type Fault, type FaultTools, last } from '../run/fault.ts'
+import type { System } from '../system/system.ts'
 
 /** Orders of a few events in a transaction that stays open under load; at its end all of them count, or none. */
 async function transact(

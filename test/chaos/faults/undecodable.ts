@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newFestival } from '../../support/festival.ts'
-import { runTally } from '../../support/process.ts'
-import { type DamagedBatch, writeDamagedBatch } from '../damagedBatch.ts'
-import type { Fault, FaultTools } from '../fault.ts'
-import { outgoingOf } from '../feeding.ts'
-import { isLoud } from '../loud.ts'
-import { shardOf } from '../shardOf.ts'
-import type { System } from '../system.ts'
+import { runTally } from '@tally/testkit/processes/process'
+import { newFestival } from '@tally/testkit/records/festival'
+import { isLoud } from '../checks/loud.ts'
+import { type DamagedBatch, writeDamagedBatch } from '../load/damagedBatch.ts'
+import { outgoingOf } from '../load/feeding.ts'
+import { shardOf } from '../load/shardOf.ts'
+import type { Fault, FaultTools } from '../run/fault.ts'
+import type { System } from '../system/system.ts'
 
 const saidWithinMs = 30_000
 const goOnWithinMs = 15_000

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../../../infra/local/command.ts'
-import { kafkaAnswers } from '../../../infra/local/kafka-answers.ts'
-import { haveJars, jarsFolder } from '../../../infra/local/kafka-jars.ts'
-import { freePort } from '../../../infra/local/ports.ts'
-import { type Server, serverOf } from '../../../infra/local/server.ts'
+import { haveJars, jarsFolder } from '../../../infra/local/install/kafkaJars.ts'
+import { kafkaAnswers } from '../../../infra/local/servers/kafkaAnswers.ts'
+import { freePort } from '../../../infra/local/servers/ports.ts'
+import { type Server, serverOf } from '../../../infra/local/servers/server.ts'
 
 /** Three Kafka nodes, each a broker and a controller; node n is `nodes[n - 1]`. */
 export type Brokers = { urls: string; nodes: Server[]; stop: () => Promise<void> }

@@ -2,11 +2,11 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installPackage } from '../../../infra/local/apt.ts'
-import { freePort } from '../../../infra/local/ports.ts'
-import { postgresOwner } from '../../../infra/local/postgres-owner.ts'
-import { end, endOfLog, launch } from '../../../infra/local/process.ts'
-import { until } from '../../support/until.ts'
+import { until } from '@tally/testkit/until'
+import { installPackage } from '../../../infra/local/install/apt.ts'
+import { freePort } from '../../../infra/local/servers/ports.ts'
+import { postgresOwner } from '../../../infra/local/servers/postgresOwner.ts'
+import { end, endOfLog, launch } from '../../../infra/local/servers/process.ts'
 
 export type Pooler = { url: string; restart: () => Promise<void>; stop: () => Promise<void> }
 

@@ -1,0 +1,129 @@
+import { randomInt } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LocalServers, startServers } from '../servers/index.ts'
+import { preferPort } from '../servers/ports.ts'
+import { lastWords, log, step } from '../words.ts'
+import { demoAdministrator } from './firstAdministrator.ts'
+import { countsPath, demoKey, eventsOf, feedOrganizations, type Key, untilCounted } from './firstAnswer.ts'
+import { type Service, type Surroundings, startService, tally } from './tally.ts'
+
+export interface RunOptions {
+  /** The folder of this checkout that holds data and logs. */
+  local: string
+  feed: boolean
+  fresh: boolean
+  /** Ends the run. */
+  signal: AbortSignal
+}
+
+/** What stops the parts, in the order in which they were started. */
+type Releases = (() => Promise<void>)[]
+
+/**
+ * Runs all of Tally until `signal` says stop, or something that should run does not. Whatever was started is stopped
+ * in the reverse order before this returns; it throws the reason when that was not `signal`'s.
+ */
+export async function runTally(options: RunOptions): Promise<void> {
+  const died = new AbortController()
+  const onDeath = (message: string) => died.abort(new Error(message))
+  const signal = AbortSignal.any([options.signal, died.signal])
+  const releases: Releases = []
+  try {
+    await bringUp({ ...options, signal }, onDeath, releases)
+    await new Promise<void>(resolve => {
+      if (signal.aborted) resolve()
+      signal.addEventListener('abort', () => resolve())
+    })
+  } catch (error) {
+    died.abort(error)
+  }
+  log('Stopping ...')
+  for (const release of releases.toReversed()) await release()
+  log('Stopped')
+  signal.throwIfAborted()
+}
+
+async function bringUp(
+  options: RunOptions,
+  onDeath: (message: string) => void,
+  releases: Releases,
+): Promise<void> {
+  const { local, feed, fresh, signal } = options
+  const folders = { dataFolder: join(local, 'data'), logFolder: join(local, 'logs') }
+  const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL } = process.env
+  const wanted = { kafka: !KAFKA_BROKERS, postgres: !DATABASE_URL, redis: !REDIS_URL }
+  const servers = await startServers({ ...folders, ...wanted, fresh, log, onDeath, signal })
+  releases.push(servers.stop)
+
+  const env = await settings(servers)
+  const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
+  const keep = (name: string, service: Service) =>
+    step(name, async () => releases.push(await startService(name, service, around)))
+  await step('schema', () => tally(['migrate'], around))
+  await step('topics', () => tally(['topics', 'create'], around))
+  const named = Number(process.env.OPS_PORT || 0)
+  await keep('projector', withOps('projector', named || (await preferPort(9090))))
+  await keep('query', withOps('query', named ? named + 1 : await preferPort(9091)))
+  await keep('admin', withOps('admin', named ? named + 2 : await preferPort(9092)))
+
+  const demo = { address: `http://127.0.0.1:${env.QUERY_PORT}`, keyFile: join(local, 'demo-key.json') }
+  const administratorFile = join(local, 'demo-administrator.json')
+  if (fresh) for (const file of [demo.keyFile, administratorFile]) rmSync(file, { force: true })
+  const organizations = await feedOrganizations(around)
+  const findKey = () => demoKey(demo.address, demo.keyFile, organizations, around)
+  let key = await findKey()
+  const before = key === undefined ? [] : await eventsOf(demo.address, key.token, signal)
+  let path = countsPath(before)
+  if (feed) {
+    await keep('feed', { args: feedArguments() })
+    key ??= await untilKnown(findKey)
+    const { token } = key
+    path = await step('first answer', () => untilCounted(demo.address, token, before, signal))
+  }
+  const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
+  const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
+  process.stdout.write(lastWords({ address: demo.address, area, env, key, signIn, path }))
+}
+
+/** The settings of every process: where the servers are, and this machine's own ports. */
+async function settings(servers: LocalServers): Promise<Record<string, string>> {
+  const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, QUERY_HOST, QUERY_PORT, OPS_HOST } = process.env
+  const { ADMIN_HOST, ADMIN_PORT } = process.env
+  return {
+    KAFKA_BROKERS: KAFKA_BROKERS || servers.kafkaBrokers,
+    DATABASE_URL: DATABASE_URL || servers.databaseUrl,
+    REDIS_URL: REDIS_URL || servers.redisUrl,
+    QUERY_HOST: QUERY_HOST || '127.0.0.1',
+    QUERY_PORT: QUERY_PORT || String(await preferPort(8080)),
+    ADMIN_HOST: ADMIN_HOST || '127.0.0.1',
+    ADMIN_PORT: ADMIN_PORT || String(await preferPort(8081)),
+    OPS_HOST: OPS_HOST || '127.0.0.1',
+  }
+}
+
+function withOps(command: string, port: number): Service {
+  return {
+    args: [command],
+    env: { OPS_PORT: String(port) },
+    readyAt: `http://127.0.0.1:${port}/readyz`,
+  }
+}
+
+/** Evenings without end, today's, other ones on every start. */
+function feedArguments(): string[] {
+  const today = new Intl.DateTimeFormat('en-CA').format(new Date())
+  const seed = String(randomInt(1, 2 ** 31))
+  return ['feed', '--evenings', '0', '--rate', '20', '--date', today, '--seed', seed]
+}
+
+/** A key of the feed's first organization; it becomes known with the feed's first records. */
+async function untilKnown(findKey: () => Promise<Key | undefined>): Promise<Key> {
+  for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    const key = await findKey()
+    if (key !== undefined) return key
+  }
+  throw new Error(
+    'no organization of the feed is known after 60 s; see the logs of the feed and the projector',
+  )
+}

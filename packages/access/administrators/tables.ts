@@ -1,0 +1,50 @@
+import type { Instant } from '@tally/storage'
+import type { Generated } from 'kysely'
+
+/** Who may sign in to the administration area. */
+export type AdministratorTable = {
+  administrator_id: Generated<string>
+  organization_id: string
+  /** In lower case; no two administrators have the same. */
+  email: string
+  password_hash: string
+  /** Whether the operations page is open to them too. */
+  is_platform: boolean
+  /** Who they are to the OpenID provider, `<issuer> <subject>`; set by the first sign-in through it. */
+  oidc_subject: string | null
+  created_at: Instant
+}
+
+/** A sign-in that lasts; of its token the SHA-256. */
+export type AdminSessionTable = {
+  session_sha256: Buffer
+  administrator_id: string
+  created_at: Instant
+  last_seen_at: Instant
+}
+
+/** Attempts to sign in within the window that ends at `ends_at`, by account or by address. */
+export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
+
+/**
+ * Who did what, when and from where. An entry without an organization is the platform team's, from the command line.
+ */
+export type AuditEntryTable = {
+  audit_id: Generated<number>
+  organization_id: string | null
+  at: Instant
+  email: string
+  action: string
+  subject: string | null
+  detail: string | null
+  address: string
+}
+
+declare module '@tally/storage/database' {
+  interface Database {
+    administrators: AdministratorTable
+    admin_sessions: AdminSessionTable
+    sign_in_attempts: SignInAttemptTable
+    audit_entries: AuditEntryTable
+  }
+}

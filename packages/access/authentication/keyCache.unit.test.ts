@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
+import { openKeyCache } from './keyCache.ts'
+import type { Found, KeySource } from './keySource.ts'
+
+const good: StoredKey = { key: { keyId: 'k', revokedAt: null } as ApiKey, secretSha256: Buffer.alloc(32) }
+const revoked: StoredKey = { ...good, key: { ...good.key, revokedAt: 1 } }
+
+/** A cache whose look-ups are answered by the test. */
+function open() {
+  const lookUps: ((found: StoredKey | undefined) => void)[] = []
+  const source: KeySource = {
+    read: () => {
+      const askedMs = performance.now()
+      return new Promise<Found>(resolve =>
+        lookUps.push(found => resolve({ keys: new Map(found && [['k', found]]), askedMs, from: 'postgres' })),
+      )
+    },
+    copy() {},
+    onRecovery() {},
+  }
+  const cache = openKeyCache(source)
+  cache.follow({ beganMs: performance.now(), isContinued: false, changed: [] })
+  return {
+    cache,
+    lookUps,
+    poll: (...changed: StoredKey[]) =>
+      cache.follow({ beganMs: performance.now(), isContinued: true, changed }),
+  }
+}
+const turn = () => new Promise(setImmediate)
+
+test.each([
+  ['good', good],
+  ['unknown', undefined],
+])(
+  'a look-up that returns a key as %s does not undo a change that a poll has reported meanwhile',
+  async (_, old) => {
+    const { cache, lookUps, poll } = open()
+    const asked = cache.get('k')
+    await turn()
+    poll(revoked)
+    lookUps[0]?.(old)
+    expect(await asked).toBe(revoked)
+    expect(cache.get('k')).toBe(revoked)
+  },
+)
+
+test('an unknown key is known as soon as a poll reports it', async () => {
+  const { cache, lookUps, poll } = open()
+  const asked = cache.get('k')
+  await turn()
+  lookUps[0]?.(undefined)
+  expect(await asked).toBeUndefined()
+  poll(good)
+  expect(cache.get('k')).toBe(good)
+})
+
+test('keys that this process never used stay out of its cache', async () => {
+  const { cache, poll } = open()
+  poll(good)
+  expect(cache.get('k')).toBeInstanceOf(Promise)
+})
+
+test('a poll that does not continue the one before empties the cache', async () => {
+  const { cache, poll, lookUps } = open()
+  const asked = cache.get('k')
+  await turn()
+  lookUps[0]?.(good)
+  await asked
+  poll()
+  expect(cache.get('k')).toBe(good)
+  cache.follow({ beganMs: performance.now(), isContinued: false, changed: [] })
+  expect(cache.get('k')).toBeInstanceOf(Promise)
+})

@@ -1,0 +1,29 @@
+export { hashPassword, isPassword, maxPasswordLength, minPasswordLength } from './administrators/password.ts'
+export * from './administrators/store.ts'
+export type {
+  AdministratorTable,
+  AdminSessionTable,
+  AuditEntryTable,
+  SignInAttemptTable,
+} from './administrators/tables.ts'
+export { type Authenticator, openAuthenticator } from './authentication/authenticator.ts'
+export { AuthenticationUnavailable } from './authentication/keySource.ts'
+export { publishKeys } from './copies/publish.ts'
+export { copyKey, readCopies } from './copies/redisCopy.ts'
+export { type ApiKey, printKey, type StoredKey } from './keys/apiKey.ts'
+export { findKeyOf, revokeKeyWithin, rotateKeyWithin } from './keys/ownKeys.ts'
+export {
+  ApiKeyError,
+  createKey,
+  createKeyWithin,
+  findKeys,
+  listKeys,
+  type MadeKey,
+  type NewKey,
+  revokeKey,
+  touchKeys,
+} from './keys/store.ts'
+export type { ApiKeyTable } from './keys/table.ts'
+export { keyIdShape, makeToken, parseToken } from './keys/token.ts'
+export { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from './redis.ts'
+export { type KeyRequests, openRequestCounts, type RequestCounts, readRequests } from './requests/requests.ts'

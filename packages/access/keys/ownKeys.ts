@@ -1,0 +1,70 @@
+import type { OrganizationId } from '@tally/contract'
+import type { Postgres, Tx } from '@tally/storage'
+import type { ApiKey, StoredKey } from './apiKey.ts'
+import { ApiKeyError, fromRow, insertKey, isoOrNull, type MadeKey, revokeKey } from './store.ts'
+
+/** One key of an organization, or undefined; another organization's is as unknown as one that nobody has. */
+export async function findKeyOf(
+  db: Postgres,
+  organizationId: OrganizationId,
+  keyId: string,
+): Promise<ApiKey | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('key_id', '=', keyId)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  return row && fromRow(row).key
+}
+
+/** As revokeKey, of an organization's own keys only; `changed` is false where it was revoked before. */
+export async function revokeKeyWithin(
+  tx: Tx,
+  organizationId: OrganizationId,
+  keyId: string,
+): Promise<{ stored: StoredKey; changed: boolean }> {
+  const { key } = await lockKeyOf(tx, organizationId, keyId)
+  return { stored: await revokeKey(tx, keyId), changed: key.revokedAt === null }
+}
+
+/**
+ * Makes a key like this one, with a new id and token, and ends the old one: at once, or `oldValidForMs` from now,
+ * never later than it would have ended anyway. Throws ApiKeyError where the key is not the organization's, or is
+ * revoked or expired already.
+ */
+export async function rotateKeyWithin(
+  tx: Tx,
+  {
+    organizationId,
+    keyId,
+    oldValidForMs,
+  }: { organizationId: OrganizationId; keyId: string; oldValidForMs: number },
+): Promise<{ old: StoredKey; made: MadeKey }> {
+  const { key } = await lockKeyOf(tx, organizationId, keyId)
+  const now = Date.now()
+  if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now))
+    throw new ApiKeyError(`key ${keyId} is revoked or expired: make a new one`)
+  const made = await insertKey(tx, key)
+  if (oldValidForMs === 0) return { old: await revokeKey(tx, keyId), made }
+  const endsAt = Math.min(key.expiresAt ?? Number.POSITIVE_INFINITY, now + oldValidForMs)
+  const row = await tx
+    .updateTable('api_keys')
+    .set({ expires_at: isoOrNull(endsAt) })
+    .where('key_id', '=', keyId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { old: fromRow(row), made }
+}
+
+async function lockKeyOf(tx: Tx, organizationId: OrganizationId, keyId: string): Promise<StoredKey> {
+  const row = await tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('key_id', '=', keyId)
+    .where('organization_id', '=', organizationId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiKeyError(`key ${keyId} is not known`)
+  return fromRow(row)
+}

@@ -1,0 +1,66 @@
+import type { OrganizationId } from '@tally/contract'
+import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
+
+/** The scripts of this package, for `openRedis`. */
+export const accessScripts = {
+  /** See requests/scripts/takeRequests.2.lua. */
+  takeRequests: script<
+    (
+      window: string,
+      organization: string,
+      ...args: (string | number)[]
+    ) => Promise<[number, number, number, number] | null>
+  >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url)),
+  /** See copies/scripts/beginCopies.2.lua. */
+  beginCopies: script<(roundKey: string, copiedRoundKey: string) => Promise<number>>(
+    new URL('copies/scripts/beginCopies.2.lua', import.meta.url),
+  ),
+  /** See copies/scripts/putApiKey.3.lua. */
+  putApiKey: script<
+    (
+      key: string,
+      roundKey: string,
+      copiedRoundKey: string,
+      copy: string,
+      isRevoked: '0' | '1',
+      lifeSeconds: number,
+      round: number,
+    ) => Promise<'stored' | 'older'>
+  >(new URL('copies/scripts/putApiKey.3.lua', import.meta.url)),
+  /** See copies/scripts/markCopied.3.lua. */
+  markCopied: script<
+    (
+      epochKey: string,
+      copiedKey: string,
+      copiedRoundKey: string,
+      epoch: string,
+      nowMs: number,
+      lifeSeconds: number,
+      round: number,
+    ) => Promise<'marked' | 'lost'>
+  >(new URL('copies/scripts/markCopied.3.lua', import.meta.url)),
+}
+
+/** A client with these scripts. */
+export type AccessRedis = RedisClient & ScriptCalls<typeof accessScripts>
+
+/** The keys in Redis of what this package owns; hash tags as in the read models' keys. */
+export function accessKeys(prefix: string) {
+  return {
+    /** Requests used in the organization's current window; expires with the window. */
+    window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
+    /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
+    requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
+    /** The JSON of one API key's record, without its secret. All lie in one slot: they are lost together, or not at all. */
+    apiKey: (keyId: string) => `${prefix}:{key}:${keyId}`,
+    /** When a copy of every API key was written, in epoch milliseconds; lost with them. */
+    apiKeysCopied: `${prefix}:{key}-copied`,
+    /** A name for the copies that Redis holds, made anew after each loss. */
+    apiKeysEpoch: `${prefix}:{key}-epoch`,
+    /** The latest round of copying all API keys that was begun. */
+    apiKeysRound: `${prefix}:{key}-round`,
+    /** The latest round that was finished: Postgres does not have the key of a copy from an earlier one. */
+    apiKeysCopiedRound: `${prefix}:{key}-copied-round`,
+  }
+}
+export type AccessKeys = ReturnType<typeof accessKeys>

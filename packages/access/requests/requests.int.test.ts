@@ -1,0 +1,94 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import { type AllKeys, testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { ApiKey } from '../keys/apiKey.ts'
+import { openRequestCounts, readRequests } from './requests.ts'
+
+let redis: WholeRedis
+let keys: AllKeys
+const logger = { debug() {}, info() {}, warn() {} }
+beforeAll(async () => {
+  ;({ redis, keys } = await testRedis())
+})
+afterAll(() => redis.disconnect())
+
+const noon = Date.UTC(2026, 8, 4, 12)
+const minuteMs = 60_000
+const newKey = (organizationId: string = randomUUID()) =>
+  ({ keyId: randomBytes(6).toString('hex'), organizationId }) as ApiKey
+
+/** One process that notes these answers' statuses at a moment, and ends. */
+async function ask(key: ApiKey, atMs: number, ...statuses: number[]): Promise<void> {
+  const counts = openRequestCounts({ redis, keys, logger, now: () => atMs })
+  for (const status of statuses) counts.note(key, status)
+  await counts.close()
+}
+const read = ({ organizationId }: ApiKey, nowMs = noon) =>
+  readRequests(redis, keys, organizationId as OrganizationId, nowMs)
+
+test('requests of all processes are added up by key and status', async () => {
+  const key = newKey()
+  const other = newKey(key.organizationId)
+  await ask(key, noon, 200, 200, 304, 429)
+  await ask(key, noon, 200)
+  await ask(other, noon, 403)
+  const { hour, day } = await read(key)
+  expect(Object.fromEntries(hour.get(key.keyId) ?? [])).toEqual({ 200: 3, 304: 1, 429: 1 })
+  expect(Object.fromEntries(hour.get(other.keyId) ?? [])).toEqual({ 403: 1 })
+  expect(day).toEqual(hour)
+})
+
+test('an hour ends after an hour, a day after a day', async () => {
+  const key = newKey()
+  await ask(key, noon - 61 * minuteMs, 200)
+  await ask(key, noon - 25 * 60 * minuteMs, 200)
+  const { hour, day, byHour } = await read(key)
+  expect([hour.size, day.get(key.keyId)?.get(200)]).toEqual([0, 1])
+  expect(byHour).toHaveLength(24)
+  expect(byHour.map(({ requests }) => requests).slice(-3)).toEqual([0, 1, 0])
+})
+
+test('another organization’s requests are not among them', async () => {
+  const [own, other] = [newKey(), newKey()]
+  await ask(other, noon, 200)
+  expect((await read(own)).day.size).toBe(0)
+})
+
+test('what is kept of requests is forgotten by itself', async () => {
+  const key = newKey()
+  await ask(key, Date.now(), 200)
+  const piece = Math.floor(Date.now() / (5 * minuteMs))
+  const left = await redis.ttl(keys.requests(key.organizationId, piece))
+  expect(left).toBeGreaterThan(24 * 3_600)
+  expect(left).toBeLessThanOrEqual(26 * 3_600)
+})
+
+test('nothing is sent to Redis for a request, and what could not be sent is sent later, once', async () => {
+  const key = newKey()
+  let isDown = true
+  const sent: string[] = []
+  const flaky = {
+    get status() {
+      return 'ready'
+    },
+    hincrby: (hash: string, field: string, count: number) => {
+      sent.push(field)
+      return isDown ? Promise.reject(new Error('down')) : redis.hincrby(hash, field, count)
+    },
+    expire: (hash: string, seconds: number) => redis.expire(hash, seconds),
+  } as unknown as WholeRedis
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  const counts = openRequestCounts({ redis: flaky, keys, logger, now: () => noon })
+  counts.note(key, 200)
+  counts.note(key, 200)
+  expect(sent).toEqual([])
+  await vi.advanceTimersByTimeAsync(5_000)
+  vi.useRealTimers()
+  expect(sent).toEqual([`${key.keyId}:200`])
+  counts.note(key, 200)
+  isDown = false
+  await counts.close()
+  expect(sent).toHaveLength(2)
+  expect((await read(key)).hour.get(key.keyId)?.get(200)).toBe(3)
+})

@@ -1,0 +1,105 @@
+import type { OrganizationId } from '@tally/contract'
+import { newOrganizationId } from '@tally/testkit/records/readModels'
+import { type AllKeys, testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+let redis: WholeRedis
+let keys: AllKeys
+beforeAll(async () => {
+  const opened = await testRedis()
+  redis = opened.redis
+  keys = opened.keys
+})
+afterAll(() => redis.disconnect())
+
+const limits = ['Trial', 2, 'ActiveDayPass', 60, 'Inactive', 3]
+
+async function organizationOf(status: string): Promise<OrganizationId> {
+  const id = newOrganizationId()
+  await redis.hset(keys.organization(id), 'status', status)
+  return id
+}
+const take = (id: OrganizationId, windowMs = 60_000, count = 1) =>
+  redis.takeRequests(keys.window(id), keys.organization(id), windowMs, count, ...limits)
+
+test.each([
+  ['Trial', 2],
+  ['ActiveDayPass', 60],
+  ['Inactive', 3],
+] as const)('%s is granted %i requests in a window, and no more', async (status, limit) => {
+  const id = await organizationOf(status)
+  for (let used = 1; used <= limit; used++) expect(await take(id)).toMatchObject([1, limit, limit - used, {}])
+  expect((await take(id))?.slice(0, 3)).toEqual([0, limit, 0])
+})
+
+test('the window starts with the first request and ends by itself', async () => {
+  const id = await organizationOf('Trial')
+  expect(await take(id)).toEqual([1, 2, 1, 60_000])
+  const left = await redis.pttl(keys.window(id))
+  expect(left).toBeGreaterThan(50_000)
+  expect(left).toBeLessThanOrEqual(60_000)
+})
+
+test('a refused request costs nothing and does not lengthen the window', async () => {
+  const id = await organizationOf('Trial')
+  await take(id)
+  await take(id)
+  const before = await redis.pexpiretime(keys.window(id))
+  for (let i = 0; i < 5; i++) expect((await take(id))?.[0]).toBe(0)
+  expect(await redis.get(keys.window(id))).toBe('2')
+  expect(await redis.pexpiretime(keys.window(id))).toBe(before)
+})
+
+test('a granted request does not lengthen the window either', async () => {
+  const id = await organizationOf('ActiveDayPass')
+  await take(id)
+  const before = await redis.pexpiretime(keys.window(id))
+  await take(id)
+  expect(await redis.pexpiretime(keys.window(id))).toBe(before)
+})
+
+test('after a window has ended the next request starts a new one', async () => {
+  const id = await organizationOf('Trial')
+  await take(id, 50)
+  await take(id, 50)
+  await vi.waitFor(async () => expect(await redis.exists(keys.window(id))).toBe(0), {
+    interval: 5,
+    timeout: 30_000,
+  })
+  expect(await take(id)).toEqual([1, 2, 1, 60_000])
+})
+
+test('a change of status counts from the next request on, and what remains is never negative', async () => {
+  const id = await organizationOf('ActiveDayPass')
+  for (let i = 0; i < 10; i++) await take(id)
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  expect((await take(id))?.slice(0, 3)).toEqual([0, 2, 0])
+  await redis.hset(keys.organization(id), 'status', 'ActiveDayPass')
+  expect((await take(id))?.slice(0, 3)).toEqual([1, 60, 49])
+})
+
+test('an organization whose status is not here is not judged, and nothing is counted', async () => {
+  const id = newOrganizationId()
+  expect(await take(id)).toBeNull()
+  expect(await redis.exists(keys.window(id))).toBe(0)
+})
+
+test('a window that lost its end is not for ever', async () => {
+  const id = await organizationOf('Trial')
+  await redis.set(keys.window(id), 2)
+  expect(await take(id)).toEqual([1, 2, 1, 60_000])
+  expect(await redis.pttl(keys.window(id))).toBeGreaterThan(0)
+})
+
+test('the count is exact when requests come all at once', async () => {
+  const id = await organizationOf('ActiveDayPass')
+  const grants = await Promise.all(Array.from({ length: 200 }, () => take(id)))
+  expect(grants.filter(grant => grant?.[0] === 1)).toHaveLength(60)
+})
+
+test('of several requests that are asked for together as many are granted as are left', async () => {
+  const id = await organizationOf('ActiveDayPass')
+  expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([50, 60, 10])
+  expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([10, 60, 0])
+  expect(await redis.get(keys.window(id))).toBe('60')
+})

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { openPostgres } from '@tally/read-models'
+import { addKey, addOrganization } from '@tally/testkit/records/rows'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
+import { openRelay, type Relay } from '@tally/testkit/servers/relay'
+import { expect, inject, vi } from 'vitest'
+import { type Authenticator, openAuthenticator } from '../authentication/authenticator.ts'
+import type { NewKey } from '../keys/store.ts'
+import type { AccessKeys } from '../redis.ts'
+
+const logger = { debug: () => {}, info: () => {}, warn: () => {} }
+
+/**
+ * A database with an organization, and the authenticators of query processes that reach Postgres and Redis through relays,
+ * so that a test can take either away. Call `renew` after each test.
+ */
+export async function openAuthenticatorStage() {
+  const database = await freshDatabase()
+  const organizationId = await addOrganization(database.db)
+  const postgresRelay = await openRelay(addressOf(database.url, 5432))
+  const redisRelay = await openRelay(addressOf(inject('servers').redisUrl, 6379))
+  let lookUps = 0
+  const db = openPostgres(through(database.url, postgresRelay), {
+    name: 'test',
+    max: 5,
+    statementTimeoutMs: 1_000,
+    onError: () => {},
+  }).withPlugin({
+    transformQuery({ node }) {
+      if (JSON.stringify(node).includes('where key_id = any(')) lookUps++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  const options = { name: 'test', commandTimeoutMs: 100, onError: () => {} }
+  const redis = openWholeRedis([through(inject('servers').redisUrl, redisRelay)], options)
+  const direct = openWholeRedis([inject('servers').redisUrl], { ...options, commandTimeoutMs: 5_000 })
+  await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']), 30_000)
+  const opened: Authenticator[] = []
+  let keys: AccessKeys = newKeys()
+
+  return {
+    logger,
+    /** Beside the relays. */
+    db: database.db,
+    redis: direct,
+    postgresRelay,
+    redisRelay,
+    keys: () => keys,
+    open(now?: () => number): Authenticator {
+      const authenticator = openAuthenticator({ db, redis, keys, logger, ...(now && { now }) })
+      opened.push(authenticator)
+      return authenticator
+    },
+    /** How many look-ups of keys the processes have sent to Postgres. */
+    lookUps: () => lookUps,
+    create: (more: Partial<NewKey> = {}) => addKey(database.db, organizationId, more),
+    /** Waits until Redis has the copies of all keys. */
+    async published(): Promise<void> {
+      await vi.waitFor(async () => expect(await direct.get(keys.apiKeysCopied)).not.toBeNull(), 30_000)
+    },
+    async renew(): Promise<void> {
+      await Promise.all([postgresRelay.mend(), redisRelay.mend()])
+      await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+      await Promise.all(opened.splice(0).map(one => one.close()))
+      keys = newKeys()
+    },
+    async close(): Promise<void> {
+      await db.destroy()
+      redis.disconnect()
+      direct.disconnect()
+      await Promise.all([postgresRelay.close(), redisRelay.close(), database.drop()])
+    },
+  }
+}
+
+/** Waits until each of them, asked for a token again and again, answers so. */
+export async function everyProcess(processes: Authenticator[], token: string, is: (key: unknown) => boolean) {
+  await vi.waitFor(
+    async () => {
+      for (const one of processes) expect(is(await one.authenticate(token))).toBe(true)
+    },
+    { timeout: 30_000, interval: 10 },
+  )
+}
+
+/** What `work` gave, and how long it took. */
+export async function timed<T>(work: () => T | Promise<T>): Promise<{ result: T; tookMs: number }> {
+  const began = performance.now()
+  const result = await work()
+  return { result, tookMs: performance.now() - began }
+}
+
+const newKeys = () => allKeys(`test-${randomBytes(6).toString('hex')}`)
+
+function addressOf(url: string, port: number) {
+  const parsed = new URL(url)
+  return { host: parsed.hostname, port: Number(parsed.port || port) }
+}
+
+function through(url: string, relay: Relay): string {
+  const parsed = new URL(url)
+  parsed.host = `127.0.0.1:${relay.port}`
+  return parsed.href
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { Rejected } from '@tally/contract'
+import type { KafkaRecord, OutgoingRecord, Producer, RecordBatch, RecordHeaders } from '@tally/kafka'
+
+type Partition = { topic: string; partition: number }
+const keyOf = ({ topic, partition }: Partition): string => `${topic}:${partition}`
+
+export type RejectedAt = { offset: number; rejected: Rejected }
+
+export type DeadLetters = {
+  /**
+   * Sends the dead letters of a batch's rejected records; resolves when Kafka has them. A batch that is tried again, because
+   * Postgres did not take it, sends none a second time.
+   */
+  send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
+  /** What lies before `next` is committed: nobody will try it again. */
+  committed(of: Partition, next: number): void
+}
+
+export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
+  /** Of what is not committed yet the letters that Kafka has, or that are on their way: by partition, by offset. */
+  const sent = new Map<string, Map<number, Promise<void>>>()
+  return {
+    async send(batch, rejected) {
+      if (rejected.length === 0) return
+      const known = sent.get(keyOf(batch)) ?? new Map<number, Promise<void>>()
+      sent.set(keyOf(batch), known)
+      const { topic: source, partition, records } = batch
+      const reasons = new Map(rejected.map(one => [one.offset, one.rejected]))
+      const unsent = records.filter(({ offset }) => reasons.has(offset) && !known.has(offset))
+      const letters = unsent.map(record => {
+        const rejected = reasons.get(record.offset) as RejectedAt['rejected']
+        return deadLetter(topic, { source, partition, record, rejected })
+      })
+      if (letters.length > 0) {
+        const sending = producer.send(letters, smaller)
+        for (const { offset } of unsent) known.set(offset, sending)
+        sending.catch(() => unsent.forEach(({ offset }) => void known.delete(offset)))
+      }
+      await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset))))
+    },
+    committed(of, next) {
+      const known = sent.get(keyOf(of))
+      if (known === undefined) return
+      for (const offset of known.keys()) if (offset < next) known.delete(offset)
+      if (known.size === 0) sent.delete(keyOf(of))
+    },
+  }
+}
+
+type Rejection = { source: string; partition: number; record: KafkaRecord; rejected: RejectedAt['rejected'] }
+
+/**
+ * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected under
+ * the names that Kafka Connect's tools know (messages.md section 3). If the value is left out, headers hold its size
+ * and SHA-256.
+ */
+function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
+  const { key, value, headers, leftOut } = record
+  const added = {
+    'tally.reason': rejected.reason,
+    '__connect.errors.topic': source,
+    '__connect.errors.partition': String(partition),
+    '__connect.errors.offset': String(record.offset),
+    '__connect.errors.exception.message': rejected.message,
+    ...(leftOut && valueHeaders(leftOut)),
+  }
+  const acceptedMs = record.timestampMs
+  return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) }, acceptedMs }
+}
+
+const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => ({
+  'tally.value-bytes': String(bytes),
+  'tally.value-sha256': sha256,
+})
+
+/**
+ * What to send instead of a dead letter that its topic refuses for its size: the same without its value; if that is
+ * refused as well, without its key and the record's own headers; after that, undefined.
+ */
+function smaller(letter: OutgoingRecord): OutgoingRecord | undefined {
+  const { value, headers = {} } = letter
+  if (value !== null) {
+    const bytes = Buffer.byteLength(value)
+    const added = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
+    return { ...letter, value: null, headers: { ...headers, ...afterOwn(headers, added) } }
+  }
+  const ours = Object.entries(headers)
+    .filter(([name]) => name.startsWith('tally.') || name.startsWith('__connect.errors.'))
+    .map(([name, values]) => [name, [values].flat().at(-1) ?? null] as const)
+  const isLeast = letter.key === null && ours.length === Object.keys(headers).length
+  return isLeast ? undefined : { ...letter, key: null, headers: Object.fromEntries(ours) }
+}
+
+/** A header that came in under one of our names stays, before ours: what came is untouched, the last one is true. */
+function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
+  return Object.fromEntries(
+    Object.entries(added).map(([name, value]) => {
+      const earlier = Object.hasOwn(own, name) ? own[name] : undefined
+      return [name, earlier === undefined ? value : [earlier, value].flat()]
+    }),
+  )
+}

@@ -1,0 +1,80 @@
+import type { Logger } from '@tally/runtime'
+import type { Admin, Kafka, logCreator } from 'kafkajs'
+import { isAvoided } from '../patches/silence.ts'
+import type { KafkaSettings } from '../types.ts'
+import { kafkajs } from './kafkajs.ts'
+
+/** kafkajs's retries inside one call; what outlasts them is tried again by the one who calls. */
+export const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5, factor: 0.2, multiplier: 2 }
+
+/** An answer takes longer than this only where the broker hangs; JoinGroup and Fetch have longer limits of their own. */
+export const REQUEST_TIMEOUT_MS = 15_000
+
+export function openClient(settings: KafkaSettings, clientId: string, logger: Logger): Kafka {
+  return new kafkajs.Kafka({
+    clientId,
+    brokers: async () => answeringFirst(settings.brokers),
+    ssl: settings.ssl,
+    ...(settings.sasl && {
+      sasl: settings.sasl as { mechanism: 'plain'; username: string; password: string },
+    }),
+    connectionTimeout: 3_000,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    retry: RETRY,
+    logLevel: logger.isLevelEnabled('trace') ? kafkajs.logLevel.DEBUG : kafkajs.logLevel.INFO,
+    logCreator: logTo(logger),
+  })
+}
+
+/** kafkajs takes one broker after the other from this list until one answers. */
+const answeringFirst = (brokers: string[]): string[] => [
+  ...brokers.filter(broker => !isAvoided(broker)),
+  ...brokers.filter(isAvoided),
+]
+
+/**
+ * Writes kafkajs's log to ours, far quieter: what it calls an error is mostly a rebalance, a broker that moved or one more
+ * try to connect, and heals; what does not heal comes as a thrown error and is logged where it is caught.
+ */
+function logTo(logger: Logger): logCreator {
+  return () =>
+    ({ namespace, level, log }) => {
+      const { message, timestamp: _, logger: __, stack: ___, ...fields } = log
+      logger[level === kafkajs.logLevel.DEBUG ? 'trace' : 'debug'](
+        { ...fields, namespace },
+        `kafkajs: ${message}`,
+      )
+    }
+}
+
+/** One admin client that is opened when it is first asked for, and opened anew after an error. */
+export type SharedAdmin = { use<T>(work: (admin: Admin) => Promise<T>): Promise<T>; close(): Promise<void> }
+
+export function sharedAdmin(kafka: Kafka): SharedAdmin {
+  let opening: Promise<Admin> | undefined
+  const open = async (): Promise<Admin> => {
+    const admin = kafka.admin({ retry: RETRY })
+    await admin.connect()
+    return admin
+  }
+  const drop = async (): Promise<void> => {
+    const old = opening
+    opening = undefined
+    await old?.then(admin => admin.disconnect()).catch(() => undefined)
+  }
+  const once = async <T>(work: (admin: Admin) => Promise<T>): Promise<T> => {
+    opening ??= open()
+    const mine = opening
+    try {
+      return await work(await mine)
+    } catch (error) {
+      if (opening === mine) await drop()
+      throw error
+    }
+  }
+  return {
+    // kafkajs's admin does not try again when a connection is lost or a leader has moved: once more, with a fresh one.
+    use: work => once(work).catch(() => once(work)),
+    close: drop,
+  }
+}

@@ -1,0 +1,77 @@
+import type { Kafka } from 'kafkajs'
+import type { PartitionData } from '../batches/fetchedBatch.ts'
+
+/**
+ * The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that the public API does not offer.
+ */
+export type Cluster = {
+  isConnected(): boolean
+  connect(): Promise<void>
+  disconnect(): Promise<void>
+  addTargetTopic(topic: string): Promise<void>
+  addMultipleTargetTopics(topics: string[]): Promise<void>
+  refreshMetadata(): Promise<void>
+  findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
+  findBroker(of: { nodeId: string }): Promise<Broker>
+}
+
+export type Broker = {
+  versions: Record<number, { maxVersion: number }> | null
+  fetch(request: object): Promise<FetchResponse>
+  listOffsets(request: object): Promise<ListOffsetsResponse>
+  connectionPool: { send<Answer>(of: { request: object; response: object }): Promise<Answer> }
+}
+type FetchResponse = { responses: { partitions: PartitionData[] }[] }
+type ListOffsetsResponse = {
+  responses: { topic: string; partitions: { partition: number; offset: string }[] }[]
+}
+
+/** kafkajs's isolation level: the log up to the high watermark, including records of open transactions. */
+export const READ_UNCOMMITTED = 0
+
+export function openCluster(kafka: Kafka): Cluster {
+  const name = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === 'private:Kafka:createCluster',
+  )
+  if (name === undefined)
+    throw new Error('kafkajs has no createCluster: packages/kafka is written for kafkajs 2.2.4')
+  const make = (kafka as unknown as Record<symbol, (options: object) => Cluster>)[name]
+  return (make as (options: object) => Cluster)({ metadataMaxAge: 30_000, allowAutoTopicCreation: false })
+}
+
+/** One cluster client that is opened when first used, and replaced after an error. */
+export type SharedCluster = {
+  /** Runs `work` with the topics' metadata loaded; after an error once more with a fresh client. */
+  use<T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export function sharedCluster(kafka: Kafka): SharedCluster {
+  let opening: Promise<Cluster> | undefined
+  const open = async (): Promise<Cluster> => {
+    const cluster = openCluster(kafka)
+    await cluster.connect()
+    return cluster
+  }
+  const drop = async (): Promise<void> => {
+    const old = opening
+    opening = undefined
+    await old?.then(cluster => cluster.disconnect()).catch(() => undefined)
+  }
+  const once = async <T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T> => {
+    opening ??= open()
+    const mine = opening
+    try {
+      const cluster = await mine
+      await cluster.addMultipleTargetTopics(topics)
+      return await work(cluster)
+    } catch (error) {
+      if (opening === mine) await drop()
+      throw error
+    }
+  }
+  return {
+    use: (topics, work) => once(topics, work).catch(() => once(topics, work)),
+    close: drop,
+  }
+}

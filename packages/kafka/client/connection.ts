@@ -1,0 +1,44 @@
+import type { Kafka } from 'kafkajs'
+import type { ConnectOptions, KafkaSettings } from '../types.ts'
+import { rest } from './backoff.ts'
+import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
+import { type SharedCluster, sharedCluster } from './cluster.ts'
+
+/** A way to Kafka, shared by all that a process reads and writes. Close it last. */
+export type KafkaConnection = {
+  readonly clientId: string
+  /** Closes what topics and offsets were asked with; consumers and producers close themselves. */
+  close(): Promise<void>
+}
+
+const CLOSE_WITHIN_MS = 2_000
+
+type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger: ConnectOptions['logger'] }
+
+const insides = new WeakMap<KafkaConnection, Inside>()
+
+/**
+ * Makes a connection from the settings KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_* (commands.md). Nothing is sent yet: a
+ * broker that is down shows when it is first needed.
+ */
+export function connectKafka(settings: KafkaSettings, { clientId, logger }: ConnectOptions): KafkaConnection {
+  const kafka = openClient(settings, clientId, logger)
+  const admin = sharedAdmin(kafka)
+  const cluster = sharedCluster(kafka)
+  const close = async (): Promise<void> => {
+    const timeout = new AbortController()
+    // A client that is still connecting cannot be stopped, and must not delay the end of the process.
+    await Promise.race([Promise.all([admin.close(), cluster.close()]), rest(CLOSE_WITHIN_MS, timeout.signal)])
+    timeout.abort()
+  }
+  const connection: KafkaConnection = { clientId, close }
+  insides.set(connection, { kafka, admin, cluster, logger })
+  return connection
+}
+
+/** What this package alone sees of a connection: kafkajs stays behind it. */
+export function inside(connection: KafkaConnection): Inside {
+  const found = insides.get(connection)
+  if (!found) throw new Error('a Kafka connection comes from connectKafka')
+  return found
+}

@@ -1,0 +1,64 @@
+import { createRequire } from 'node:module'
+import { FetchedBatch } from '../batches/fetchedBatch.ts'
+import { registerCodecs } from '../codecs/index.ts'
+import { encodeBatch, MAGIC_BYTE } from '../patches/encodeBatch.ts'
+import { keepBytes } from '../patches/fetchResponse.ts'
+import { groupMessages } from '../patches/groupMessages.ts'
+import { patchLostBroker } from '../patches/lostBroker.ts'
+import { patchOffsetOutOfRange } from '../patches/offsetOutOfRange.ts'
+import { patchReconnect } from '../patches/reconnect.ts'
+import { patchRequestQueue } from '../patches/requestQueue.ts'
+import { patchBrokerPool, patchSilence } from '../patches/silence.ts'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * The only door to kafkajs. The library is no longer maintained, so what is wrong in 2.2.4 is put right here at run time;
+ * package.json names that exact version, and each patch has a test that fails without it. `patches/` says why for each.
+ *
+ * Modules whose whole export is replaced must be replaced before the rest of kafkajs asks for them: nobody else may
+ * import kafkajs first.
+ */
+function loadPatched(): typeof import('kafkajs') {
+  replaceModule('protocol/requests/fetch/v4/decodeMessages.js', () => keepBytes)
+  replaceModule('consumer/batch.js', () => FetchedBatch)
+  replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch does it
+  replaceModule('protocol/recordBatch/v0/index.js', () => ({
+    MAGIC_BYTE,
+    RecordBatch: encodeBatch(compress),
+  }))
+  replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
+  const kafkajs: typeof import('kafkajs') = require('kafkajs')
+  patchReconnect(
+    require('kafkajs/src/network/connection.js').prototype,
+    kafkajs.KafkaJSConnectionError as never,
+  )
+  patchRequestQueue(require('kafkajs/src/network/requestQueue/index.js').prototype)
+  patchSilence(require('kafkajs/src/network/requestQueue/index.js').prototype)
+  patchBrokerPool(
+    require('kafkajs/src/cluster/brokerPool.js').prototype,
+    require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
+  )
+  patchLostBroker(require('kafkajs/src/consumer/consumerGroup.js').prototype)
+  patchOffsetOutOfRange(
+    require('kafkajs/src/consumer/consumerGroup.js').prototype,
+    kafkajs.KafkaJSNonRetriableError as never,
+  )
+  registerCodecs(kafkajs.CompressionCodecs)
+  return kafkajs
+}
+
+function compress(compression: number, records: Buffer): Promise<Buffer> {
+  const { lookupCodec } = require('kafkajs/src/protocol/message/compression/index.js')
+  return lookupCodec(compression).compress({ buffer: records })
+}
+
+function replaceModule(path: string, replacement: () => unknown): void {
+  const name = `kafkajs/src/${path}`
+  require(name)
+  const module = require.cache[require.resolve(name)]
+  if (!module) throw new Error(`kafkajs has no module ${path}: packages/kafka is written for kafkajs 2.2.4`)
+  module.exports = replacement()
+}
+
+export const kafkajs = loadPatched()

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  connectForTest,
+  deleteBefore,
+  newTopic,
+  readForTest,
+  sendAll,
+  startAt,
+  textOf,
+  texts,
+  until,
+} from '@tally/testkit/servers/kafka'
+import { expect, inject, test } from 'vitest'
+import { inside } from '../client/connection.ts'
+import { OffsetOutOfLogError } from '../errors.ts'
+
+const brokers = inject('servers').kafkaBrokers
+
+test('a group that has committed nothing reads from the first record', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b']))
+  const { records, batches, consumer } = await readForTest(connection, { topics: [topic] })
+  await until('both are read', () => records.length === 2)
+  expect(batches[0]).toMatchObject({ topic, partition: 0, from: 0, highWatermark: 2 })
+  expect(consumer.state()).toMatchObject({ joined: true, assignment: new Map([[topic, [0]]]) })
+  expect(consumer.state().lastError).toBeUndefined()
+})
+
+test('a batch that fails is tried again, in order, while other partitions go on', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  await sendAll(connection, [...texts(topic, ['a0', 'a1'], 0), ...texts(topic, ['b0'], 1)])
+  let failing = true
+  let tries = 0
+  const { records, consumer } = await readForTest(connection, {
+    topics: [topic],
+    async onBatch(batch) {
+      if (batch.partition === 0 && failing && ++tries > 0) throw new Error('Postgres is down')
+      return batch.next
+    },
+  })
+  await until('it was tried three times', () => tries >= 3)
+  expect(consumer.state().lastError?.message).toBe('Postgres is down')
+  await sendAll(connection, texts(topic, ['b1'], 1))
+  await until('the other partition goes on', () => records.length === 2)
+  failing = false
+  await until('it succeeds', () => records.length === 4)
+  expect(records.map(textOf)).toEqual(['b0', 'b1', 'a0', 'a1'])
+  expect(consumer.state().lastError).toBeUndefined()
+})
+
+test('an offset that onBatch returns is read on from', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b', 'c', 'd']))
+  let sought = false
+  const { batches } = await readForTest(connection, {
+    topics: [topic],
+    async onBatch(batch) {
+      if (sought) return batch.next
+      sought = true
+      return 1
+    },
+  })
+  await until('it is read again', () => batches.length === 2)
+  expect(batches[1]).toMatchObject({ from: 1, next: 4 })
+})
+
+test('the offsets that onAssigned gives count, not those of the group', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  const { batches } = await readForTest(connection, {
+    topics: [topic],
+    onAssigned: async () => startAt(topic, 2),
+  })
+  await until('it is read', () => batches.length === 1)
+  expect(batches[0]).toMatchObject({ from: 2, next: 3 })
+})
+
+test('a start that cannot be found is asked for again, and no batch comes before', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b']))
+  let tries = 0
+  const { batches } = await readForTest(connection, {
+    topics: [topic],
+    async onAssigned() {
+      if (++tries < 3) throw new Error('Postgres is down')
+      return startAt(topic, 1)
+    },
+  })
+  await until('it is read', () => batches.length === 1)
+  expect(batches[0]).toMatchObject({ from: 1, next: 2 })
+  expect(tries).toBe(3)
+})
+
+test('an offset behind the end of the log stops the consumer with an error, it never starts over', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b']))
+  const { crashes, records } = await readForTest(connection, {
+    topics: [topic],
+    onAssigned: () => startAt(topic, 500),
+  })
+  await until('it crashes', () => crashes.length === 1)
+  expect(crashes[0]).toBeInstanceOf(OffsetOutOfLogError)
+  expect(crashes[0]?.message).toContain(`${topic}-0 is to be read from offset 500, but holds 0 to 2`)
+  expect(records).toEqual([])
+})
+
+test('an offset before the start of the log stops the consumer with an error, too', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  await deleteBefore(connection, { topic, partition: 0, offset: 2 })
+  const { crashes } = await readForTest(connection, { topics: [topic], onAssigned: () => startAt(topic, 1) })
+  await until('it crashes', () => crashes.length === 1)
+  expect(crashes[0]?.message).toContain('is to be read from offset 1, but holds 2 to 3')
+})
+
+test('an offset that only the group remembers and the log does not hold means the start of the log', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const groupId = `group-${randomUUID()}`
+  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  await inside(connection).admin.use(admin =>
+    admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset: '77' }] }),
+  )
+  const { records, crashes } = await readForTest(connection, { topics: [topic], groupId })
+  await until('all are read', () => records.length === 3)
+  expect(crashes).toEqual([])
+})
+
+test('a consumer that stops finishes its batch, commits it, and hands over at once', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const groupId = `group-${randomUUID()}`
+  await sendAll(connection, texts(topic, ['a', 'b']))
+  const begun = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const first = await readForTest(connection, {
+    topics: [topic],
+    groupId,
+    async onBatch(batch) {
+      begun.resolve()
+      await finish.promise
+      return batch.next
+    },
+  })
+  await begun.promise
+  const second = await readForTest(connection, { topics: [topic], groupId })
+  const stopped = first.consumer.stop()
+  finish.resolve()
+  await stopped
+  const stoppedAt = Date.now()
+  expect(first.records).toHaveLength(2)
+  const { groups } = await inside(connection).admin.use(admin => admin.describeGroups([groupId]))
+  expect(groups[0]?.members).toHaveLength(1)
+  await until(
+    'the second has the partition',
+    () => second.consumer.state().assignment.get(topic)?.length === 1,
+  )
+  expect(Date.now() - stoppedAt).toBeLessThan(5_000)
+  await sendAll(connection, texts(topic, ['c']))
+  await until('the second goes on', () => second.records.length > 0)
+  expect(second.records.map(textOf)).toEqual(['c'])
+})
+
+test('two members share the shards, a third without any stays ready', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  const other = await newTopic(connection, { partitions: 2 })
+  const groupId = `group-${randomUUID()}`
+  const members = await Promise.all(
+    [1, 2, 3].map(() => readForTest(connection, { topics: [topic, other], groupId })),
+  )
+  const shards = () => members.map(({ consumer }) => consumer.state().assignment.get(topic) ?? [])
+  await until(
+    'each shard has an owner of its own',
+    () => String(shards().flat().sort()) === '0,1' && shards().every(owned => owned.length < 2),
+  )
+  await until('all are in the group', () => members.every(({ consumer }) => consumer.state().joined))
+  for (const { consumer } of members) {
+    expect(consumer.state().assignment.get(other)).toEqual(consumer.state().assignment.get(topic))
+    await until('the broker answers it', () => consumer.state().lastFetchMs < 2_000)
+  }
+})
+
+test('a long batch keeps its membership: heartbeats go on while it is worked on', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const groupId = `group-${randomUUID()}`
+  await sendAll(connection, texts(topic, ['a']))
+  let joins = 0
+  const { records } = await readForTest(connection, {
+    topics: [topic],
+    groupId,
+    sessionTimeoutMs: 6_000,
+    onAssigned: () => void joins++,
+    async onBatch(batch) {
+      // Longer than the session time-out, which a broker by default lets nobody set below 6 s.
+      if (batch.from === 0) await wait(8_000)
+      return batch.next
+    },
+  })
+  await until('it is done', () => records.length === 1)
+  await sendAll(connection, texts(topic, ['b']))
+  await until('the next is done', () => records.length === 2)
+  expect(joins).toBe(1)
+})
+
+test('a batch in work hears that its partition is being taken away, and still counts', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  const groupId = `group-${randomUUID()}`
+  await sendAll(connection, texts(topic, ['a']))
+  let heardStale = false
+  const first = await readForTest(connection, {
+    topics: [topic],
+    groupId,
+    async onBatch(batch, control) {
+      if (batch.from === 0) await until('it is stale', () => control.isStale())
+      heardStale = true
+      return batch.next
+    },
+  })
+  await until('the first has joined', () => first.consumer.state().joined)
+  const second = await readForTest(connection, { topics: [topic], groupId })
+  await until('both have one partition', () =>
+    [first, second].every(({ consumer }) => consumer.state().assignment.get(topic)?.length === 1),
+  )
+  await until('the batch has heard it', () => heardStale)
+  expect(first.records.map(textOf)).toEqual(['a'])
+})
+
+test('partitions that are added are read without a restart', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const { records, consumer } = await readForTest(connection, { topics: [topic], metadataMaxAgeMs: 500 })
+  await until('it has joined', () => consumer.state().joined)
+  await inside(connection).admin.use(admin =>
+    admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] }),
+  )
+  await sendAll(connection, texts(topic, ['new'], 1))
+  await until('it is read', () => records.length === 1)
+  expect(consumer.state().assignment).toEqual(new Map([[topic, [0, 1]]]))
+})
+
+test('lag tools see where the consumer stands', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const groupId = `group-${randomUUID()}`
+  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
+  await readForTest(connection, { topics: [topic], groupId })
+  await until('Kafka knows', async () => {
+    const [found] = await inside(connection).admin.use(admin =>
+      admin.fetchOffsets({ groupId, topics: [topic] }),
+    )
+    return found?.partitions[0]?.offset === '3'
+  })
+})

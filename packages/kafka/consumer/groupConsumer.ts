@@ -1,0 +1,49 @@
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { RETRY } from '../client/client.ts'
+import type { ConsumeOptions } from '../types.ts'
+import type { Tuning } from './memory.ts'
+import { assignerWith } from './shardAssigner.ts'
+
+/** The next offset to read of a partition whose log does not hold it. */
+export type OutOfLog = { topic: string; partition: number; wanted: number }
+
+/** A kafkajs consumer that is not connected yet. `outOfLog` returns true if it handled the offset. */
+export function newGroupConsumer(
+  kafka: Kafka,
+  options: ConsumeOptions,
+  tuning: Tuning,
+  outOfLog: (of: OutOfLog) => boolean,
+): Consumer {
+  return kafka.consumer({
+    groupId: options.groupId,
+    partitionAssigners: [assignerWith({ outOfLog })],
+    sessionTimeout: tuning.sessionTimeoutMs,
+    heartbeatInterval: tuning.heartbeatIntervalMs,
+    rebalanceTimeout: tuning.rebalanceTimeoutMs,
+    metadataMaxAge: tuning.metadataMaxAgeMs,
+    maxBytesPerPartition: tuning.maxBytesPerPartition,
+    maxBytes: tuning.maxBytes,
+    maxWaitTimeInMs: tuning.maxWaitTimeMs,
+    minBytes: 1,
+    allowAutoTopicCreation: false,
+    // Starting again is done in consumer.ts, with its own back-off and without an end to the tries.
+    retry: { ...RETRY, restartOnFailure: async () => false },
+  })
+}
+
+/** Connects the consumer and joins the group; `eachBatch` then gets every batch. */
+export async function runGroupConsumer(
+  consumer: Consumer,
+  { topics }: ConsumeOptions,
+  { concurrency }: Tuning,
+  eachBatch: (payload: EachBatchPayload) => Promise<void>,
+): Promise<void> {
+  await consumer.connect()
+  await consumer.subscribe({ topics, fromBeginning: true })
+  await consumer.run({
+    autoCommit: false,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: concurrency,
+    eachBatch,
+  })
+}

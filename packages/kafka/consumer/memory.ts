@@ -1,0 +1,43 @@
+import { OffsetTable } from '../log/offsetTable.ts'
+import type { Assignment } from '../types.ts'
+
+export type Tuning = {
+  maxBytesPerPartition: number
+  maxBytes: number
+  maxWaitTimeMs: number
+  sessionTimeoutMs: number
+  heartbeatIntervalMs: number
+  rebalanceTimeoutMs: number
+  metadataMaxAgeMs: number
+  concurrency: number
+}
+
+/** What outlives one kafkajs consumer: where each partition stands, and what went wrong with it. */
+export type Memory = {
+  /** Where this process wants to read on: set by results of onBatch and onAssigned, never by Kafka's group. */
+  positions: OffsetTable<number>
+  batchErrors: OffsetTable<Error>
+  failures: OffsetTable<number>
+  /** Partitions that are not fetched until `resume` is called. */
+  held: OffsetTable<true>
+  /** Number of seeks of each partition: a batch fetched before the last seek is out of date. */
+  seeks: OffsetTable<number>
+  assignment: Assignment
+  joined: boolean
+  lastAnswerAt: number
+  kafkaError?: Error | undefined
+  assignError?: Error | undefined
+}
+
+export function newMemory(): Memory {
+  return {
+    positions: new OffsetTable(),
+    batchErrors: new OffsetTable(),
+    failures: new OffsetTable(),
+    held: new OffsetTable(),
+    seeks: new OffsetTable(),
+    assignment: new Map(),
+    joined: false,
+    lastAnswerAt: Date.now(),
+  }
+}

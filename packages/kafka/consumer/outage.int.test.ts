@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  connectForTest,
+  newTopic,
+  producerForTest,
+  readForTest,
+  textOf,
+  until,
+} from '@tally/testkit/servers/kafka'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type LocalServers, startServers } from '../../../infra/local/servers/index.ts'
+import { endOffsets } from '../log/offsets.ts'
+
+/** A broker of its own: the other tests need theirs. */
+let servers: LocalServers
+const dataFolder = mkdtempSync(join(tmpdir(), 'tally-kafka-outage-'))
+
+beforeAll(async () => {
+  servers = await startServers({ dataFolder, postgres: false, redis: false })
+}, 120_000)
+
+afterAll(async () => {
+  await servers.stop()
+  rmSync(dataFolder, { recursive: true, force: true })
+})
+
+test('a broker that is killed and comes back 12 s later is read on from, written to and asked, without a restart', async () => {
+  const connection = connectForTest(servers.kafkaBrokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  const producer = await producerForTest(connection)
+  const send = (value: string) => producer.send([{ topic, key: value, value }])
+  await send('before')
+  const { records, batches, consumer, crashes } = await readForTest(connection, { topics: [topic] })
+  await until('it is read', () => records.length === 1)
+
+  await servers.part('kafka').kill('SIGKILL')
+  await expect(send('lost')).rejects.toThrow(`could not send to ${topic}`)
+  await until(
+    'the outage shows',
+    () => !consumer.state().joined && consumer.state().lastError !== undefined,
+    60_000,
+  )
+  await wait(Math.max(0, 12_000 - consumer.state().lastFetchMs))
+  expect(consumer.state().lastFetchMs).toBeGreaterThan(11_000)
+  expect(crashes).toEqual([])
+
+  await servers.part('kafka').start()
+  await send('after')
+  await until('it is read', () => records.some(record => textOf(record) === 'after'), 60_000)
+  await until('nothing is wrong any more', () => consumer.state().joined && !consumer.state().lastError)
+  expect((await endOffsets(connection, [topic])).get(topic)?.size).toBe(2)
+  expect(records.map(textOf).sort()).toEqual(['after', 'before'])
+  for (const partition of [0, 1]) {
+    const froms = batches.filter(batch => batch.partition === partition)
+    expect(froms.map(({ from }) => from)).toEqual(
+      [0, ...froms.slice(0, -1).map(({ next }) => next)].slice(0, froms.length),
+    )
+  }
+}, 180_000)
+
+test('a consumer that starts while Kafka is down joins when it is there, and one that stops meanwhile does not hang', async () => {
+  const connection = connectForTest(servers.kafkaBrokers)
+  const topic = await newTopic(connection)
+  await servers.part('kafka').kill('SIGKILL')
+  const gone = await readForTest(connection, { topics: [topic] })
+  const { records, consumer, crashes } = await readForTest(connection, {
+    topics: [topic],
+    groupId: `group-${randomUUID()}`,
+  })
+  await until('the outage shows', () => consumer.state().lastError !== undefined, 60_000)
+  const stoppedAt = Date.now()
+  await gone.consumer.stop()
+  expect(Date.now() - stoppedAt).toBeLessThan(8_500)
+  await servers.part('kafka').start()
+  const producer = await producerForTest(connection)
+  await producer.send([{ topic, key: null, value: 'a' }])
+  await until('it is read', () => records.length === 1, 60_000)
+  expect(crashes).toEqual([])
+}, 180_000)

@@ -1,0 +1,76 @@
+import type { PartitionAssigner } from 'kafkajs'
+import { kafkajs } from '../client/kafkajs.ts'
+import type { Assignment } from '../types.ts'
+
+const NAME = 'TallyShards'
+const VERSION = 1
+
+/**
+ * Spreads partitions over the members of the group. The topics with the most partitions are the co-partitioned ones:
+ * partition p of each of them, a shard, goes to the same member, so that one projector sees an event with its orders and
+ * refunds. Partitions of smaller topics (organizations) go, one by one, to the member that has the fewest. Every member gets
+ * an assignment, possibly an empty one.
+ */
+export function assignShards(
+  memberIds: string[],
+  partitionCounts: Map<string, number>,
+): Map<string, Assignment> {
+  const members = [...memberIds].sort().map(id => ({ id, assignment: new Map() as Assignment, size: 0 }))
+  const give = (member: (typeof members)[number] | undefined, topic: string, partition: number): void => {
+    if (!member) return
+    const partitions = member.assignment.get(topic) ?? []
+    member.assignment.set(topic, [...partitions, partition])
+    member.size++
+  }
+  const shards = Math.max(0, ...partitionCounts.values())
+  const topics = [...partitionCounts].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [topic, count] of topics.filter(([, count]) => count === shards)) {
+    for (let shard = 0; shard < count; shard++) give(members[shard % members.length], topic, shard)
+  }
+  for (const [topic, count] of topics.filter(([, count]) => count < shards)) {
+    for (let partition = 0; partition < count; partition++) {
+      give(members.toSorted((a, b) => a.size - b.size)[0], topic, partition)
+    }
+  }
+  return new Map(members.map(({ id, assignment }) => [id, assignment]))
+}
+
+/** Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled. */
+export type OutOfLogHook = { outOfLog(of: { topic: string; partition: number; wanted: number }): boolean }
+
+/**
+ * A shardAssigner that carries the hook, because it is the only object of the caller that kafkajs's ConsumerGroup
+ * keeps.
+ */
+export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
+  return given => Object.assign(shardAssigner(given), hook)
+}
+
+/** The same as an assigner of kafkajs, for the member that leads the group. */
+export const shardAssigner: PartitionAssigner = ({ cluster }) => {
+  const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
+  const userData = Buffer.alloc(0)
+  return {
+    name: NAME,
+    version: VERSION,
+    async assign({ members, topics }) {
+      const counts = new Map(topics.map(topic => [topic, cluster.findTopicPartitionMetadata(topic).length]))
+      const assigned = assignShards(
+        members.map(({ memberId }) => memberId),
+        counts,
+      )
+      return [...assigned].map(([memberId, assignment]) => ({
+        memberId,
+        memberAssignment: MemberAssignment.encode({
+          version: VERSION,
+          assignment: Object.fromEntries(assignment),
+          userData,
+        }),
+      }))
+    },
+    protocol: ({ topics }) => ({
+      name: NAME,
+      metadata: MemberMetadata.encode({ version: VERSION, topics, userData }),
+    }),
+  }
+}

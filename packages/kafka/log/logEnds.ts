@@ -1,0 +1,97 @@
+import { type Broker, READ_UNCOMMITTED } from '../client/cluster.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import { askLeaders, byKey, type TopicPartition } from '../client/leaders.ts'
+import { askTopicMetadata } from '../topics/topicMetadata.ts'
+import type { PartitionLogs } from '../types.ts'
+
+/** Kafka's two special timestamps of ListOffsets. */
+const LATEST = '-1'
+const EARLIEST = '-2'
+
+/**
+ * Start, end and identity of the log of each of these partitions. `end` is the high watermark: every record that Kafka
+ * has acknowledged lies below it, including records of open transactions. Sends three small requests to each broker
+ * that leads one of the partitions. A partition that does not exist is not in the result. Throws kafkajs's error if
+ * Kafka does not answer or a topic is missing.
+ */
+export async function logEnds(
+  connection: KafkaConnection,
+  partitions: TopicPartition[],
+): Promise<Map<string, PartitionLogs>> {
+  const logs = new Map(
+    [...new Set(partitions.map(({ topic }) => topic))].map(topic => [topic, new Map() as PartitionLogs]),
+  )
+  await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
+    const [latest, earliest] = await Promise.all([
+      listOffsets(broker, mine, LATEST),
+      listOffsets(broker, mine, EARLIEST),
+    ])
+    // After the ends, so that the ends belong to the log named here: a leader knows a topic's id before it has its log.
+    const ids = await identities(broker, nodeId, mine)
+    for (const of of mine) {
+      const [start, end] = [earliest, latest].map(offsets => offsets.get(byKey(of)))
+      if (start === undefined || end === undefined) continue
+      logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...ids.get(byKey(of)) })
+    }
+  })
+  return logs
+}
+
+async function listOffsets(
+  broker: Broker,
+  partitions: TopicPartition[],
+  timestamp: string,
+): Promise<Map<string, number>> {
+  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) => ({
+    topic,
+    partitions: of.map(({ partition }) => ({ partition, timestamp })),
+  }))
+  const { responses } = await broker.listOffsets({ isolationLevel: READ_UNCOMMITTED, topics })
+  return new Map(
+    responses.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset }) => [byKey({ topic, partition }), Number(offset)] as const),
+    ),
+  )
+}
+
+/** Which log a topic's name stands for: a topic that was deleted and created again has another id. */
+export type LogIdentity = { topicId: string; leaderEpoch: number }
+
+/**
+ * The current log of each of these partitions, according to their leaders; empty for a partition that does not exist
+ * and for brokers older than Kafka 3.0. A batch fetched before this call comes from a log that existed then: if the id
+ * still equals that of earlier batches, the batch came from the same log, because Kafka never reuses an id.
+ */
+export async function logIdentities(
+  connection: KafkaConnection,
+  partitions: TopicPartition[],
+): Promise<Map<string, LogIdentity>> {
+  const all = new Map<string, LogIdentity>()
+  await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
+    for (const [key, identity] of await identities(broker, nodeId, mine)) all.set(key, identity)
+  })
+  return all
+}
+
+async function identities(
+  broker: Broker,
+  nodeId: string,
+  partitions: TopicPartition[],
+): Promise<Map<string, LogIdentity>> {
+  const topics = [...new Set(partitions.map(({ topic }) => topic))]
+  const found = await askTopicMetadata(broker, topics)
+  const states = (found ?? []).flatMap(({ topic, topicId, partitions }) =>
+    partitions.map(state => ({ ...state, topic, topicId })),
+  )
+  const wanted = new Set(partitions.map(byKey))
+  const mine = states.filter(state => wanted.has(byKey(state)))
+  const moved = mine.find(({ leader }) => String(leader) !== nodeId)
+  if (moved) throw new LeaderMovedError(`the leader of ${moved.topic}-${moved.partition} has moved`)
+  return new Map(
+    mine.map(state => [byKey(state), { topicId: state.topicId, leaderEpoch: state.leaderEpoch }]),
+  )
+}
+
+class LeaderMovedError extends Error {
+  override readonly name = 'KafkaLeaderMovedError'
+}

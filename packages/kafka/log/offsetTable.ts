@@ -1,0 +1,36 @@
+import type { Assignment } from '../types.ts'
+
+/** A value for each partition of each topic. */
+export class OffsetTable<V> {
+  readonly #byTopic = new Map<string, Map<number, V>>()
+
+  get(topic: string, partition: number): V | undefined {
+    return this.#byTopic.get(topic)?.get(partition)
+  }
+
+  set(topic: string, partition: number, value: V): void {
+    const partitions = this.#byTopic.get(topic) ?? new Map<number, V>()
+    this.#byTopic.set(topic, partitions.set(partition, value))
+  }
+
+  delete(topic: string, partition: number): void {
+    this.#byTopic.get(topic)?.delete(partition)
+  }
+
+  clear(): void {
+    this.#byTopic.clear()
+  }
+
+  /** Forgets partitions that are not assigned. */
+  keepOnly(assignment: Assignment): void {
+    for (const [topic, partition] of this.entries()) {
+      if (!assignment.get(topic)?.includes(partition)) this.delete(topic, partition)
+    }
+  }
+
+  entries(): [topic: string, partition: number, value: V][] {
+    return [...this.#byTopic].flatMap(([topic, partitions]) =>
+      [...partitions].map(([partition, value]): [string, number, V] => [topic, partition, value]),
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import { readParts } from '../batches/readParts.ts'
+import type { Cluster } from '../client/cluster.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import type { TopicPartition } from '../client/leaders.ts'
+import type { KafkaRecord } from '../types.ts'
+import { fetchOnce } from './fetchOnce.ts'
+import { endOffsets } from './offsets.ts'
+
+/** Offsets of a window: a listing of a few records reads one, a long search few requests. */
+const FIRST_WINDOW = 128
+const LARGEST_WINDOW = 2_048
+/** A fetch reads on past the end of its window, and all of it is unpacked. */
+const FETCH_BYTES = 64 * 1024
+
+type Range = { start: number; end: number }
+
+/** Some records, the newest first; all records of the range at or after `from` are read by now. */
+export type WindowRead<T> = { from: number; kept: T[] }
+
+/**
+ * Reads the records of a partition between two offsets backwards, in windows that grow; of each record only what `keep`
+ * returns stays in memory. No consumer group is involved. Throws UndecodableBatchError, or kafkajs's error if Kafka does
+ * not answer.
+ */
+export async function* readBack<T>(
+  connection: KafkaConnection,
+  of: TopicPartition,
+  { start, end }: Range,
+  keep: (record: KafkaRecord) => T,
+): AsyncGenerator<WindowRead<T>, void> {
+  let size = FIRST_WINDOW
+  for (let to = end; to > start; size = Math.min(2 * size, LARGEST_WINDOW)) {
+    const from = Math.max(start, to - size)
+    const kept = await readWindow(connection, of, { start: from, end: to }, keep)
+    yield { from, kept: kept.reverse() }
+    to = from
+  }
+}
+
+function readWindow<T>(
+  connection: KafkaConnection,
+  { topic, partition }: TopicPartition,
+  { start, end }: Range,
+  keep: (record: KafkaRecord) => T,
+): Promise<T[]> {
+  return inside(connection).cluster.use([topic], async (cluster: Cluster) => {
+    const kept: T[] = []
+    for (let next = start; next < end; ) {
+      const fetched = await fetchOnce(cluster, topic, partition, next, FETCH_BYTES)
+      if (fetched === undefined) {
+        next = await afterDeleted(connection, { topic, partition }, next)
+        continue
+      }
+      for await (const part of readParts(fetched)) {
+        for (const record of part.records) if (record.offset < end) kept.push(keep(record))
+        next = part.next
+      }
+    }
+    return kept
+  })
+}
+
+/** The log's start, if retention has deleted records since the offsets were read. */
+async function afterDeleted(
+  connection: KafkaConnection,
+  { topic, partition }: TopicPartition,
+  from: number,
+): Promise<number> {
+  const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
+  if (log === undefined || log.start <= from)
+    throw new Error(
+      `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
+    )
+  return log.start
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { readParts } from '../batches/readParts.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import type { TopicPartition } from '../client/leaders.ts'
+import type { KafkaRecord } from '../types.ts'
+import { fetchOnce } from './fetchOnce.ts'
+
+/** Kafka returns the first batch of records whatever its size, and one batch is enough. */
+const ONE_BATCH_BYTES = 1
+
+/**
+ * The record at exactly this offset, or undefined if the log holds no visible record there (deleted, compacted away, a
+ * control record). Throws UndecodableBatchError, or kafkajs's error if Kafka does not answer.
+ */
+export async function readRecordAt(
+  connection: KafkaConnection,
+  { topic, partition }: TopicPartition,
+  offset: number,
+): Promise<KafkaRecord | undefined> {
+  const fetched = await inside(connection).cluster.use([topic], cluster =>
+    fetchOnce(cluster, topic, partition, offset, ONE_BATCH_BYTES),
+  )
+  if (fetched === undefined) return undefined
+  // The records before it in its batch are left out: it is the first, or the log does not hold it.
+  for await (const { records } of readParts(fetched)) {
+    const [first] = records
+    if (first !== undefined) return first.offset === offset ? first : undefined
+  }
+  return undefined
+}
+
+/** SHA-256 over a record's offset, timestamp, key and value; a record of another log has a different one. */
+export function fingerprintOf({
+  offset,
+  timestampMs,
+  key,
+  value,
+  leftOut,
+}: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
+  const hash = createHash('sha256')
+  hash.update(
+    `${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${leftOut?.sha256 ?? ''}\n`,
+  )
+  if (key !== null) hash.update(key)
+  if (value !== null) hash.update(value)
+  if (leftOut !== undefined) hash.update(leftOut.sha256)
+  return hash.digest()
+}

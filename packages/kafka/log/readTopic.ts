@@ -1,0 +1,90 @@
+import { isFatal } from '@tally/runtime'
+import { readParts } from '../batches/readParts.ts'
+import { backoffMs, rest } from '../client/backoff.ts'
+import { type Cluster, openCluster } from '../client/cluster.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import { TopicMissingError } from '../errors.ts'
+import { describeTopics } from '../topics/topics.ts'
+import type { RecordBatch } from '../types.ts'
+import { fetchOnce } from './fetchOnce.ts'
+import { endOffsets } from './offsets.ts'
+
+/** One read of a topic; `left` is the number of offsets of the whole topic that are still to be read after it. */
+export type TopicRead = RecordBatch & { left: number }
+
+const TRIES = 6
+
+/**
+ * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning,
+ * and ends; what is sent meanwhile is left out. It asks the partitions' leaders itself: no consumer group is made,
+ * joined or moved by it, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error
+ * if Kafka does not answer after a few tries.
+ */
+export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
+  const partitions = await topicLogs(connection, topic)
+  let left = partitions.reduce((sum, [, { start, end }]) => sum + end - start, 0)
+  if (left === 0) return
+  const cluster = openCluster(inside(connection).kafka)
+  try {
+    for (const [partition, { start, end }] of partitions) {
+      for (let next = start; next < end; ) {
+        const fetched = await withRetries(cluster, topic, () => fetchOnce(cluster, topic, partition, next))
+        const parts = fetched ? readParts(fetched) : [await afterDeleted(connection, topic, partition, next)]
+        for await (const part of parts) {
+          const read = cutAt(end, part)
+          left -= read.next - next
+          next = read.next
+          yield { ...read, left }
+          if (next === end) break
+        }
+      }
+    }
+  } finally {
+    await cluster.disconnect().catch(() => undefined)
+  }
+}
+
+/**
+ * Where the log of each partition of a topic starts and ends for a reader, in the order of the partitions. Throws
+ * TopicMissingError.
+ */
+export async function topicLogs(
+  connection: KafkaConnection,
+  topic: string,
+): Promise<[partition: number, { start: number; end: number }][]> {
+  if (!(await describeTopics(connection, [topic])).has(topic)) throw new TopicMissingError([topic])
+  const logs = (await endOffsets(connection, [topic])).get(topic) ?? []
+  return [...logs].sort(([one], [other]) => one - other)
+}
+
+/** Steps over what retention has deleted since the offsets were asked for. */
+async function afterDeleted(
+  connection: KafkaConnection,
+  topic: string,
+  partition: number,
+  from: number,
+): Promise<RecordBatch> {
+  const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
+  if (log === undefined || log.start <= from)
+    throw new Error(`${topic}-${partition} does not hold offset ${from}: was the topic made anew meanwhile?`)
+  return { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
+}
+
+function cutAt(end: number, batch: RecordBatch): RecordBatch {
+  if (batch.next <= end) return batch
+  return { ...batch, next: end, records: batch.records.filter(({ offset }) => offset < end) }
+}
+
+/** A leader that moved or a connection that broke heals; each try asks first who leads by now. */
+async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      if (!cluster.isConnected()) await cluster.connect()
+      await (failures === 0 ? cluster.addTargetTopic(topic) : cluster.refreshMetadata())
+      return await once()
+    } catch (error) {
+      if (++failures === TRIES || isFatal(error)) throw error
+      await rest(backoffMs(failures), new AbortController().signal)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { ICustomPartitioner, Message } from 'kafkajs'
+import { RETRY } from '../client/client.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import { kafkajs } from '../client/kafkajs.ts'
+import { isTooLarge, isWrongTime, KafkaSendError } from '../errors.ts'
+import type { OutgoingRecord, Producer } from '../types.ts'
+
+/** One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default. */
+const REQUEST_BYTES = 900_000
+const REQUEST_RECORDS = 1_000
+type Smaller = (record: OutgoingRecord) => OutgoingRecord | undefined
+
+/** Room for lengths, offsets and timestamps of one record. */
+const RECORD_OVERHEAD_BYTES = 32
+
+/** Opens a producer: all in-sync replicas acknowledge, keys go to partitions as Kafka's Java client sends them. */
+export async function openProducer(connection: KafkaConnection): Promise<Producer> {
+  const producer = inside(connection).kafka.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner,
+    metadataMaxAge: 30_000,
+    retry: RETRY,
+  })
+  await producer.connect()
+  const send = async (request: OutgoingRecord[], timeMs?: number): Promise<void> => {
+    try {
+      await producer.sendBatch({
+        acks: -1,
+        compression: compressionOf(request),
+        topicMessages: byTopic(request, timeMs),
+      })
+    } catch (error) {
+      const acceptedMs = acceptedTime(request)
+      if (timeMs === undefined && acceptedMs !== undefined && isWrongTime(error))
+        return send(request, acceptedMs)
+      throw new KafkaSendError([...new Set(request.map(({ topic }) => topic))], error as Error)
+    }
+  }
+  const sendFitting = async (request: OutgoingRecord[], smaller: Smaller): Promise<void> => {
+    try {
+      await send(request)
+    } catch (error) {
+      const [record] = request
+      if (record === undefined || !isTooLarge(error)) throw error
+      const half = Math.ceil(request.length / 2)
+      const instead = request.length === 1 ? smaller(record) : undefined
+      if (instead !== undefined) return sendFitting([instead], smaller)
+      if (request.length === 1) throw error
+      // The batch was too large as a whole. Its records are sent in order, each once.
+      await sendFitting(request.slice(0, half), smaller)
+      await sendFitting(request.slice(half), smaller)
+    }
+  }
+  return {
+    async send(records, smaller = () => undefined) {
+      // One after the other: kafkajs lets one request overtake another, and tries each again by itself.
+      for (const request of requestsOf(records)) await sendFitting(request, smaller)
+    },
+    close: () => producer.disconnect(),
+  }
+}
+
+/**
+ * Java's way, but no hash where there is only one partition: kafkajs takes 3 µs for that of a key, a quarter of what a dead
+ * letter costs.
+ */
+const createPartitioner: ICustomPartitioner = () => {
+  const byKey = kafkajs.Partitioners.DefaultPartitioner()
+  return of => (of.partitionMetadata.length === 1 ? (of.message.partition ?? 0) : byKey(of))
+}
+
+/** A record that came compressed may be larger than a broker takes as it is: it fits again as it came. */
+function compressionOf(request: OutgoingRecord[]): number {
+  const { None, ZSTD } = kafkajs.CompressionTypes
+  return request.some(record => sizeOf(record) > REQUEST_BYTES) ? ZSTD : None
+}
+
+/** Splits records, in their order, into requests that fit a broker's default limits. */
+export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
+  const requests: OutgoingRecord[][] = []
+  let current: OutgoingRecord[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = sizeOf(record)
+    if (current.length > 0 && (bytes + size > REQUEST_BYTES || current.length >= REQUEST_RECORDS)) {
+      requests.push(current)
+      current = []
+      bytes = 0
+    }
+    current.push(record)
+    bytes += size
+  }
+  if (current.length > 0) requests.push(current)
+  return requests
+}
+
+function sizeOf({ key, value, headers }: OutgoingRecord): number {
+  let size = lengthOf(key) + lengthOf(value) + RECORD_OVERHEAD_BYTES
+  for (const name in headers) {
+    const values = headers[name] ?? null
+    for (const one of Array.isArray(values) ? values : [values]) size += name.length * 3 + lengthOf(one) + 6
+  }
+  return size
+}
+
+/** At most; of a short text without asking Node, which takes longer than all of the rest. */
+function lengthOf(bytes: Buffer | string | null): number {
+  if (bytes === null) return 0
+  return typeof bytes === 'string' && bytes.length < 100 ? bytes.length * 3 : Buffer.byteLength(bytes)
+}
+
+/** The earliest of the times that Kafka took; undefined if a record has none. */
+function acceptedTime(records: OutgoingRecord[]): number | undefined {
+  const times = records.map(({ acceptedMs }) => acceptedMs)
+  return times.reduce((one, other) => one && other && Math.min(one, other))
+}
+
+function byTopic(records: OutgoingRecord[], timeMs?: number): { topic: string; messages: Message[] }[] {
+  const timestamp = String(timeMs)
+  return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, group]) => ({
+    topic,
+    messages: (timeMs === undefined ? group : group.map(one => ({ ...one, timestamp }))) as Message[],
+  }))
+}

@@ -1,0 +1,24 @@
+import { inside, type KafkaConnection } from '../client/connection.ts'
+
+/** Kafka's resource type of a topic. */
+const TOPIC = 2
+
+/**
+ * The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka does not answer or forbids it.
+ */
+export async function topicConfigs(
+  connection: KafkaConnection,
+  topics: string[],
+  names: string[],
+): Promise<Map<string, Map<string, string>>> {
+  const resources = topics.map(name => ({ type: TOPIC, name, configNames: names }))
+  const { resources: found } = await inside(connection).admin.use(admin =>
+    admin.describeConfigs({ resources, includeSynonyms: false }),
+  )
+  return new Map(
+    found.map(({ resourceName, configEntries }) => [
+      resourceName,
+      new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+    ]),
+  )
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { connectForTest, deleteBefore, newTopic, sendAll } from '@tally/testkit/servers/kafka'
+import { expect, inject, test } from 'vitest'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import { PartitionCountError, TopicMissingError } from '../errors.ts'
+import { endOffsets } from '../log/offsets.ts'
+import { CREATE_TIMEOUT_MS, checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
+
+const brokers = inject('servers').kafkaBrokers
+const newPrefix = () => `test-${randomUUID()}`
+const create = (connection: KafkaConnection, topicPrefix: string, partitions = 6) =>
+  createTopics(connection, { topicPrefix, partitions, replicationFactor: 1 })
+
+test('missing topics are created with the counts and settings that Tally needs', async () => {
+  const connection = connectForTest(brokers)
+  const prefix = newPrefix()
+  const names = topicNames(prefix)
+  expect(await create(connection, prefix, 3)).toEqual({ created: Object.values(names), existing: [] })
+  expect(await describeTopics(connection, [...Object.values(names), `${prefix}.other`])).toEqual(
+    new Map([
+      [names.organizations, 1],
+      [names.events, 3],
+      [names.orders, 3],
+      [names.refunds, 3],
+      [names.deadLetters, 1],
+    ]),
+  )
+  expect(await settingsOf(connection, names.orders)).toMatchObject({
+    'cleanup.policy': 'delete',
+    'retention.ms': '-1',
+  })
+  expect(await settingsOf(connection, names.deadLetters)).toMatchObject({
+    'retention.ms': '-1',
+    'max.message.bytes': '2097152',
+  })
+  await checkTopics(connection, prefix)
+})
+
+test('existing topics stay as they are, also when two create them at once', async () => {
+  const connection = connectForTest(brokers)
+  const prefix = newPrefix()
+  const made = await Promise.all([create(connection, prefix), create(connectForTest(brokers), prefix)])
+  const created = made.flatMap(({ created }) => created)
+  expect(new Set(created).size, 'none is said to be created twice').toBe(created.length)
+  expect((await describeTopics(connection, Object.values(topicNames(prefix)))).size).toBe(5)
+  expect(await create(connection, prefix)).toMatchObject({ created: [] })
+})
+
+test('an existing topic with another partition count is an error that names both counts, and creates nothing', async () => {
+  const connection = connectForTest(brokers)
+  const prefix = newPrefix()
+  const { orders, events } = topicNames(prefix)
+  const topics = [{ topic: orders, numPartitions: 2, replicationFactor: 1 }]
+  await inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: CREATE_TIMEOUT_MS }))
+  await expect(create(connection, prefix)).rejects.toThrow(`${orders} has 2, wanted 6`)
+  await expect(create(connection, prefix)).rejects.toThrow(PartitionCountError)
+  expect(await describeTopics(connection, [orders, events])).toEqual(new Map([[orders, 2]]))
+})
+
+test('a service hears which topic is missing and which command to run', async () => {
+  const connection = connectForTest(brokers)
+  const prefix = newPrefix()
+  await expect(checkTopics(connection, prefix)).rejects.toThrow(TopicMissingError)
+  await expect(checkTopics(connection, prefix)).rejects.toThrow(
+    `${prefix}.refunds, ${prefix}.dead-letters are not there: run \`tally topics create\``,
+  )
+})
+
+test('a service refuses topics whose shards do not fit', async () => {
+  const connection = connectForTest(brokers)
+  const prefix = newPrefix()
+  const { refunds } = topicNames(prefix)
+  await create(connection, prefix, 2)
+  await inside(connection).admin.use(admin =>
+    admin.createPartitions({ topicPartitions: [{ topic: refunds, count: 4 }] }),
+  )
+  await expect(checkTopics(connection, prefix)).rejects.toThrow(`${prefix}.orders has 2, ${refunds} has 4`)
+})
+
+test('the offsets of a log are its first one and the one after its last', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection, { partitions: 2 })
+  await sendAll(
+    connection,
+    ['a', 'b', 'c'].map(value => ({ topic, key: null, value, partition: 1 })),
+  )
+  await deleteBefore(connection, { topic, partition: 1, offset: 2 })
+  expect(await endOffsets(connection, [topic])).toEqual(
+    new Map([
+      [
+        topic,
+        new Map([
+          [0, { start: 0, end: 0 }],
+          [1, { start: 2, end: 3 }],
+        ]),
+      ],
+    ]),
+  )
+})
+
+async function settingsOf(connection: KafkaConnection, name: string): Promise<Record<string, string>> {
+  const { resources } = await inside(connection).admin.use(admin =>
+    admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name }] }),
+  )
+  return Object.fromEntries(
+    resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? [],
+  )
+}

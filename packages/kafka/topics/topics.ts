@@ -1,0 +1,138 @@
+import { backoffMs, rest } from '../client/backoff.ts'
+import { REQUEST_TIMEOUT_MS } from '../client/client.ts'
+import { inside, type KafkaConnection } from '../client/connection.ts'
+import { PartitionCountError, TopicMissingError } from '../errors.ts'
+import type { TopicNames } from '../types.ts'
+
+/** The dead letters' limit, so that a record with added headers always fits (messages.md, section 1). */
+const DEAD_LETTER_MAX_BYTES = 2 * 1024 * 1024
+
+/**
+ * The controller gets as long as a request may take; with kafkajs's 5 s a busy one is asked again for a topic that it
+ * is just creating.
+ */
+export const CREATE_TIMEOUT_MS = REQUEST_TIMEOUT_MS - 1_000
+
+/** Number of checks whether a created topic is known: 30 s altogether. */
+const LOOKS = 12
+
+/** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; messages.md, section 1). */
+export function topicNames(prefix: string): TopicNames {
+  return {
+    organizations: `${prefix}.organizations`,
+    events: `${prefix}.events`,
+    orders: `${prefix}.orders`,
+    refunds: `${prefix}.refunds`,
+    deadLetters: `${prefix}.dead-letters`,
+  }
+}
+
+/** Partition counts of those of the topics that exist. */
+export async function describeTopics(
+  connection: KafkaConnection,
+  topics: string[],
+): Promise<Map<string, number>> {
+  return inside(connection).admin.use(async admin => {
+    // Metadata of a name that does not exist is an error in kafkajs: ask for those only that do.
+    const known = new Set(await admin.listTopics())
+    const existing = topics.filter(topic => known.has(topic))
+    if (existing.length === 0) return new Map()
+    const { topics: found } = await admin.fetchTopicMetadata({ topics: existing })
+    return new Map(found.map(({ name, partitions }) => [name, partitions.length]))
+  })
+}
+
+type NewTopics = { topicPrefix: string; partitions: number; replicationFactor: number }
+
+/**
+ * Creates the topics that are missing and leaves the others as they are. Throws PartitionCountError where one exists with
+ * another count than wanted, before anything is created. Two at once are fine: the second finds what the first made.
+ * Returns once the brokers know all of them.
+ */
+export async function createTopics(
+  connection: KafkaConnection,
+  { topicPrefix, partitions, replicationFactor }: NewTopics,
+): Promise<{ created: string[]; existing: string[] }> {
+  const wanted = wantedPartitions(topicPrefix, partitions)
+  const names = [...wanted.keys()]
+  const before = await describeTopics(connection, names)
+  requireCounts(before, wanted)
+  const created: string[] = []
+  for (const topic of names.filter(name => !before.has(name))) {
+    const configEntries = [
+      { name: 'cleanup.policy', value: 'delete' },
+      { name: 'retention.ms', value: '-1' },
+      ...(topic === topicNames(topicPrefix).deadLetters
+        ? [{ name: 'max.message.bytes', value: String(DEAD_LETTER_MAX_BYTES) }]
+        : []),
+    ]
+    const numPartitions = wanted.get(topic) ?? 1
+    const made = await inside(connection).admin.use(admin =>
+      admin.createTopics({
+        topics: [{ topic, numPartitions, replicationFactor, configEntries }],
+        timeout: CREATE_TIMEOUT_MS,
+        waitForLeaders: false,
+      }),
+    )
+    if (made) created.push(topic)
+  }
+  await untilKnown(connection, wanted)
+  return { created, existing: names.filter(name => !created.includes(name)) }
+}
+
+function wantedPartitions(prefix: string, partitions: number): Map<string, number> {
+  const { organizations, events, orders, refunds, deadLetters } = topicNames(prefix)
+  return new Map([
+    [organizations, 1],
+    [events, partitions],
+    [orders, partitions],
+    [refunds, partitions],
+    [deadLetters, 1],
+  ])
+}
+
+/**
+ * Waits until the brokers know all of the topics: they learn of new ones a moment after the controller has created
+ * them.
+ */
+async function untilKnown(connection: KafkaConnection, wanted: Map<string, number>): Promise<void> {
+  for (let looks = 1; ; looks++) {
+    const found = await describeTopics(connection, [...wanted.keys()])
+    requireCounts(found, wanted)
+    const missing = [...wanted.keys()].filter(topic => !found.has(topic))
+    if (missing.length === 0) return
+    if (looks === LOOKS) throw new TopicMissingError(missing)
+    await rest(backoffMs(looks), new AbortController().signal)
+  }
+}
+
+function requireCounts(found: Map<string, number>, wanted: Map<string, number>): void {
+  const differing = [...found].filter(([topic, count]) => wanted.get(topic) !== count)
+  if (differing.length === 0) return
+  const list = differing.map(([topic, count]) => `${topic} has ${count}, wanted ${wanted.get(topic)}`)
+  throw new PartitionCountError(
+    `existing topics have another number of partitions: ${list.join('; ')}. ` +
+      'Give --partitions the number that is there, or use another TOPIC_PREFIX.',
+  )
+}
+
+/**
+ * Checks at the start of a service that all topics are there, and that events, orders and refunds have the same number
+ * of partitions (messages.md, section 1). Throws TopicMissingError or PartitionCountError.
+ */
+export async function checkTopics(connection: KafkaConnection, topicPrefix: string): Promise<void> {
+  const names = topicNames(topicPrefix)
+  const found = await describeTopics(connection, Object.values(names))
+  const missing = Object.values(names).filter(topic => !found.has(topic))
+  if (missing.length > 0) throw new TopicMissingError(missing)
+  const copartitioned = [names.events, names.orders, names.refunds].map(topic => ({
+    topic,
+    count: found.get(topic),
+  }))
+  if (new Set(copartitioned.map(({ count }) => count)).size === 1) return
+  throw new PartitionCountError(
+    'events, orders and refunds must have the same number of partitions, but ' +
+      `${copartitioned.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}: ` +
+      'add partitions to those that have fewer, or delete all three and run `tally topics create`.',
+  )
+}

@@ -1,0 +1,29 @@
+import type { Organization } from '@tally/contract'
+import { applyOrganization } from '@tally/core'
+import { lockOrganizations, nextRevision, storeOrganizations } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { type Effects, noEffects, type Placed } from '../effects.ts'
+
+/** Applies the organization records of one batch. */
+export async function applyOrganizations(
+  tx: Tx,
+  _shard: number,
+  records: Placed<Organization>[],
+): Promise<Effects> {
+  const effects = noEffects()
+  const locked = await lockOrganizations(tx, [...new Set(records.map(({ value }) => value.organizationId))])
+  const winners = new Map<Organization['organizationId'], Organization>()
+
+  for (const { value: organization } of records) {
+    const id = organization.organizationId
+    const outcome = applyOrganization(winners.get(id) ?? locked.get(id), organization)
+    effects.counts[outcome.outcome] += 1
+    if (outcome.outcome === 'applied') winners.set(id, outcome.next)
+  }
+  if (winners.size === 0) return effects
+
+  const revision = await nextRevision(tx)
+  await storeOrganizations(tx, [...winners.values()], revision)
+  for (const id of winners.keys()) effects.organizations.add(id)
+  return { ...effects, revision }
+}

@@ -1,0 +1,57 @@
+import type { EventId, Refund } from '@tally/contract'
+import {
+  addChanges,
+  applyRefunds as applyRefundsTo,
+  type CounterChanges,
+  getOrInsertComputed,
+  type KnownOrder,
+  noRefunds,
+} from '@tally/core'
+import {
+  lockEvents,
+  type OrderRefunds,
+  orderKey,
+  readKnownOrders,
+  readSeenRefunds,
+  refundKey,
+  storeRefundSums,
+  storeRefunds,
+} from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { storeChanges } from './storeChanges.ts'
+
+/** Applies the refunds of one batch; one that comes before its order is kept with it and waits. */
+export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund>[]): Promise<Effects> {
+  const effects = noEffects()
+  const values = refunds.map(({ value }) => value)
+  const locked = await lockEvents(tx, [...new Set(values.map(({ eventId }) => eventId))], shard)
+  const seen = await readSeenRefunds(tx, values)
+  const firsts: Refund[] = []
+  for (const refund of values) {
+    if (seen.has(refundKey(refund))) {
+      effects.counts.duplicate += 1
+    } else {
+      seen.add(refundKey(refund))
+      firsts.push(refund)
+    }
+  }
+  if (firsts.length === 0) return effects
+
+  const known: Map<string, KnownOrder> = await readKnownOrders(tx, [
+    ...new Map(firsts.map(refund => [orderKey(refund), refund])).values(),
+  ])
+  const sums: OrderRefunds[] = []
+  const changes = new Map<EventId, CounterChanges>()
+  for (const [key, ofOrder] of Map.groupBy(firsts, orderKey)) {
+    const [{ eventId, orderId }] = ofOrder as [Refund]
+    const outcome = applyRefundsTo(known.get(key) ?? { order: undefined, refunds: noRefunds }, ofOrder)
+    effects.counts[outcome.outcome] += ofOrder.length
+    sums.push({ eventId, orderId, refunds: outcome.next.refunds })
+    const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
+    if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
+  }
+
+  const writes = [storeRefunds(firsts), storeRefundSums(sums)]
+  return storeChanges(tx, shard, { effects, locked, changes, writes })
+}

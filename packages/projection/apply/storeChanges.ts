@@ -1,0 +1,37 @@
+import type { EventId } from '@tally/contract'
+import type { CounterChanges } from '@tally/core'
+import { type LockedEvent, type Write, writeBatch } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import type { Effects } from '../effects.ts'
+
+/**
+ * Writes a batch's orders or refunds, adds its changes to the counters and stamps its revision on the events it changed;
+ * returns the effects with both. An event may be there with no change of a counter: its orders changed all the same.
+ */
+export async function storeChanges(
+  tx: Tx,
+  shard: number,
+  {
+    effects,
+    locked,
+    changes,
+    writes,
+  }: {
+    effects: Effects
+    locked: Map<EventId, LockedEvent>
+    changes: Map<EventId, CounterChanges>
+    writes: (Write | undefined)[]
+  },
+): Promise<Effects> {
+  const revision = await writeBatch(tx, { shard, changes, writes })
+  for (const [eventId, days] of changes) {
+    const areas = [...days].flatMap(([dayId, ofDay]) =>
+      [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
+    )
+    const head = locked.get(eventId)
+    // From now on the event's document must say that it is scattered.
+    const isNewlyScattered = head !== undefined && head.shard !== shard && !head.isScattered
+    effects.events.set(eventId, { before: head?.revision ?? 0, areas, event: isNewlyScattered })
+  }
+  return { ...effects, revision }
+}

@@ -1,0 +1,38 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import type { RejectedAt } from '@tally/dead-letters'
+import type { AreaKey } from '@tally/read-models'
+
+/** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
+export type EventEffect = {
+  before: number
+  /** Counters of these (day, area) changed, or of all of them. */
+  areas: AreaKey[] | 'all'
+  /** The event's own record changed. */
+  event: boolean
+}
+
+/** What applying the records of one batch did; `revision` is undefined where nothing changed. */
+export type Effects = {
+  revision: number | undefined
+  /** The partition's revision before the batch: what it published ends there or has a gap. */
+  since: number
+  events: Map<EventId, EventEffect>
+  /** Organizations whose record or list of events changed. */
+  organizations: Set<OrganizationId>
+  rejected: RejectedAt[]
+  counts: { applied: number; parked: number; duplicate: number }
+}
+
+export function noEffects(): Effects {
+  return {
+    revision: undefined,
+    since: 0,
+    events: new Map(),
+    organizations: new Set(),
+    rejected: [],
+    counts: { applied: 0, parked: 0, duplicate: 0 },
+  }
+}
+
+/** A good record of a batch with the offset it stands at. */
+export type Placed<Value> = { offset: number; value: Value }

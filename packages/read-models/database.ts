@@ -1,0 +1,74 @@
+import { openPool, type PoolOptions, type Postgres } from '@tally/storage'
+import type pg from 'pg'
+import type { DailyTable } from './daily/table.ts'
+import type { EventHeadTable, EventTable } from './events/table.ts'
+import type { HourlyTable } from './hourly/table.ts'
+import type { ItemTable } from './items/table.ts'
+import type { PartitionLogTable } from './logs/table.ts'
+import type { OffsetTable, WatermarkTable } from './offsets/table.ts'
+import type { OrderSlotTable } from './orderSlots/table.ts'
+import type { OrderTable } from './orders/table.ts'
+import type { OrganizationTable } from './organizations/table.ts'
+import type { RefundTable } from './refunds/table.ts'
+
+/** Every table of the read models, each described in its model's folder. */
+declare module '@tally/storage/database' {
+  interface Database {
+    shard_offsets: OffsetTable
+    partition_logs: PartitionLogTable
+    shard_watermarks: WatermarkTable
+    organizations: OrganizationTable
+    event_heads: EventHeadTable
+    events: EventTable
+    orders: OrderTable
+    refunds: RefundTable
+    daily_counters: DailyTable
+    hourly_counters: HourlyTable
+    item_counters: ItemTable
+    order_slots: OrderSlotTable
+  }
+}
+
+/** The highest epoch and revision that a process has seen; see migrations/0007-epochs.ts. */
+export type Seen = { epoch: number; revision: number }
+
+export type DatabaseOptions = Omit<PoolOptions, 'onConnect'> & {
+  /**
+   * The highest epoch and revision that this process has seen, kept up to date by its owner: a database that came back
+   * without its last commits continues above them.
+   */
+  seen?: Seen
+  /** Use a connection even if it cannot open the epoch (a read-only server); for processes that take no revisions. */
+  onlyReads?: boolean
+}
+
+/** A pool of connections (`openPool` of packages/storage), each of which opens the epoch of the running server. */
+export function openPostgres(url: string, { seen, onlyReads, ...options }: DatabaseOptions): Postgres {
+  return openPool(url, { ...options, onConnect: client => openEpoch(client, { seen, onlyReads }) })
+}
+
+/** The function is missing: the schema is older than epochs, or empty. */
+const undefinedFunction = '42883'
+
+/**
+ * Opens the epoch of the running server before a new connection is used. Losing commits breaks all connections, so
+ * everything read or written afterwards belongs to a new epoch (migrations/0007-epochs.ts).
+ */
+async function openEpoch(
+  client: pg.ClientBase,
+  {
+    seen = { epoch: 0, revision: 0 },
+    onlyReads = false,
+  }: { seen?: Seen | undefined; onlyReads?: boolean | undefined },
+): Promise<void> {
+  try {
+    await client.query({
+      text: `
+select open_epoch($1, $2) where current_setting('transaction_read_only') = 'off' or not $3::boolean`,
+      values: [seen.epoch, seen.revision, onlyReads],
+    })
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== undefinedFunction && !(onlyReads && code !== undefined)) throw error
+  }
+}

@@ -1,0 +1,112 @@
+import { orderStatuses } from '@tally/contract'
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readCounters } from './counterScan.ts'
+import { openPostgres } from './database.ts'
+import { itemsOfBlock } from './items/table.ts'
+import { checkSchema, migrate } from './migrate.ts'
+import * as orderSlots from './migrations/0004-order-slots.ts'
+import * as itemBlocks from './migrations/0006-item-blocks.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase({ migrated: false })
+})
+afterAll(() => database.drop())
+
+test('a database without the schema names the command to run', async () => {
+  await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
+})
+
+test('several migrations at once make the schema once', async () => {
+  const others = Array.from({ length: 4 }, (_, i) =>
+    openPostgres(database.url, {
+      name: `migrate-${i}`,
+      max: 2,
+      statementTimeoutMs: 30_000,
+      onError: () => {},
+    }),
+  )
+  const ran = await Promise.all(others.map(db => migrate(db)))
+  await Promise.all(others.map(db => db.destroy()))
+  expect(ran.filter(names => names.length > 0)).toHaveLength(1)
+  await checkSchema(database.db)
+})
+
+test('a second run changes nothing', async () => {
+  expect(await migrate(database.db)).toEqual([])
+})
+
+test('the slots are filled from the orders that are kept as the projector would have counted them', async () => {
+  const eventId = newEventId()
+  const orders = Array.from({ length: 200 }, (_, i) =>
+    anOrder({
+      eventId,
+      orderId: `A-${i}`,
+      status: orderStatuses[i % 7],
+      dayId: 41 + (i % 2),
+      areaId: 1 + (i % 3),
+      orderDateTime: new Date(Date.parse('2026-09-04T18:00:00.250Z') + i * 47_777).toISOString(),
+    }),
+  )
+  await countNewOrders(database.db, orders)
+  await database.db
+    .insertInto('orders')
+    .values({ event_id: eventId, order_id: 'never-comes', version: 0, refunded_cents: 5 } as never)
+    .execute()
+  const slots = () =>
+    sql`select * from order_slots order by event_id, slot, day_id, area_id`.execute(database.db)
+  const { rows: counted } = await slots()
+  expect(counted.length).toBeGreaterThan(100)
+
+  await sql`drop table order_slots`.execute(database.db)
+  await database.db.transaction().execute(tx => orderSlots.up(tx as unknown as Kysely<unknown>))
+  expect((await slots()).rows).toEqual(counted)
+})
+
+test('item counters with a row each become blocks of sixteen', async () => {
+  const [eventId, other] = [newEventId(), newEventId()]
+  const sold = (orderId: string, menuItemId: number, quantity: number) =>
+    anOrder({ eventId, orderId, items: [{ menuItemId, itemName: 'Item', quantity, unitPrice: 2.5 }] })
+  const ids = [1, 15, 16, 17, 31, 32, 2_147_483_647]
+  await countNewOrders(database.db, [
+    ...ids.map((menuItemId, i) => sold(`A-${menuItemId}`, menuItemId, i + 1)),
+    anOrder({ eventId: other }),
+  ])
+  const blocks = () =>
+    sql`select * from item_counters order by event_id, day_id, area_id, block`.execute(database.db)
+  const items = async () => [...(await readCounters(database.db, eventId)).values()]
+  const { rows: counted } = await blocks()
+  const before = await items()
+  expect([...(before[0]?.get(0)?.items ?? [])].map(([id, { quantity }]) => [id, quantity])).toEqual(
+    ids.map((id, i) => [id, i + 1]),
+  )
+
+  await sql`
+create table by_item as
+select event_id, day_id, area_id, item.* from item_counters as counter cross join ${itemsOfBlock}`.execute(
+    database.db,
+  )
+  await sql`drop table item_counters; drop domain sixteen_counts`.execute(database.db)
+  await sql`alter table by_item rename to item_counters`.execute(database.db)
+  await database.db.transaction().execute(tx => itemBlocks.up(tx as unknown as Kysely<unknown>))
+  expect((await blocks()).rows).toEqual(counted)
+  expect(await items()).toEqual(before)
+})
+
+test('revisions begin beyond those of any database that was there before', async () => {
+  const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(
+    database.db,
+  )
+  const yesterdayUs = (Date.now() - 86_400_000) * 1000
+  expect(rows[0]?.revision).toBeGreaterThan(yesterdayUs)
+  expect(rows[0]?.revision).toBeLessThan(Number.MAX_SAFE_INTEGER)
+})
+
+test('a schema of a newer program is refused', async () => {
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'now')`.execute(database.db)
+  await expect(checkSchema(database.db)).rejects.toThrow('deploy the newer program')
+})

@@ -1,0 +1,33 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+
+/**
+ * The keys of the read models in Redis; packages/access has more. What stands in braces is the hash tag: keys of one event, or of one
+ * organization, lie in one slot of a Redis Cluster, and no script touches two tags.
+ */
+export function redisKeys(prefix: string) {
+  return {
+    /**
+     * Hash: `revision`, `epoch` (in which the documents were composed), `complete`, `version`, `event`, and the event's
+     * documents by name.
+     */
+    event: (id: EventId) => `${prefix}:event:{${id}}`,
+    /** Hash: `revision`, `status`, `events` (the JSON of the list of events). */
+    organization: (id: OrganizationId) => `${prefix}:organization:{${id}}`,
+    /**
+     * Hash by shard: `as-of:<topic>` (watermarks, epoch milliseconds), `epoch` (of the watermarks), `published:<topic>`
+     * (the revision up to which everything is published), `revision:<eventId>` (the highest published revision of an
+     * event).
+     */
+    shard: (shard: number) => `${prefix}:shard:{${shard}}`,
+  }
+}
+/** Field of a shard's hash: up to which moment everything of a topic's partition is counted, in epoch milliseconds. */
+export const asOfField = (topic: string) => `as-of:${topic}`
+/** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
+export const publishedField = (topic: string) => `published:${topic}`
+/**
+ * Field of a shard's hash: the highest published revision of an event; an event's hash with a lower revision went back.
+ */
+export const eventRevisionField = (id: EventId) => `revision:${id}`
+
+export type RedisKeys = ReturnType<typeof redisKeys>

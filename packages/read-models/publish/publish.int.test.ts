@@ -1,0 +1,80 @@
+import { newEventId } from '@tally/testkit/records/readModels'
+import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RedisKeys } from './keys.ts'
+
+let redis: WholeRedis
+let keys: RedisKeys
+beforeAll(async () => {
+  const opened = await testRedis()
+  redis = opened.redis
+  keys = opened.keys
+})
+afterAll(() => redis.disconnect())
+
+const newKey = () => keys.event(newEventId())
+
+test('a whole document is stored where nothing was, and over what is older or as new', async () => {
+  const key = newKey()
+  expect(await redis.publish(key, 5, 'whole', 'a', '1', 'b', '2')).toBe('stored')
+  expect(await redis.publish(key, 6, 'whole', 'a', '3')).toBe('stored')
+  expect(await redis.hgetall(key)).toEqual({ revision: '6', a: '3' })
+  expect(await redis.publish(key, 6, 'whole', 'c', '4')).toBe('stored')
+  expect(await redis.hgetall(key)).toEqual({ revision: '6', c: '4' })
+})
+
+test('a difference is stored only on the revision that it was made from, and leaves other fields', async () => {
+  const key = newKey()
+  await redis.publish(key, 5, 'whole', 'a', '1', 'b', '2')
+  expect(await redis.publish(key, 9, 5, 'b', '3')).toBe('stored')
+  expect(await redis.hgetall(key)).toEqual({ revision: '9', a: '1', b: '3' })
+})
+
+test('a difference from another revision is a gap and changes nothing', async () => {
+  const key = newKey()
+  expect(await redis.publish(key, 9, 0, 'a', '1')).toBe('gap')
+  expect(await redis.exists(key)).toBe(0)
+  await redis.publish(key, 5, 'whole', 'a', '1')
+  expect(await redis.publish(key, 9, 7, 'a', '2')).toBe('gap')
+  expect(await redis.hgetall(key)).toEqual({ revision: '5', a: '1' })
+})
+
+test('never an older revision over a newer one, whole or not', async () => {
+  const key = newKey()
+  await redis.publish(key, 9, 'whole', 'a', 'new')
+  expect(await redis.publish(key, 8, 'whole', 'a', 'old')).toBe('older')
+  expect(await redis.publish(key, 8, 5, 'a', 'old')).toBe('older')
+  expect(await redis.publish(key, 9, 5, 'a', 'again')).toBe('older')
+  expect(await redis.hgetall(key)).toEqual({ revision: '9', a: 'new' })
+})
+
+test('revisions are compared as numbers up to 2^53, not as texts', async () => {
+  const key = newKey()
+  const top = Number.MAX_SAFE_INTEGER
+  await redis.publish(key, 9, 'whole', 'a', '1')
+  expect(await redis.publish(key, 10, 9, 'a', '2')).toBe('stored')
+  await redis.publish(key, top, 'whole', 'a', 'new')
+  expect(await redis.publish(key, top - 1, 'whole', 'a', 'old')).toBe('older')
+  expect(await redis.hget(key, 'revision')).toBe(String(top))
+})
+
+test('3,000 fields go in at once: a reader sees all of one revision or all of another', async () => {
+  const key = newKey()
+  const fields = (value: string) => Array.from({ length: 3_000 }, (_, i) => [`f${i}`, value]).flat()
+  await redis.publish(key, 1, 'whole', ...fields('1'))
+  const { redis: reader } = await testRedis()
+  let done = false
+  const seen: number[] = []
+  const reading = (async () => {
+    while (!done) seen.push(new Set(await reader.hvals(key)).size)
+  })()
+  for (let revision = 2; revision <= 12; revision++) {
+    const base = revision % 2 === 0 ? 'whole' : revision - 1
+    expect(await redis.publish(key, revision, base, ...fields(String(revision)))).toBe('stored')
+  }
+  done = true
+  await reading
+  reader.disconnect()
+  expect(new Set(seen)).toEqual(new Set([1]))
+  expect(await redis.hlen(key)).toBe(3_001)
+})

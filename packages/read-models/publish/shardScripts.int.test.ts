@@ -1,0 +1,93 @@
+import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { RedisKeys } from './keys.ts'
+
+let redis: WholeRedis
+let keys: RedisKeys
+let key: string
+let shard = 0
+beforeAll(async () => {
+  const opened = await testRedis()
+  redis = opened.redis
+  keys = opened.keys
+})
+afterAll(() => redis.disconnect())
+beforeEach(() => {
+  key = keys.shard(shard++)
+})
+
+const [before, after] = [1_790_000_000_000_000, 1_790_000_000_000_009]
+/**
+ * Raises the watermark of orders to `atMs`, which claims everything up to `revision`; the database's clock is at 1,000.
+ */
+const raise = (epoch: number, atMs: number, revision = 0, nowMs = 1_000) =>
+  redis.raiseAsOf(key, epoch, nowMs, 'as-of:orders', atMs, 'published:orders', revision)
+const asOf = () => redis.hget(key, 'as-of:orders')
+
+test('a watermark is raised and never lowered', async () => {
+  expect(await raise(before, 10)).toBe(before)
+  await raise(before, 9)
+  expect(await asOf()).toBe('10')
+  await raise(before, 11)
+  expect(await asOf()).toBe('11')
+})
+
+test('a watermark later than the database’s clock, which has gone back, is replaced', async () => {
+  await raise(before, 900)
+  await raise(before, 200, 0, 300)
+  expect(await asOf()).toBe('200')
+})
+
+test('a watermark is raised only if the same hash says that what it claims was published', async () => {
+  await raise(before, 10, 5)
+  expect(await asOf()).toBeNull()
+  await redis.advance(key, before, 1, 'published:orders', 0, 5)
+  await raise(before, 10, 5)
+  expect(await asOf()).toBe('10')
+})
+
+test('a new epoch removes the watermarks of the old one and keeps what was published', async () => {
+  await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)
+  await raise(before, 10, 5)
+  expect(await redis.enterEpoch(key, after)).toBe(after)
+  expect(await redis.hgetall(key)).toEqual({
+    epoch: String(after),
+    'published:orders': '5',
+    'revision:a': '5',
+  })
+  await raise(after, 4, 5)
+  expect(await asOf()).toBe('4')
+})
+
+test('a script with an old epoch writes nothing', async () => {
+  await redis.enterEpoch(key, after)
+  expect(await raise(before, 10)).toBe(after)
+  expect(await redis.advance(key, before, 1, 'published:orders', 0, 5, 'revision:a', 5)).toBe(after)
+  expect(await redis.enterEpoch(key, before)).toBe(after)
+  expect(await redis.hgetall(key)).toEqual({ epoch: String(after) })
+})
+
+test('the revision of an event is raised and never lowered, also if the mark stays behind a gap', async () => {
+  await redis.advance(key, before, 0, 'revision:a', 7)
+  await redis.advance(
+    key,
+    before,
+    2,
+    'published:orders',
+    6,
+    8,
+    'published:refunds',
+    0,
+    8,
+    'revision:a',
+    5,
+    'revision:b',
+    8,
+  )
+  expect(await redis.hgetall(key)).toEqual({
+    epoch: String(before),
+    'published:refunds': '8',
+    'revision:a': '7',
+    'revision:b': '8',
+  })
+})

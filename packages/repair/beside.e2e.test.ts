@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { oracle } from '@tally/testkit/oracle/oracle'
+import { expectAllAnswers } from '@tally/testkit/oracle/questions'
+import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
+import { expect, test } from 'vitest'
+import { asOnlyRebuild } from './rebuild/run.ts'
+import { aBusyFestival, damage, expectClean, rebuildAll } from './testing/damage.ts'
+import { keepAsking, keepSending } from './testing/stream.ts'
+
+/** Not what these take, which is a few seconds: what a machine with ten others at work may need. */
+const slow = 600_000
+const tally = useTally({ partitions: 2 })
+const organizationId = randomUUID()
+
+/** Many small festivals of one organization, so that a rebuild takes a while. */
+function manyFestivals(count: number): TestRecord[] {
+  return Array.from({ length: count }, () => newFestival({ organizationId })).flatMap(festival => {
+    const order = festival.order()
+    return [festival.event(), order, festival.refund({ orderId: order.value.orderId })]
+  })
+}
+
+const unfinished = () =>
+  tally.database.db.selectFrom('rebuilds').selectAll().where('finished_at', 'is', null).execute()
+
+test(
+  'a rebuild beside a stream of records: no answer drops or is missing, and in the end all agree',
+  async () => {
+    const [right, wrong] = [aBusyFestival(200), aBusyFestival(200)]
+    await tally.count([...right.records, ...wrong.records])
+    const [token, other] = [
+      await tally.key(right.festival.organizationId),
+      await tally.key(wrong.festival.organizationId),
+    ]
+    const id = wrong.festival.eventId
+    await damage(tally, `update daily_counters set sales_cents = 1, paid = paid + 5 where event_id = '${id}'`)
+    await damage(tally, `delete from item_counters where event_id = '${id}' and area_id = 1`)
+    await damage(
+      tally,
+      `update orders set refunded_cents = 7, refunded_lines = null where event_id = '${id}'`,
+    )
+
+    const sending = keepSending(tally, batch =>
+      [right, wrong].flatMap(({ festival, orderIds }) => [
+        festival.order({ orderId: `new-${batch}`, areaId: 1 + (batch % 2) }),
+        // Refunds of old orders too: those with wrong sums are changed while they are counted again.
+        festival.refund({ orderId: orderIds[batch % orderIds.length], amount: 0.01, lines: [] }),
+      ]),
+    )
+    const asking = keepAsking(tally, `${right.festival.path}/analytics/kpis`, token)
+    await until(
+      'the reader has answers',
+      async () => (await tally.get(right.festival.path, { token })).status === 200,
+    )
+    for (let round = 0; round < 3; round++) await rebuildAll(tally)
+    // What is just coming in is no difference.
+    await expectClean(tally)
+    const sent = await sending.stop()
+    await tally.settle()
+    const orders = (await asking.stop()).map(({ totalOrders }) => totalOrders)
+
+    expect(orders.length).toBeGreaterThan(100)
+    expect(orders).toEqual(orders.toSorted((one, other) => one - other))
+    const told = oracle([...right.records, ...wrong.records, ...sent])
+    await expectAllAnswers(tally, right.festival.eventId, told, token)
+    await expectAllAnswers(tally, wrong.festival.eventId, told, other)
+    await expectClean(tally)
+  },
+  slow,
+)
+
+test(
+  'a rebuild that was killed goes on behind the last event that it had done',
+  async () => {
+    await tally.count([newFestival({ organizationId }).organization(), ...manyFestivals(150)])
+    await damage(tally, 'update daily_counters set sales_cents = sales_cents + 1')
+    const killed = startProcess(['rebuild'], tally.settings)
+    await until('some events are done', async () => {
+      if (/tally:|made anew/.test(killed.log()))
+        throw new Error(`the rebuild ended before it was killed: ${killed.log()}`)
+      return (await unfinished())[0]?.last_event_id != null
+    })
+    await killed.end('SIGKILL')
+    const [run] = await unfinished()
+    expect(run).toMatchObject({ last_event_id: expect.any(String) })
+
+    const stderr = await rebuildAll(tally)
+    const done = Number(/going on with a run that was ended: (\d+) events are done/.exec(stderr)?.[1])
+    const anew = Number(/(\d+) events made anew/.exec(stderr)?.[1])
+    expect(done).toBeGreaterThan(0)
+    expect(done + anew).toBe(152)
+    expect(await unfinished()).toEqual([])
+    await expectClean(tally)
+  },
+  slow,
+)
+
+test(
+  'two rebuilds at once: the second waits a while, and then says why it does not begin',
+  async () => {
+    const second = await asOnlyRebuild(tally.database.db, () => runTally(['rebuild'], tally.settings))
+    expect(second).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'tally: another `tally rebuild` is at work on this database: wait for its end\n',
+    })
+  },
+  slow,
+)

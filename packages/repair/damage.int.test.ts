@@ -1,0 +1,228 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import { oracle } from '@tally/testkit/oracle/oracle'
+import { expectAllAnswers } from '@tally/testkit/oracle/questions'
+import { useTally } from '@tally/testkit/processes/tally'
+import { afterAll, expect, test } from 'vitest'
+import { aBusyFestival, damage, expectClean, keysOf, rebuildAll, verifyAll } from './testing/damage.ts'
+
+const tally = useTally()
+const { festival, records } = aBusyFestival()
+const eventId = festival.eventId as EventId
+const organizationId = festival.organizationId as OrganizationId
+const where = `event_id = '${eventId}'`
+const ofEvent = () => keysOf(tally).event(eventId)
+const ofOrganization = () => keysOf(tally).organization(organizationId)
+
+let isCounted = false
+/** Everything is counted, and right. */
+async function given(): Promise<void> {
+  if (isCounted) return
+  await tally.count(records)
+  isCounted = true
+  await expectClean(tally)
+}
+
+/** Every answer is the oracle's again, and nothing differs. */
+async function expectHealed(): Promise<void> {
+  await expectClean(tally)
+  const token = await tally.key(organizationId)
+  await expectAllAnswers(tally, eventId, oracle(records), token)
+}
+
+afterAll(async () => {
+  // Nothing stays behind that a next run would take for its own.
+  if (isCounted) await expectClean(tally)
+})
+
+type Case = {
+  rule: string
+  harm: () => Promise<unknown>
+  finds: Record<string, unknown>[]
+  /** A running projector would heal it within a minute (walk.ts). */
+  isHealed?: boolean
+}
+const ahead = 9_000_000_000_000_000
+const postgres = (statement: string) => damage(tally, statement)
+const hourAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 3_600_000)
+const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
+
+const cases: Case[] = [
+  {
+    rule: 'a daily counter that was changed',
+    harm: () =>
+      postgres(
+        `update daily_counters set sales_cents = sales_cents + 100, pending = 0 where ${where} and day_id = 41 and area_id = 0`,
+      ),
+    finds: [
+      { where: 'postgres', what: 'daily_counters day 41 area 0 sales_cents' },
+      { what: 'daily_counters day 41 area 0 pending', found: 0 },
+    ],
+  },
+  {
+    rule: 'an hour that is missing',
+    harm: () =>
+      postgres(
+        `delete from hourly_counters where ${where} and day_id = 42 and bucket / 3600000 = ${hourAt('16:00')}`,
+      ),
+    finds: [
+      {
+        where: 'postgres',
+        what: 'hourly_counters day 42 area 0 bucket 2026-09-04T16:00:00Z orders',
+        found: 0,
+      },
+    ],
+  },
+  {
+    rule: 'counters of an item and of a day that nobody sold',
+    harm: async () => {
+      const item99 = (number: number) =>
+        `'{${Array.from({ length: 16 }, (_, i) => (i === 99 % 16 ? number : 0))}}'`
+      const numbers = [1, 2, 300, 0, 0].map(item99)
+      await postgres(`insert into item_counters values ('${eventId}', 41, 0, ${99 >> 4}, ${numbers})`)
+      await postgres(`insert into daily_counters values ('${eventId}', 77, 3, 0, 0, 5, 0, 0, 0, 0, 500, 5)`)
+    },
+    finds: [
+      { what: 'item_counters day 41 area 0 item 99 quantity', found: 2, counted: 0 },
+      { what: 'daily_counters day 77 area 3 paid', found: 5, counted: 0 },
+    ],
+  },
+  {
+    rule: 'slots of the list of orders that were changed, lost and invented',
+    harm: async () => {
+      await postgres(`update order_slots set paid = paid + 3 where ${where} and slot = ${slotAt('16:07')}`)
+      await postgres(`delete from order_slots where ${where} and slot = ${slotAt('16:00')}`)
+      await postgres(`insert into order_slots values ('${eventId}', 7, 77, 3, 0, 0, 0, 0, 0, 2, 0)`)
+    },
+    finds: [
+      {
+        where: 'postgres',
+        what: `order_slots slot ${slotAt('16:07')} day 42 area 2 paid`,
+        found: 4,
+        counted: 1,
+      },
+      { what: `order_slots slot ${slotAt('16:00')} day 41 area 1 pending`, found: 0, counted: 1 },
+      { what: 'order_slots slot 7 day 77 area 3 completed', found: 2, counted: 0 },
+    ],
+  },
+  {
+    rule: 'all counters of an event that are missing',
+    harm: async () => {
+      for (const table of ['daily_counters', 'hourly_counters', 'item_counters', 'order_slots'])
+        await postgres(`delete from ${table} where ${where}`)
+    },
+    finds: [{ what: 'item_counters day 42 area 2 item 7 refunded_quantity', found: 0 }],
+  },
+  {
+    rule: 'refund sums that were changed, emptied, invented and lost',
+    harm: async () => {
+      await postgres(`update orders set refunded_cents = 1 where ${where} and order_id = 'A-00001'`)
+      await postgres(
+        `update orders set refunded_cents = 0, refunded_lines = null where ${where} and order_id = 'A-00006'`,
+      )
+      await postgres(
+        `update orders set refunded_cents = 5, refunded_lines = '[]' where ${where} and order_id = 'A-00002'`,
+      )
+      await postgres(`delete from orders where ${where} and order_id = 'never-comes'`)
+    },
+    finds: [
+      { what: 'orders A-00001 refunded_cents', found: 1, counted: 1250 },
+      { what: 'orders A-00006 refunded_lines', found: null },
+      { what: 'orders A-00002 refunded_cents', found: 5, counted: 0 },
+      { what: 'orders never-comes refunded_cents', found: null, counted: 1250 },
+    ],
+  },
+  {
+    rule: 'a document with another value, one that is missing and one too many',
+    harm: async () => {
+      await tally.redis.hset(
+        ofEvent(),
+        'kpis:41:0',
+        '{"totalOrders":1}',
+        'items:77:1',
+        '[{"menuItemId":1}]',
+        'version',
+        '77',
+      )
+      await tally.redis.hdel(ofEvent(), 'hours:42:2', 'complete')
+    },
+    finds: [
+      { where: 'redis', what: 'kpis:41:0', found: { totalOrders: 1 } },
+      { where: 'redis', what: 'items:77:1', counted: null },
+      { where: 'redis', what: 'hours:42:2', found: null },
+      { where: 'redis', what: 'complete', found: null, counted: 1 },
+      { where: 'redis', what: 'version', found: 77, counted: 1 },
+    ],
+  },
+  {
+    rule: 'a Redis that stays at an older revision',
+    isHealed: true,
+    harm: () => tally.redis.hset(ofEvent(), 'revision', '5', 'kpis:41:0', '{}'),
+    finds: [{ where: 'redis', what: 'revision', found: '5' }],
+  },
+  {
+    rule: 'a Redis that is ahead of Postgres, with what is in no record',
+    isHealed: true,
+    harm: () => tally.redis.hset(ofEvent(), 'revision', String(ahead), 'kpis:41:0', '{}'),
+    finds: [{ where: 'redis', what: 'revision', found: String(ahead) }],
+  },
+  {
+    rule: 'an event that is not in Redis',
+    isHealed: true,
+    harm: () => tally.redis.del(ofEvent()),
+    finds: [{ where: 'redis', what: 'revision', found: null }],
+  },
+  {
+    rule: 'a key of the wrong type, and a revision that is none',
+    harm: async () => {
+      await tally.redis.set(ofEvent(), 'x')
+      await tally.redis.hset(ofOrganization(), 'revision', 'x')
+    },
+    finds: [
+      { event: eventId, what: 'its key' },
+      { organization: organizationId, what: 'revision', found: 'x' },
+    ],
+  },
+  {
+    rule: 'an organization with another status and list of events, and one that nobody knows',
+    harm: async () => {
+      await tally.redis.hset(ofOrganization(), 'status', 'Trial', 'events', '[]')
+      await tally.redis.hset(
+        keysOf(tally).organization('00000000-0000-4000-8000-000000000001' as OrganizationId),
+        'revision',
+        '1',
+      )
+      await tally.redis.hset(
+        keysOf(tally).event('00000000-0000-4000-8000-000000000002' as EventId),
+        'revision',
+        '1',
+      )
+    },
+    finds: [
+      { organization: organizationId, what: 'status', found: 'Trial', counted: 'ActiveDayPass' },
+      { organization: organizationId, what: 'events', found: [] },
+      { organization: '00000000-0000-4000-8000-000000000001', what: 'its key', counted: null },
+      { event: '00000000-0000-4000-8000-000000000002', what: 'its key', counted: null },
+    ],
+  },
+]
+
+test.for(cases)('verify finds $rule, and rebuild heals it', async ({ harm, finds, isHealed }) => {
+  await given()
+  if (isHealed) await tally.projectors.pop()?.end()
+  await harm()
+  const { code, lines } = await verifyAll(tally)
+  expect(code).toBe(1)
+  for (const one of finds) expect(lines).toContainEqual(expect.objectContaining(one))
+  await rebuildAll(tally)
+  await expectHealed()
+  if (isHealed) await tally.startProjector()
+})
+
+test('verify of what is right prints nothing, and says how much it compared', async () => {
+  await given()
+  expect(await verifyAll(tally)).toEqual({
+    code: 0,
+    lines: [],
+    stderr: 'verify: 1 events compared, 0 differences\n',
+  })
+})

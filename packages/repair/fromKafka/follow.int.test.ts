@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { createTopics, openProducer, topicNames } from '@tally/kafka'
+import { ensureOffsets } from '@tally/read-models'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { connectForTest } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { follow } from './follow.ts'
+import { openShadow, openShadowPostgres } from './shadow.ts'
+
+type Connection = { processData(bytes: Buffer): unknown }
+const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
+
+/** Damages records with this text on their way from the broker. */
+function damage(text: string): void {
+  const { processData } = connectionOf
+  onTestFinished(() => void Object.assign(connectionOf, { processData }))
+  Object.assign(connectionOf, {
+    processData(this: Connection, bytes: Buffer) {
+      for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at] = 0x54
+      return processData.call(this, bytes)
+    },
+  })
+}
+
+test('a batch that cannot be decoded is skipped if the live tables have skipped it', async () => {
+  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const { db, url, drop } = await freshDatabase()
+  onTestFinished(drop)
+  const topicPrefix = `test-${randomUUID()}`
+  await createTopics(kafka, { topicPrefix, partitions: 1, replicationFactor: 1 })
+  const { orders } = topicNames(topicPrefix)
+  const producer = await openProducer(kafka)
+  onTestFinished(() => producer.close())
+  const text = `to be damaged ${topicPrefix}`
+  for (const value of ['no order', text, 'no order'])
+    await producer.send([{ topic: orders, key: 'k', value }])
+  damage(text)
+  await ensureOffsets(db, orders, [0])
+  await db.updateTable('shard_offsets').set({ next_offset: 3 }).where('topic', '=', orders).execute()
+
+  const { live } = await openShadow(db, topicPrefix)
+  const shadow = openShadowPostgres(url, live, 3)
+  onTestFinished(() => shadow.destroy())
+  const follower = await follow({ kafka, db, shadow }, { topicPrefix, groupId: topicPrefix, skip: [] })
+  onTestFinished(() => follower.stop())
+  await until('the shadow has caught up with the live tables', () => follower.behind() === 0)
+  expect(follower.position()).toEqual({ done: 3, all: 3 })
+})

@@ -1,0 +1,59 @@
+import type { Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import { at, type Follower } from './follow.ts'
+import { shadowSchema } from './shadow.ts'
+
+type Meeting = { live: string; topics: string[]; follower: Follower }
+
+/** How long the last records may take to come while the live projector waits. */
+export const tailMs = 20_000
+
+/** Locks the live offsets of some partitions until the transaction ends; tells up to where the shadow has to read. */
+export async function lockOffsets(
+  tx: Tx,
+  { topics, follower }: Meeting,
+  partitions: number[],
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ topic: string; partition: number; next_offset: number }>`
+select topic, partition, next_offset
+from shard_offsets
+where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])
+order by topic, partition
+for update`.execute(tx)
+  // Asked for now: what is applied lies below, unless the topic was made anew and its end is all there is.
+  const ends = await follower.ends()
+  return new Map(
+    rows.map(({ topic, partition, next_offset }) => {
+      const key = at(topic, partition)
+      return [key, Math.min(next_offset, ends.get(key) ?? 0)]
+    }),
+  )
+}
+
+/**
+ * The live projector reads on where the shadow has come to: the offset that it had, unless a topic was made anew.
+ * Throws where the shadow's offsets are gone, or not those that were to be reached.
+ */
+export async function storeReached(
+  tx: Tx,
+  { live, topics }: Meeting,
+  { partitions, reached }: { partitions: number[]; reached: Map<string, number> },
+): Promise<void> {
+  const { rows } = await sql<{ topic: string; partition: number; next_offset: number }>`
+update ${sql.id(live, 'shard_offsets')} as kept
+set next_offset = made.next_offset, fingerprint = made.fingerprint, fingerprint_offset = made.fingerprint_offset
+from ${sql.id(shadowSchema, 'shard_offsets')} as made
+where made.topic = kept.topic and made.partition = kept.partition
+  and kept.topic = any(${topics}::text[]) and kept.partition = any(${partitions}::int[])
+returning kept.topic, kept.partition, kept.next_offset`.execute(tx)
+  // The next projector stores the log's id from Kafka: the topic may have been created again.
+  await sql`
+delete from ${sql.id(live, 'partition_logs')}
+where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])`.execute(tx)
+  const isReached = rows.every(
+    ({ topic, partition, next_offset }) => reached.get(at(topic, partition)) === next_offset,
+  )
+  if (rows.length !== reached.size || !isReached) {
+    throw new Error('Postgres has lost what was read from the topics (did it crash?): run this command again')
+  }
+}

@@ -1,0 +1,127 @@
+import { setTimeout as rest } from 'node:timers/promises'
+import { checkTopics, type KafkaConnection, topicNames } from '@tally/kafka'
+import { isTransient, type Settings } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+import { sql } from 'kysely'
+import type { RepairParts } from '../parts.ts'
+import { removeSurplus } from '../rebuild/removeSurplus.ts'
+import { asOnlyRebuild } from '../rebuild/run.ts'
+import { groupShards, readSharedShards } from './components.ts'
+import { at, type Follower, follow } from './follow.ts'
+import { NotYetError } from './notYet.ts'
+import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
+import { switchOrganizations } from './switchOrganizations.ts'
+import { type SwitchParts, switchShards } from './switchShards.ts'
+
+export type FromKafkaOptions = {
+  settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
+  /** Told once where a run that was ended before is continued: how many records it had read. */
+  onContinued?: (records: number) => void
+  /** Records read, and all that there are to read; at the end they are equal. */
+  onProgress?: (done: number, all: number) => void
+}
+
+/** `events`: those that were switched by this process; `records`: all that were read, also by an ended run. */
+export type RebuiltFromKafka = { events: number; records: number }
+
+/** So near to the live tables the rest is read while the live projector waits. */
+const near = 2_000
+const switchTries = 5
+
+/**
+ * Makes everything but the API keys anew from the topics, beside the running service: in a schema of its own,
+ * with the projector's own code, and when it has caught up switches shard by shard (commands.md, tally rebuild).
+ * One that was ended goes on where it stood.
+ */
+export function rebuildFromKafka(
+  parts: RepairParts & { kafka: KafkaConnection },
+  { settings, onContinued = () => {}, onProgress = () => {} }: FromKafkaOptions,
+): Promise<RebuiltFromKafka> {
+  const { topicPrefix, databaseUrl, kafkaGroupId } = settings
+  return asOnlyRebuild(parts.db, async locked => {
+    await checkTopics(parts.kafka, topicPrefix)
+    const run = await openShadow(locked, topicPrefix)
+    const names = topicNames(topicPrefix)
+    const topics = [names.events, names.orders, names.refunds]
+    const switched = await readSwitched(locked)
+    const shadow = openShadowPostgres(databaseUrl, run.live, 6)
+    let follower: Follower | undefined
+    try {
+      follower = await follow(
+        { ...parts, shadow },
+        {
+          topicPrefix,
+          groupId: `${kafkaGroupId}-rebuild-${run.id}`,
+          skip: switched.flatMap(shard => topics.map(topic => at(topic, shard))),
+        },
+      )
+      if (run.continued) onContinued(follower.position().done)
+      await catchUp(follower, onProgress)
+      const switching = { ...parts, locked, live: run.live, follower, topics, eventsTopic: names.events }
+      const events = await switchAll(switching, switched, names.organizations)
+      const records = follower.position().done
+      onProgress(records, records)
+      await removeSurplus(parts)
+      await follower.stop()
+      await closeShadow(locked, run)
+      return { events, records }
+    } finally {
+      await follower?.stop()
+      await shadow.destroy()
+    }
+  })
+}
+
+async function catchUp(follower: Follower, onProgress: (done: number, all: number) => void): Promise<void> {
+  for (;;) {
+    const { done, all } = follower.position()
+    onProgress(done, all)
+    if (follower.behind() <= near) return
+    await Promise.race([rest(100), follower.failed])
+  }
+}
+
+async function switchAll(
+  parts: SwitchParts,
+  switched: number[],
+  organizationsTopic: string,
+): Promise<number> {
+  const shards = await readShards(parts.locked, parts.eventsTopic)
+  let left = shards.filter(shard => !switched.includes(shard))
+  let events = 0
+  while (left.length > 0) {
+    const group = await withTries(async () => {
+      const [next = []] = groupShards(left, await readSharedShards(parts.locked))
+      events += await switchShards(parts, next)
+      return next
+    })
+    left = left.filter(shard => !group.includes(shard))
+  }
+  await withTries(() => switchOrganizations(parts, organizationsTopic))
+  return events
+}
+
+/** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
+async function withTries<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === switchTries || !(isTransient(error) || error instanceof NotYetError)) throw error
+      await rest(tries * 500)
+    }
+  }
+}
+
+async function readShards(db: Postgres, eventsTopic: string): Promise<number[]> {
+  const { rows } = await sql<{ shard: number }>`
+select partition as shard from shard_offsets where topic = ${eventsTopic} order by 1`.execute(db)
+  return rows.map(({ shard }) => shard)
+}
+
+async function readSwitched(db: Postgres): Promise<number[]> {
+  const { rows } = await sql<{
+    shard: number
+  }>`select shard from ${sql.id(shadowSchema, 'switched')}`.execute(db)
+  return rows.map(({ shard }) => shard)
+}

@@ -1,0 +1,106 @@
+import { openPostgres } from '@tally/read-models'
+import type { Postgres, Tx } from '@tally/storage'
+import { type Kysely, sql } from 'kysely'
+import { newRun } from '../rebuild/run.ts'
+
+/** The schema beside the live one in which the topics are read again. */
+export const shadowSchema = 'tally_rebuild'
+
+/** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
+const shadowTables = [
+  'shard_offsets',
+  'shard_watermarks',
+  'organizations',
+  'event_heads',
+  'events',
+  'orders',
+  'refunds',
+  'daily_counters',
+  'hourly_counters',
+  'item_counters',
+  'order_slots',
+]
+
+/** What is kept of a run beside its tables; all of it goes with the schema. */
+export type ShadowRun = { id: number; live: string; continued: boolean }
+
+/**
+ * Goes on with the shadow of a run of these topics that was ended within a day, or makes an empty one; also where an older
+ * program made it, because a table that it lacks would mean the live one (`openShadowPostgres`). Its tables
+ * are not logged (they can be made again): after a crash of Postgres all of them are empty, offsets included.
+ */
+export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
+  const live = await liveSchema(db)
+  const found = await findShadow(db)
+  if (found?.topicPrefix === topicPrefix && found.young && (await isWhole(db, live)))
+    return { id: found.id, live, continued: true }
+  const id = await db.transaction().execute(async tx => {
+    await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
+    await sql`create schema ${sql.id(shadowSchema)}`.execute(tx)
+    for (const table of shadowTables) {
+      const [shadow, model] = [sql.id(shadowSchema, table), sql.id(live, table)]
+      await sql`create unlogged table ${shadow} (like ${model} including all)`.execute(tx)
+    }
+    await sql`
+create table ${sql.id(shadowSchema, 'run')} (rebuild_id integer not null, topic_prefix text not null)`.execute(
+      tx,
+    )
+    await sql`
+create table ${sql.id(shadowSchema, 'event_shards')} (event_id uuid, shard integer, primary key (event_id, shard))`.execute(
+      tx,
+    )
+    await sql`create table ${sql.id(shadowSchema, 'switched')} (shard integer primary key)`.execute(tx)
+    const id = await newRun(tx)
+    await sql`insert into ${sql.id(shadowSchema, 'run')} values (${id}, ${topicPrefix})`.execute(tx)
+    return id
+  })
+  return { id, live, continued: false }
+}
+
+/** The run that the schema belongs to, where there is one. */
+export async function findShadow(
+  db: Kysely<unknown> | Postgres,
+): Promise<{ id: number; topicPrefix: string; young: boolean } | undefined> {
+  const { rows: there } = await sql<{ found: boolean }>`
+select to_regclass(${`${shadowSchema}.run`}) is not null as found`.execute(db)
+  if (there[0]?.found !== true) return undefined
+  const { rows } = await sql<{ id: number; topicPrefix: string; young: boolean }>`
+select run.rebuild_id as id, run.topic_prefix as "topicPrefix", started_at > now() - interval '1 day' as young
+from ${sql.id(shadowSchema, 'run')} as run join rebuilds using (rebuild_id)`.execute(db)
+  return rows[0]
+}
+
+/** Whether the shadow has every column of the live tables. */
+async function isWhole(db: Postgres, live: string): Promise<boolean> {
+  const columns = (schema: string) => sql`
+select table_name, column_name, udt_name
+from information_schema.columns
+where table_schema = ${schema} and table_name = any(${shadowTables}::text[])`
+  const { rows } = await sql`${columns(live)} except ${columns(shadowSchema)}`.execute(db)
+  return rows.length === 0
+}
+
+/** Ends the run: takes the schema away and remembers that it is done, both or neither. */
+export async function closeShadow(db: Postgres, { id }: ShadowRun): Promise<void> {
+  await db.transaction().execute(async (tx: Tx) => {
+    await sql`drop schema ${sql.id(shadowSchema)} cascade`.execute(tx)
+    await sql`update rebuilds set finished_at = now() where rebuild_id = ${id}`.execute(tx)
+  })
+}
+
+/** Connections for which the tables' names mean those of the shadow: what applies batches to them need not know. */
+export function openShadowPostgres(databaseUrl: string, live: string, max: number): Postgres {
+  const quoted = `"${live.replaceAll('"', '""')}"`
+  return openPostgres(databaseUrl, {
+    name: 'rebuild',
+    max,
+    statementTimeoutMs: 120_000,
+    session: { search_path: `${shadowSchema}, ${quoted}`, synchronous_commit: 'off' },
+    onError: () => {},
+  })
+}
+
+async function liveSchema(db: Postgres): Promise<string> {
+  const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
+  return (rows[0] as { schema: string }).schema
+}

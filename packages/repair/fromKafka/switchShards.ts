@@ -1,0 +1,109 @@
+import type { EventId } from '@tally/contract'
+import { lockEvents, nextRevision, stampEvents } from '@tally/read-models'
+import type { Postgres, Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import type { RepairParts } from '../parts.ts'
+import { publishWhole } from '../rebuild/publishWhole.ts'
+import { noteRevision } from '../rebuild/revisions.ts'
+import { readSharedShards } from './components.ts'
+import { copyRows, eventTables, removeRows } from './copyRows.ts'
+import { at, type Follower } from './follow.ts'
+import { lockOffsets, storeReached, tailMs } from './meet.ts'
+import { NotYetError } from './notYet.ts'
+import { shadowSchema } from './shadow.ts'
+
+/** `topics`: those of events, orders and refunds. */
+export type SwitchParts = RepairParts & {
+  locked: Postgres
+  live: string
+  follower: Follower
+  topics: string[]
+  eventsTopic: string
+}
+
+/**
+ * Switches some shards to what was read from the topics, in one transaction: from locking their stored offsets,
+ * at which the live projector waits, over applying the last records up to exactly these offsets, to the commit.
+ * Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit
+ * nothing has happened; after it the projector sees that Redis lacks these revisions and publishes them.
+ */
+export async function switchShards(parts: SwitchParts, shards: number[]): Promise<number> {
+  const { locked, live, follower } = parts
+  try {
+    const switched = await locked.transaction().execute(async tx => {
+      // A pause between two statements may last as long as the last records need.
+      await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
+      const reached = await lockOffsets(tx, parts, shards)
+      await follower.reach(reached, tailMs)
+      await checkShared(tx, shards)
+      const made = await madeEvents(tx, shards)
+      const ids = [...made.keys()]
+      const surplus = await surplusEvents(tx, live, shards)
+      for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
+        await lockEvents(tx, ofShard, shard)
+      await scatterHeads(tx, live, ids)
+      if (surplus.length > 0) await lockEvents(tx, surplus, 0)
+      await removeRows(tx, live, surplus)
+      for (const [table, key] of eventTables) await copyRows(tx, { live, table, key, eventIds: ids })
+
+      const revision = await nextRevision(tx)
+      for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number)) {
+        await stampEvents(tx, ofShard, shard, revision)
+      }
+      for (const shard of shards) {
+        await noteRevision(tx, { topic: parts.eventsTopic, partition: shard, revision })
+        await sql`insert into ${sql.id(shadowSchema, 'switched')} values (${shard})`.execute(tx)
+      }
+      await storeReached(tx, parts, { partitions: shards, reached })
+      return { ids, surplus }
+    })
+    follower.forget(shards.flatMap(shard => parts.topics.map(topic => at(topic, shard))))
+    await publishWhole(parts, switched.ids)
+    for (const id of switched.surplus) await parts.redis.del(parts.keys.event(id))
+    return switched.ids.length
+  } finally {
+    follower.release()
+  }
+}
+
+/** The last records may be the first that an event has in another shard: then both are to be switched together. */
+async function checkShared(tx: Tx, shards: number[]): Promise<void> {
+  const isSplit = (await readSharedShards(tx)).some(
+    ([one, other]) => shards.includes(one) !== shards.includes(other),
+  )
+  if (isSplit) throw new NotYetError('an event has records in a shard that is not switched with the others')
+}
+
+/** The events of these shards that the topics tell of, with their shard. */
+async function madeEvents(tx: Tx, shards: number[]): Promise<Map<EventId, number>> {
+  const { rows } = await sql<{ event_id: EventId; shard: number }>`
+select event_id, shard from ${sql.id(shadowSchema, 'event_heads')} where shard = any(${shards}::int[]) order by event_id`.execute(
+    tx,
+  )
+  return new Map(rows.map(({ event_id, shard }) => [event_id, shard]))
+}
+
+/**
+ * Marks the live events whose records the shadow found in several shards. A head that was lost and is inserted again
+ * starts unmarked, and `asOf` of its event would cover its first shard only.
+ */
+async function scatterHeads(tx: Tx, live: string, eventIds: EventId[]): Promise<void> {
+  await sql`
+update ${sql.id(live, 'event_heads')} as kept
+set is_scattered = true
+from ${sql.id(shadowSchema, 'event_heads')} as made
+where kept.event_id = any(${eventIds}::uuid[])
+  and made.event_id = kept.event_id
+  and made.is_scattered
+  and not kept.is_scattered`.execute(tx)
+}
+
+/** The live events of these shards that the topics do not tell of. */
+async function surplusEvents(tx: Tx, live: string, shards: number[]): Promise<EventId[]> {
+  const { rows } = await sql<{ event_id: EventId }>`
+select event_id from ${sql.id(live, 'event_heads')} as kept
+where shard = any(${shards}::int[])
+  and not exists (select from ${sql.id(shadowSchema, 'event_heads')} as made where made.event_id = kept.event_id)
+order by event_id`.execute(tx)
+  return rows.map(({ event_id }) => event_id)
+}

@@ -1,0 +1,13 @@
+export * from './differences.ts'
+export {
+  type FromKafkaOptions,
+  type RebuiltFromKafka,
+  rebuildFromKafka,
+} from './fromKafka/rebuildFromKafka.ts'
+export { findShadow } from './fromKafka/shadow.ts'
+export { type ListedOffset, listOffsets, type OffsetsParts } from './offsets/list.ts'
+export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'
+export { type RepairParts, withRedis } from './parts.ts'
+export { openProgress, type Progress } from './progress.ts'
+export { type RebuildOptions, type Rebuilt, rebuild } from './rebuild/rebuild.ts'
+export { type Verified, type VerifyOptions, verify } from './verify/verify.ts'

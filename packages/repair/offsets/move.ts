@@ -1,0 +1,129 @@
+import { hostname, userInfo } from 'node:os'
+import { givenUpLetter } from '@tally/dead-letters'
+import { describeTopics, type JudgedLog, judgeLogs, type Producer, topicNames } from '@tally/kafka'
+import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import { type OffsetsParts, readTopics } from './list.ts'
+
+export type Partition = { topic: string; partition: number }
+
+/** Invalid arguments on the command line; the message is a sentence. */
+export class OffsetsUsageError extends Error {
+  override readonly name = 'OffsetsUsageError'
+}
+
+/** A decision to continue at another offset: what is given up, and how it is recorded. */
+export type Move = Partition & {
+  from: number
+  next: number
+  topicId: string | undefined
+  reason: 'gap' | 'recreated' | 'skipped'
+  /** What is given up, as a sentence. */
+  givesUp: string
+}
+
+/**
+ * What `tally offsets accept` would do: continue at the start of the log that Kafka holds now. Throws OffsetsUsageError
+ * if there is no such partition, and an error if the log fits what was applied.
+ */
+export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Move> {
+  const { stored, log } = await inspect(parts, of)
+  const { nextOffset: from } = stored
+  const { start: next, topicId } = log
+  if (log.state === 'ok')
+    throw new Error(`${nameOf(of)} holds offset ${from}, the next one to read: there is nothing to accept`)
+  const givesUp =
+    log.state === 'gap'
+      ? `${log.missing === 1 ? '1 record is' : `${log.missing} records are`} given up: ${nameOf(of)}, ${offsets(from, next)}, deleted before they were applied`
+      : `what ${nameOf(of)} held from offset ${from} on before it was created again or truncated is given up; it is read again from offset ${next}`
+  return { ...of, from, next, topicId, reason: log.state, givesUp }
+}
+
+/**
+ * What `tally offsets skip` would do: continue at `to`. Throws OffsetsUsageError if there is no such partition, or `to`
+ * is not after the applied offset or is past the end of the log.
+ */
+export async function planSkip(parts: OffsetsParts, of: Partition, to: number): Promise<Move> {
+  const { stored, log } = await inspect(parts, of)
+  const { nextOffset: from } = stored
+  if (log.state !== 'ok') throw new Error(log.message)
+  if (to <= from)
+    throw new OffsetsUsageError(
+      `--to takes an offset after ${from}, the next offset of ${nameOf(of)}, got ${to}`,
+    )
+  if (to > log.end)
+    throw new OffsetsUsageError(`--to takes at most ${log.end}, where ${nameOf(of)} ends, got ${to}`)
+  const count = to - from
+  const givesUp = `${count === 1 ? '1 offset is' : `${count} offsets are`} given up: ${nameOf(of)}, ${offsets(from, to)}, whatever they hold`
+  return { ...of, from, next: to, topicId: log.topicId, reason: 'skipped', givesUp }
+}
+
+/**
+ * Does what was planned: sends a dead letter that names the offsets, moves the stored offset and leaves an audit entry. Throws
+ * an error if the partition has moved meanwhile. After a crash in between, the dead letter may be there twice.
+ */
+export async function move(
+  { db, topicPrefix }: Omit<OffsetsParts, 'kafka'>,
+  producer: Pick<Producer, 'send'>,
+  plan: Move,
+): Promise<void> {
+  const { topic, partition, from, next, topicId, reason, givesUp } = plan
+  await db.transaction().execute(async tx => {
+    await sql`set local lock_timeout = '30s'`.execute(tx)
+    const { next: stored } = await lockOffset(tx, topic, partition)
+    if (stored !== from)
+      throw new Error(
+        `${nameOf(plan)} has moved from offset ${from} to ${stored} meanwhile: run the command again`,
+      )
+    const letter = givenUpLetter(
+      topicNames(topicPrefix),
+      { topic, partition, offset: from },
+      { reason, message: givesUp },
+    )
+    await producer.send([letter])
+    await moveOffset(tx, plan, { next, topicId })
+    await audit(tx, plan)
+  })
+}
+
+/** The platform team acts for no organization; on the command line the account and the host say who. */
+async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move): Promise<void> {
+  await tx
+    .insertInto('audit_entries')
+    .values({
+      organization_id: null,
+      email: userInfo().username,
+      address: hostname(),
+      action: reason === 'skipped' ? 'offsets-skipped' : 'offsets-accepted',
+      subject: `${topic} ${partition}`,
+      detail: `${givesUp}; continues at offset ${next}`,
+    })
+    .execute()
+}
+
+async function inspect(
+  { kafka, db, topicPrefix }: OffsetsParts,
+  of: Partition,
+): Promise<{ stored: StoredLog; log: JudgedLog }> {
+  const topics = readTopics(topicPrefix)
+  if (!topics.includes(of.topic))
+    throw new OffsetsUsageError(`there is no topic ${of.topic}: Tally reads ${topics.join(', ')}`)
+  const count = (await describeTopics(kafka, [of.topic])).get(of.topic)
+  const stored = (await readLogs(db, [of.topic])).find(({ partition }) => partition === of.partition)
+  if (count === undefined) throw new Error(`${of.topic} is not in Kafka: run \`tally topics create\``)
+  if (of.partition >= count || stored === undefined) {
+    const why =
+      of.partition >= count ? `has ${count} partitions, from 0` : 'has not been read by a projector yet'
+    throw new OffsetsUsageError(
+      `there is no ${nameOf(of)} to move: ${of.partition >= count ? of.topic : 'it'} ${why}`,
+    )
+  }
+  const [log] = await judgeLogs(kafka, [stored])
+  if (log === undefined) throw new Error(`no broker leads ${nameOf(of)} right now: try again`)
+  return { stored, log }
+}
+
+const nameOf = ({ topic, partition }: Partition): string => `${topic}-${partition}`
+const offsets = (from: number, next: number): string =>
+  next - from === 1 ? `offset ${from}` : `offsets ${from} to ${next - 1}`

@@ -1,0 +1,48 @@
+import type { RepairParts } from '../parts.ts'
+import { countEvents, eventIds } from '../verify/known.ts'
+import { type RebuildParts, rebuildEvent } from './rebuildEvent.ts'
+import { rebuildOrganizations } from './rebuildOrganizations.ts'
+import { removeSurplus } from './removeSurplus.ts'
+import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
+
+export type RebuildOptions = {
+  /** The names of the topics that events and organizations come through. */
+  topics: { events: string; organizations: string }
+  /** A run `--from-kafka` that is not finished: it is not this one's to go on with. */
+  notThisRun?: number | undefined
+  /** Told once where a run that was ended before is continued: how many events it had done. */
+  onContinued?: (done: number) => void
+  onProgress?: (done: number, all: number) => void
+}
+
+/** `repaired`: events whose counters or refund sums were wrong. */
+export type Rebuilt = { events: number; repaired: number }
+
+/**
+ * Makes counters and documents anew from the kept orders and refunds, beside the running service, event by event
+ * by id (commands.md, tally rebuild). One that was ended goes on behind the last event that it had done.
+ */
+export function rebuild(parts: RepairParts, options: RebuildOptions): Promise<Rebuilt> {
+  return asOnlyRebuild(parts.db, async locked => {
+    const { topics, notThisRun, onContinued = () => {}, onProgress = () => {} } = options
+    const writing: RebuildParts = { ...parts, locked, eventsTopic: topics.events }
+    const run = await beginRun(locked, notThisRun)
+    const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
+    if (run.continued) onContinued(all - left)
+
+    let done = all - left
+    const result: Rebuilt = { events: 0, repaired: 0 }
+    onProgress(done, all)
+    for await (const eventId of eventIds(parts.db, run.behind)) {
+      if (await rebuildEvent(writing, eventId)) result.repaired += 1
+      await rememberEvent(locked, run, eventId)
+      result.events += 1
+      done += 1
+      onProgress(done, Math.max(all, done))
+    }
+    await rebuildOrganizations(writing, topics.organizations)
+    await removeSurplus(parts)
+    await finishRun(locked, run.id)
+    return result
+  })
+}

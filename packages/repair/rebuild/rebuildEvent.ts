@@ -1,0 +1,107 @@
+import type { EventId } from '@tally/contract'
+import {
+  inSnapshot,
+  lockEvents,
+  readEventHeads,
+  readWritten,
+  storeRefundSums,
+  writeBatch,
+} from '@tally/read-models'
+import type { Postgres, Tx } from '@tally/storage'
+import { correction } from '../count/counters.ts'
+import { agrees, type Recount, recount } from '../count/recount.ts'
+import type { Difference } from '../differences.ts'
+import type { RepairParts } from '../parts.ts'
+import { verifyEvent } from '../verify/verifyEvent.ts'
+import { publishWhole } from './publishWhole.ts'
+import { lockPartition, noteRevision } from './revisions.ts'
+
+/** `locked` is the connection that a rebuild writes through (run.ts); `eventsTopic` the name of the topic of events. */
+export type RebuildParts = RepairParts & { locked: Postgres; eventsTopic: string }
+
+/** Rounds that an event gets until it agrees; one is usual, each more needs a record that came in just then. */
+const rounds = 12
+/** From this round on an event is counted under its lock: orders with wrong sums are written faster than counted. */
+const lockedFrom = 3
+
+/**
+ * Makes one event's refund sums, counters and documents right, while records of it keep coming in, and compares
+ * them again. Counting takes long and holds no lock: counters move by additions only, so the difference between
+ * what was counted and what was stored in one snapshot is still the difference when it is added later. Returns
+ * whether anything in Postgres was wrong.
+ */
+export async function rebuildEvent(parts: RebuildParts, eventId: EventId): Promise<boolean> {
+  let wasWrong = false
+  let last: Difference | undefined
+  for (let round = 0; round < rounds; round++) {
+    const pass = await (round < lockedFrom ? besideWriters(parts, eventId) : underLock(parts, eventId))
+    if (pass === 'gone') return wasWrong
+    wasWrong ||= pass.wasWrong
+    if (!pass.isWritten) continue
+    await publishWhole(parts, [eventId])
+
+    last = undefined
+    await verifyEvent(parts, eventId, difference => {
+      last ??= difference
+    })
+    if (last === undefined) return wasWrong
+  }
+  const still = last === undefined ? 'its orders keep changing' : JSON.stringify(last)
+  throw new Error(
+    `event ${eventId} does not agree after ${rounds} rounds (${still}): run \`tally rebuild\` again`,
+  )
+}
+
+type Pass = { wasWrong: boolean; isWritten: boolean } | 'gone'
+
+/** Counts in a snapshot that holds no lock, and then adds what is missing. */
+async function besideWriters(parts: RebuildParts, eventId: EventId): Promise<Pass> {
+  const found = await inSnapshot(parts.db, snapshot => recount(snapshot, eventId))
+  if (found === undefined) return 'gone'
+  const isWritten = await parts.locked.transaction().execute(tx => correct(tx, parts, found))
+  return { wasWrong: !agrees(found), isWritten }
+}
+
+/** Counts while the projector waits with this event's shard: nothing can come in between. */
+async function underLock(parts: RebuildParts, eventId: EventId): Promise<Pass> {
+  return parts.locked.transaction().execute(async tx => {
+    const [head] = await readEventHeads(tx, [eventId])
+    if (head === undefined) return 'gone'
+    await lockPartition(tx, parts.eventsTopic, head.shard)
+    await lockEvents(tx, [eventId], head.shard)
+    const found = await recount(tx, eventId)
+    if (found === undefined) return 'gone'
+    return { wasWrong: !agrees(found), isWritten: await correct(tx, parts, found) }
+  })
+}
+
+/**
+ * Writes what a recount found wrong and stamps a new revision, in one short transaction; false if one of the orders in
+ * question was written since, so that the event has to be counted again.
+ */
+async function correct(tx: Tx, { eventsTopic }: RebuildParts, found: Recount): Promise<boolean> {
+  const { eventId, shard } = found.head
+  await lockPartition(tx, eventsTopic, shard)
+  await lockEvents(tx, [eventId], shard)
+  if (!(await areUntouched(tx, found))) return false
+
+  const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
+  const revision = await writeBatch(tx, {
+    shard,
+    changes: new Map([[eventId, correction(found.counted, found.stored)]]),
+    writes: sums.length === 0 ? [] : [storeRefundSums(sums)],
+  })
+  await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })
+  return true
+}
+
+/** A batch that changed a damaged order since has counted from its wrong sums: then the difference is another one. */
+async function areUntouched(tx: Tx, { head, damaged }: Recount): Promise<boolean> {
+  if (damaged.length === 0) return true
+  const written = await readWritten(
+    tx,
+    head.eventId,
+    damaged.map(({ orderId }) => orderId),
+  )
+  return damaged.every(order => written.get(order.orderId) === order.written)
+}

@@ -1,0 +1,25 @@
+import type { Tx } from '@tally/storage'
+import { sql } from 'kysely'
+
+/**
+ * Locks a partition's stored offset and keeps it locked: always before events, as a batch does. A partition that
+ * nothing was ever read of has no row, and needs none.
+ */
+export async function lockPartition(tx: Tx, topic: string, partition: number): Promise<void> {
+  await sql`select 1 from shard_offsets where topic = ${topic} and partition = ${partition} for update`.execute(
+    tx,
+  )
+}
+
+/**
+ * Says that a revision of this partition is stored: should this process end before it has published what it
+ * changed, the projector sees that Redis lacks it and publishes it (design.md, invariant 4).
+ */
+export async function noteRevision(
+  tx: Tx,
+  { topic, partition, revision }: { topic: string; partition: number; revision: number },
+): Promise<void> {
+  await sql`
+update shard_offsets set revision = greatest(revision, ${revision}::bigint)
+where topic = ${topic} and partition = ${partition}`.execute(tx)
+}

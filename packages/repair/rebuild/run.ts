@@ -1,0 +1,69 @@
+import { setTimeout as rest } from 'node:timers/promises'
+import type { EventId } from '@tally/contract'
+import { isTransient } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+import { sql } from 'kysely'
+
+/** Any number that nothing else locks. */
+const lockKey = 7_460_129_934
+
+/**
+ * Does `work` as the only rebuild of this database, with the one connection that holds the lock. Whatever a rebuild
+ * writes, it writes through this connection: one that was taken for dead, and lost it, can write no more.
+ */
+export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promise<T>): Promise<T> {
+  return db.connection().execute(async locked => {
+    const tryLock = async () => {
+      const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_lock(${lockKey}) as held`.execute(
+        locked,
+      )
+      return rows[0]?.held === true
+    }
+    // Postgres may need a moment to see that a rebuild which was killed is gone.
+    for (let tries = 1; !(await tryLock()); tries++) {
+      if (tries === 50)
+        throw new Error('another `tally rebuild` is at work on this database: wait for its end')
+      await rest(100)
+    }
+    try {
+      return await work(locked)
+    } catch (error) {
+      if (!isTransient(error)) throw error
+      const why = (error as Error).message
+      throw new Error(`${why}: run the same command again, it goes on where it stood`, { cause: error })
+    } finally {
+      // The connection goes back to a pool that is about to close; a broken one has lost the lock already.
+      await sql`select pg_advisory_unlock(${lockKey})`.execute(locked).catch(() => undefined)
+    }
+  })
+}
+
+/** A run of `tally rebuild`; `behind` is the last event that is done, null at the beginning. */
+export type Run = { id: number; behind: EventId | null; continued: boolean }
+
+/** Goes on with the run that was ended within a day, if there is one besides `notThis`, else begins one. */
+export async function beginRun(db: Postgres, notThis?: number): Promise<Run> {
+  const { rows } = await sql<{ id: number; behind: EventId | null }>`
+select rebuild_id as id, last_event_id as behind
+from rebuilds
+where finished_at is null and started_at > now() - interval '1 day' and rebuild_id is distinct from ${notThis ?? null}::int
+order by rebuild_id desc
+limit 1`.execute(db)
+  const [found] = rows
+  if (found !== undefined) return { ...found, continued: true }
+  return { id: await newRun(db), behind: null, continued: false }
+}
+
+export async function newRun(db: Postgres): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+insert into rebuilds (started_at) values (now()) returning rebuild_id as id`.execute(db)
+  return (rows[0] as { id: number }).id
+}
+
+export async function rememberEvent(db: Postgres, { id }: Run, eventId: EventId): Promise<void> {
+  await db.updateTable('rebuilds').set({ last_event_id: eventId }).where('rebuild_id', '=', id).execute()
+}
+
+export async function finishRun(db: Postgres, id: number): Promise<void> {
+  await sql`update rebuilds set finished_at = now() where rebuild_id = ${id}`.execute(db)
+}

@@ -1,0 +1,16 @@
+import type { Instant } from '@tally/storage'
+import type { Generated } from 'kysely'
+
+/** A run of `tally rebuild`: events are rebuilt by id ascending, so that a run that was ended goes on behind the last. */
+export type RebuildTable = {
+  rebuild_id: Generated<number>
+  started_at: Instant
+  last_event_id: string | null
+  finished_at: Instant<null>
+}
+
+declare module '@tally/storage/database' {
+  interface Database {
+    rebuilds: RebuildTable
+  }
+}

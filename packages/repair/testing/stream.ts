@@ -1,0 +1,64 @@
+import { setTimeout as rest } from 'node:timers/promises'
+import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
+import { onTestFinished } from 'vitest'
+
+/**
+ * How many batches may be sent before they are counted: a growing backlog would take longer to count than a test may.
+ */
+const mostAhead = 50
+
+/** Sends what `make` makes, one batch after the other, until `stop`, which returns everything that was sent. */
+export function keepSending(
+  tally: Tally,
+  make: (batch: number) => TestRecord[],
+): { stop: () => Promise<TestRecord[]> } {
+  const sent: TestRecord[] = []
+  let stopped = false
+  const done = (async () => {
+    for (let batch = 0; !stopped; batch++) {
+      const records = make(batch)
+      await tally.produce(records)
+      sent.push(...records)
+      if ((batch + 1) % mostAhead === 0) await tally.settle()
+      await rest(5)
+    }
+  })()
+  onTestFinished(() => {
+    stopped = true
+    return done.catch(() => {})
+  })
+  return {
+    async stop() {
+      stopped = true
+      await done
+      return sent
+    },
+  }
+}
+
+export type Polled = { totalOrders: number; totalSales: number }
+
+/** Asks for the KPIs of an event again and again; keeps each answer. Anything but a 200 ends it as a failure. */
+export function keepAsking(tally: Tally, path: string, token: string): { stop: () => Promise<Polled[]> } {
+  const answers: Polled[] = []
+  let stopped = false
+  const done = (async () => {
+    while (!stopped) {
+      const { status, text, body } = await tally.get(path, { token })
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
+      answers.push(body.data)
+      await rest(2)
+    }
+  })()
+  onTestFinished(() => {
+    stopped = true
+    return done.catch(() => {})
+  })
+  return {
+    async stop() {
+      stopped = true
+      await done
+      return answers
+    },
+  }
+}

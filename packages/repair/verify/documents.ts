@@ -1,0 +1,71 @@
+import type { OrderStatus } from '@tally/contract'
+import {
+  type CounterChanges,
+  composeHours,
+  composeItems,
+  composeKpis,
+  hourIn,
+  isConfirmed,
+} from '@tally/core'
+import { documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
+import type { Finding } from '../differences.ts'
+
+/** The fields that Redis should have of an event, composed from counters as a publication composes them. */
+export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string, string> {
+  const fields = new Map<string, string>([
+    ['revision', String(head.revision)],
+    ['complete', '1'],
+  ])
+  if (head.event !== undefined) {
+    fields.set('version', versionOf(head.event)).set('event', JSON.stringify(head.event))
+  }
+  const hourOf = hourIn(head.event?.timeZone ?? 'UTC')
+  for (const [dayId, areas] of counters) {
+    for (const [areaId, { daily, hourly, items }] of areas) {
+      const statuses = Object.entries(daily.statuses) as [OrderStatus, number][]
+      const confirmed = statuses.filter(([status]) => isConfirmed(status))
+      const orders = confirmed.reduce((sum, [, count]) => sum + count, 0)
+      const documents = {
+        kpis: composeKpis({ orders, salesCents: daily.salesCents, itemsSold: daily.itemsSold }),
+        hours: composeHours(
+          [...hourly].map(([bucket, totals]) => ({ bucket, ...totals })),
+          hourOf,
+        ),
+        items: composeItems([...items].map(([menuItemId, totals]) => ({ menuItemId, ...totals }))),
+      }
+      for (const view of views) fields.set(documentName(view, dayId, areaId), JSON.stringify(documents[view]))
+    }
+  }
+  return fields
+}
+
+/**
+ * Each field that differs in Redis; a document that says "nothing sold" equals none. The epoch is not compared: it says
+ * when a document was composed, and one of an older epoch is as valid.
+ */
+export function fieldFindings(should: Map<string, string>, is: Record<string, string>): Finding[] {
+  const names = [...new Set([...should.keys(), ...Object.keys(is)])].filter(name => name !== 'epoch').sort()
+  return names.flatMap(name => {
+    const [found, counted] = [is[name], should.get(name)]
+    if (found === counted || (saysNothing(name, found) && saysNothing(name, counted))) return []
+    return [{ where: 'redis' as const, what: name, found: parsed(found), counted: parsed(counted) }]
+  })
+}
+
+const empty: ReadonlyMap<string, string> = new Map(
+  views.map(view => [view, JSON.stringify(emptyDocument[view])]),
+)
+
+function saysNothing(name: string, text: string | undefined): boolean {
+  const view = /^(\w+):\d+:\d+$/.exec(name)?.[1]
+  return view !== undefined && empty.has(view) && (text === undefined || text === empty.get(view))
+}
+
+function parsed(text: string | undefined): unknown {
+  if (text === undefined) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

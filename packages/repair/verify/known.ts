@@ -1,0 +1,76 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import { Cluster } from 'ioredis'
+import { sql } from 'kysely'
+
+const idsAPage = 500
+
+/** Ids of all events by id ascending, a page at a time, behind `after`. */
+export async function* eventIds(db: Postgres, after: EventId | null): AsyncGenerator<EventId> {
+  for (let last: string | null = after; ; ) {
+    const query = db.selectFrom('event_heads').select('event_id').orderBy('event_id').limit(idsAPage)
+    const rows = await (last === null ? query : query.where('event_id', '>', last)).execute()
+    for (const { event_id } of rows) yield event_id as EventId
+    const end = rows.at(-1)
+    if (end === undefined) return
+    last = end.event_id
+  }
+}
+
+/** How many events there are behind `after`. */
+export async function countEvents(db: Postgres, after: EventId | null): Promise<number> {
+  const query = db.selectFrom('event_heads').select(eb => eb.fn.countAll<number>().as('count'))
+  const rows = await (after === null ? query : query.where('event_id', '>', after)).execute()
+  return rows[0]?.count ?? 0
+}
+
+/** All organizations that a record has come of, or of an event of theirs. */
+export async function organizationIds(db: Postgres): Promise<OrganizationId[]> {
+  const { rows } = await sql<{ id: OrganizationId }>`
+select organization_id as id from organizations union select organization_id from events order by id`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
+}
+
+type Kinds = { event: EventId; organization: OrganizationId }
+
+/**
+ * Ids that Redis has a hash of and Postgres knows nothing of, page by page. Redis is read first: what is in it was in
+ * Postgres before.
+ */
+export async function* unknownInRedis<Kind extends keyof Kinds>(
+  { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
+  kind: Kind,
+): AsyncGenerator<Kinds[Kind][]> {
+  // Every such key ends with the id in braces.
+  const prefix = keys[kind]('' as never).slice(0, -1)
+  const match = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*}`
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  for (const node of nodes) {
+    for (let cursor = '0'; ; ) {
+      const [next, found] = await node.scan(cursor, 'MATCH', match, 'COUNT', 1_000)
+      const ids = found.map(key => key.slice(prefix.length, -1)).filter(isId)
+      const known = ids.length === 0 ? new Set() : await knownOf(db, kind, ids)
+      const unknown = ids.filter(id => !known.has(id)) as Kinds[Kind][]
+      if (unknown.length > 0) yield unknown
+      cursor = next
+      if (cursor === '0') break
+    }
+  }
+}
+
+const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+async function knownOf(db: Postgres, kind: keyof Kinds, ids: string[]): Promise<Set<string>> {
+  const { rows } =
+    kind === 'event'
+      ? await sql<{
+          id: string
+        }>`select event_id as id from event_heads where event_id = any(${ids}::uuid[])`.execute(db)
+      : await sql<{ id: string }>`
+select organization_id as id from organizations where organization_id = any(${ids}::uuid[])
+union select organization_id from events where organization_id = any(${ids}::uuid[])`.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}

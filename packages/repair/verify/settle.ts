@@ -1,0 +1,52 @@
+import { setTimeout as rest } from 'node:timers/promises'
+import type { ReadModelRedis } from '@tally/read-models'
+import { type Published, readHash, readRevision } from './hash.ts'
+
+/** How long Redis has to reach a revision that Postgres has, and how long it may be missed while it keeps moving. */
+export type Patience = { reachMs: number; meetMs: number }
+export const usualPatience: Patience = { reachMs: 5_000, meetMs: 30_000 }
+/** Where Redis stayed behind several times already, nobody publishes: waiting for each event would take hours. */
+export const hurriedPatience: Patience = { reachMs: 250, meetMs: 30_000 }
+
+/**
+ * How long a snapshot waits for Redis to come to its revision. At first Redis is asked without a pause: under load
+ * it says each revision for a few milliseconds only.
+ */
+const closelyMs = 50
+const waitMs = 250
+const lookEveryMs = 5
+
+/** `met`: both say one revision. `apart`: Redis stays where it is. `missed`: Redis moves on, but was never met. */
+export type Meeting = 'met' | 'apart' | 'missed'
+
+/**
+ * Keeps account over the tries of meeting Redis at the revision of a snapshot. What is just coming in is no
+ * difference: Redis may be behind a snapshot, but must reach it in time; and never before a snapshot's beginning
+ * may it be ahead of it.
+ */
+export function meetRedis(redis: ReadModelRedis, key: string, { reachMs, meetMs }: Patience = usualPatience) {
+  const began = performance.now()
+  let mustReach: { revision: number; by: number } | undefined
+  let seen = -1
+
+  return async (revision: number): Promise<{ meeting: Meeting | 'again'; published: Published }> => {
+    const wasAhead = seen > revision
+    const asked = performance.now()
+    for (let waited = 0; waited < waitMs && (await readRevision(redis, key)) < revision; ) {
+      waited = performance.now() - asked
+      if (waited > closelyMs) await rest(lookEveryMs)
+    }
+    const published = await readHash(redis, key)
+    const now = performance.now()
+    const judge = (): Meeting | 'again' => {
+      if (published === 'not-a-hash' || Number.isNaN(published.revision) || wasAhead) return 'apart'
+      if (published.revision === revision) return 'met'
+      seen = published.revision
+      if (mustReach !== undefined && published.revision >= mustReach.revision) mustReach = undefined
+      mustReach ??= { revision, by: now + reachMs }
+      if (published.revision < mustReach.revision && now > mustReach.by) return 'apart'
+      return now - began > meetMs ? 'missed' : 'again'
+    }
+    return { meeting: judge(), published }
+  }
+}

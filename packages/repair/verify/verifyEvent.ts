@@ -1,0 +1,63 @@
+import type { EventId } from '@tally/contract'
+import { type EventHead, inSnapshot, readEventHeads } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { counterFindings } from '../count/counters.ts'
+import { recountEvent } from '../count/recount.ts'
+import type { Difference, Finding } from '../differences.ts'
+import type { RepairParts } from '../parts.ts'
+import { fieldFindings, fieldsOf } from './documents.ts'
+import type { Published } from './hash.ts'
+import { type Meeting, meetRedis, type Patience } from './settle.ts'
+
+export type Report = (difference: Difference) => void
+
+/**
+ * Compares one event with what counting again gives, in one snapshot, and the documents in Redis at that
+ * snapshot's revision. `missed`: records came in so fast that Redis was never met at the revision of a snapshot;
+ * everything else is compared then. An event that nothing is stored of yet, or no more, has no difference.
+ */
+export async function verifyEvent(
+  { db, redis, keys }: RepairParts,
+  eventId: EventId,
+  report: Report,
+  patience?: Patience,
+): Promise<Meeting> {
+  const meet = meetRedis(redis, keys.event(eventId), patience)
+  for (;;) {
+    const outcome = await inSnapshot(db, async snapshot => {
+      const [head] = await readEventHeads(snapshot, [eventId])
+      if (head === undefined || head.revision === 0) return 'met'
+      const { meeting, published } = await meet(head.revision)
+      if (meeting === 'again') return 'again'
+      await compare(snapshot, head, meeting === 'missed' ? undefined : published, finding =>
+        report({ event: eventId, ...finding }),
+      )
+      return meeting
+    })
+    if (outcome !== 'again') return outcome
+  }
+}
+
+async function compare(
+  snapshot: Tx,
+  head: EventHead,
+  published: Published | undefined,
+  report: (finding: Finding) => void,
+): Promise<void> {
+  const { counted, stored } = await recountEvent(snapshot, head, report)
+  counterFindings(counted, stored).forEach(report)
+  if (published !== undefined) redisFindings(fieldsOf(head, counted), published).forEach(report)
+}
+
+/** Where the revisions differ, that alone is said: each document would differ for it. */
+export function redisFindings(should: Map<string, string>, published: Published): Finding[] {
+  if (published === 'not-a-hash') {
+    return [{ where: 'redis', what: 'its key', found: 'another type of value', counted: 'a hash' }]
+  }
+  const { fields } = published
+  const counted = should.get('revision') ?? null
+  if (fields.revision !== counted) {
+    return [{ where: 'redis', what: 'revision', found: fields.revision ?? null, counted }]
+  }
+  return fieldFindings(should, fields)
+}

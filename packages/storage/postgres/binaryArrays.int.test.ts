@@ -1,0 +1,53 @@
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { type RawBuilder, sql } from 'kysely'
+import { afterAll, expect, test } from 'vitest'
+import { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './binaryArrays.ts'
+
+const database = await freshDatabase({ migrated: false })
+afterAll(() => database.drop())
+
+/** What Postgres reads from an array of this type. */
+async function read(array: Buffer, type: string): Promise<unknown[]> {
+  const cast: RawBuilder<unknown> = sql.raw(`::${type}[]`)
+  const { rows } = await sql<{ value: unknown }>`select value from unnest(${array}${cast}) as value`.execute(
+    database.db,
+  )
+  return rows.map(({ value }) => value)
+}
+
+const whole = [
+  0,
+  1,
+  -1,
+  4_294_967_295,
+  -4_294_967_296,
+  Number.MAX_SAFE_INTEGER,
+  Number.MIN_SAFE_INTEGER,
+  null,
+]
+const strings = ['', 'Frittura', 'a "b" {c}, \\d\\ \t\n', 'è 🍕 \u{10ffff}', 'NULL', null]
+
+test.for([
+  { type: 'bigint', array: bigints(whole), values: whole },
+  { type: 'int', array: ints([0, -1, 2_147_483_647, null]), values: [0, -1, 2_147_483_647, null] },
+  { type: 'boolean', array: booleans([true, false, null]), values: [true, false, null] },
+  { type: 'text', array: texts(strings), values: strings },
+  { type: 'json', array: jsons(['{"a": "\\u00e8"}', null]), values: ['{"a": "\\u00e8"}', null] },
+  {
+    type: 'uuid',
+    array: uuids(['7c1e0000-0000-4000-8000-0000000000ff', '7c1e0000-0000-4000-8000-0000000000ff']),
+    values: ['7c1e0000-0000-4000-8000-0000000000ff', '7c1e0000-0000-4000-8000-0000000000ff'],
+  },
+])('Postgres reads back an array of $type as it was', async ({ type, array, values }) => {
+  expect(await read(array, type)).toEqual(values)
+})
+
+test('numbers at their places stand among zeros', async () => {
+  const array = bigintsAt(6, [4, 0, 5], ['-7', '9007199254740991', '-9007199254740991'], Number)
+  expect(await read(array, 'bigint')).toEqual([9007199254740991, 0, 0, 0, -7, -9007199254740991])
+  expect(await read(bigintsAt<number>(2, [], [], Number), 'bigint')).toEqual([0, 0])
+})
+
+test('an array without elements is one', async () => {
+  expect(await read(texts([]), 'text')).toEqual([])
+})

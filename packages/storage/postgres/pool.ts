@@ -1,0 +1,105 @@
+import { databaseAddresses, wantsWritable } from '@tally/runtime'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { Client, preparingClient, types } from './client.ts'
+import type { Database } from './database.ts'
+import { firstWritable } from './firstWritable.ts'
+
+/** Set by a query on each new connection: PgBouncer refuses them as startup parameters (pg's own options). */
+const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
+/**
+ * A plan that is kept is made when a table may still be empty, and then would read all of it for as long as Postgres has not
+ * analyzed it anew. Everything is asked by key.
+ */
+const keptPlans = { enable_seqscan: 'off', jit: 'off' }
+
+export type PoolOptions = {
+  name: string
+  max: number
+  statementTimeoutMs: number
+  /** How long a query waits for a connection, new or free; 2 s by default. */
+  connectTimeoutMs?: number
+  /** How long a statement waits for a lock before it fails with 55P03; by default as long as the statement may take. */
+  lockTimeoutMs?: number
+  /**
+   * Postgres parses and plans each text once a connection: for who asks the same few questions all the time. Such a text
+   * names its columns: `select *` would fail for as long as the connection lives once a migration adds one.
+   */
+  prepares?: boolean
+  /** Further settings of Postgres for each connection, such as `search_path`. */
+  session?: Record<string, string>
+  /** Called with each new connection before it is used; if it fails, the connection is closed. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>
+  onError: (error: Error) => void
+}
+/**
+ * A pool of connections to the database at `url`; opens none until it is used. Of several hosts, each connection uses
+ * the first that is writable. `onError` is called with errors of idle connections; the pool replaces them by itself.
+ * Close it with `destroy()`.
+ */
+export function openPool(url: string, options: PoolOptions): Kysely<Database> {
+  const mustWrite = wantsWritable(url)
+  const pools = databaseAddresses(url).map(address => openHost(address, options, mustWrite))
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: firstWritable(pools) }) })
+}
+
+function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg.Pool {
+  const {
+    name,
+    max,
+    statementTimeoutMs,
+    connectTimeoutMs = 2_000,
+    lockTimeoutMs = 0,
+    prepares = false,
+    session = {},
+    onError,
+  } = options
+  const settings = {
+    ...always,
+    statement_timeout: String(statementTimeoutMs),
+    lock_timeout: String(lockTimeoutMs),
+    ...(prepares ? keptPlans : {}),
+    ...session,
+  }
+  const pool = new pg.Pool({
+    connectionString: address,
+    application_name: `tally-${name}`,
+    max,
+    types,
+    Client: (prepares ? preparingClient() : Client) as new () => Client,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: statementTimeoutMs + 1_000,
+    keepAlive: true,
+    // The one place that prepares a new connection. pg-pool waits for it, and closes the connection if it fails;
+    // kysely's onCreateConnection would leave the connection in the pool forever.
+    onConnect: async client => {
+      await beginSession(client, settings, mustWrite)
+      await options.onConnect?.(client)
+    },
+  })
+  pool.on('error', onError)
+  // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
+  pool.on('connect', client => client.on('error', () => {}))
+  // A connection that is ending must not return to the pool.
+  pool.on('release', (_, client) => {
+    if ((client as unknown as Client).isSpoilt) void client.end()
+  })
+  return pool
+}
+
+/** Throws 25006 if the connection must be writable and is not. */
+async function beginSession(
+  client: pg.ClientBase,
+  settings: Record<string, string>,
+  mustWrite: boolean,
+): Promise<void> {
+  const { rows } = await client.query({
+    text: `
+select current_setting('transaction_read_only') = 'on' as "isReadOnly", set_config(name, value, false)
+from unnest($1::text[], $2::text[]) as session (name, value)`,
+    values: [Object.keys(settings), Object.values(settings)],
+    query_timeout: 5_000,
+  } as pg.QueryConfig)
+  if (mustWrite && rows[0]?.isReadOnly === true)
+    throw Object.assign(new Error('this Postgres is read-only, perhaps a standby'), { code: '25006' })
+}

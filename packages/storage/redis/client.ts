@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { parseSentinels, type RedisSentinels } from '@tally/runtime'
+import { Cluster, Redis } from 'ioredis'
+import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
+
+/** A connection without the scripts of its owners; `openRedis` adds those. */
+export type RedisClient = Redis | Cluster
+
+export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
+
+/**
+ * Connects to one Redis, to the master that sentinels name, or with several nodes to a Redis Cluster. Commands fail
+ * at once while there is no connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by
+ * itself. `scripts` become methods of the client. Close it with `disconnect()`.
+ */
+export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
+  nodes: string[],
+  { name, commandTimeoutMs, onError }: RedisOptions,
+  scripts?: Scripts,
+): RedisClient & ScriptCalls<Scripts> {
+  const options = {
+    connectionName: `tally-${name}`,
+    commandTimeout: commandTimeoutMs,
+    connectTimeout: 2_000,
+    // A silent connection is replaced: a host that vanished closes no connection.
+    socketTimeout: Math.max(2_000, 2 * commandTimeoutMs),
+    // Reconnects when a former master has become a replica.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+    keepAlive: 10_000,
+  }
+  const [first] = nodes
+  if (first === undefined) throw new Error('no Redis node is given')
+  const sentinels = parseSentinels(first)
+  const client = sentinels
+    ? new Redis({ ...options, ...sentinelOptions(sentinels) })
+    : nodes.length === 1
+      ? new Redis(first, options)
+      : new Cluster(nodes, {
+          redisOptions: { ...options, ...credentialsOf(first) },
+          enableOfflineQueue: false,
+          enableAutoPipelining: true,
+          clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
+        })
+  client.on('error', onError)
+  // All of them now: a pipeline knows only the scripts that were defined before it was opened. One that is called on an older
+  // pipeline hands the replies to the wrong callers, and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
+  for (const [script, { file, prelude }] of Object.entries(scripts ?? {})) {
+    let lua = readFileSync(file, 'utf8')
+    if (prelude !== undefined) lua = readFileSync(prelude, 'utf8') + lua
+    client.defineCommand(script, { numberOfKeys: numberOfKeys(file), lua })
+  }
+  return client as RedisClient & ScriptCalls<Scripts>
+}
+
+/** Resolves when the client is connected, or after `patienceMs`: what needs Redis goes another way meanwhile. */
+export async function whenReady(redis: RedisClient, patienceMs: number): Promise<void> {
+  if (redis.status === 'ready') return
+  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined)
+}
+
+function sentinelOptions(given: RedisSentinels) {
+  const { isTls, sentinels, name, username, password, sentinelUsername, sentinelPassword } = given
+  return {
+    sentinels,
+    name,
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(sentinelUsername && { sentinelUsername }),
+    ...(sentinelPassword && { sentinelPassword }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: 2_000,
+    sentinelRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+    // Learns of a failover from the sentinels: a master that hangs or was cut off closes no connection.
+    failoverDetector: true,
+    sentinelReconnectStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
+  }
+}
+
+/** A cluster tells its other nodes' addresses without credentials: those of the first node hold for all. */
+function credentialsOf(node: string) {
+  const { username, password, protocol } = new URL(node)
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  }
+}

@@ -1,0 +1,26 @@
+/** A Lua script, whose file name `<name>.<number of keys>.lua` tells how many keys it takes. */
+export type Script<Call> = {
+  file: URL
+  /** Prepended to the script. */
+  prelude?: URL | undefined
+  /** The type of the call; never set. */
+  call?: Call
+}
+
+export type ScriptSet = Record<string, Script<unknown>>
+
+/** The methods that a client has for these scripts. */
+export type ScriptCalls<Scripts extends ScriptSet> = {
+  [Name in keyof Scripts]: Scripts[Name] extends Script<infer Call> ? Call : never
+}
+
+/** Describes a script; `openRedis` reads its file. */
+export const script = <Call>(file: URL, prelude?: URL): Script<Call> => ({ file, prelude })
+
+/** From the file's name; throws if it has no number. */
+export function numberOfKeys(file: URL): number {
+  const keys = /\.(\d+)\.lua$/.exec(file.pathname)?.[1]
+  if (keys === undefined)
+    throw new Error(`a script's name ends in .<number of keys>.lua, not as ${file.pathname}`)
+  return Number(keys)
+}

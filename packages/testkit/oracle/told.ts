@@ -1,0 +1,36 @@
+import type { Tally, TestRecord } from '../processes/tally.ts'
+import type { Festival } from '../records/festival.ts'
+import { oracle } from './oracle.ts'
+import { expectAllAnswers } from './questions.ts'
+
+export type Told = {
+  token: string
+  /** The `data` of a path below the festival's, or the status where it is not 200. */
+  // biome-ignore lint/suspicious/noExplicitAny: data of any endpoint
+  data: (path: string) => Promise<any>
+}
+
+/**
+ * Given a festival's records in the order in which they come, compares every answer about it with the oracle's, and
+ * returns what asks for single ones. `waves` come one after the other: what was counted is changed by what follows.
+ */
+export async function tell(tally: Tally, festival: Festival, ...waves: TestRecord[][]): Promise<Told> {
+  const [first = [], ...later] = waves
+  const known = [festival.organization(), ...first]
+  await tally.count(known)
+  const token = await tally.key(festival.organizationId)
+  const compare = () => expectAllAnswers(tally, festival.eventId, oracle(known), token)
+  if (known.some(({ type }) => type === 'events')) await compare()
+  for (const wave of later) {
+    known.push(...wave)
+    await tally.count(wave)
+    await compare()
+  }
+  return {
+    token,
+    async data(path) {
+      const { status, body } = await tally.get(`${festival.path}${path}`, { token })
+      return status === 200 ? body.data : status
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../../services/tally/bin/tally', import.meta.url))
+
+export type Ran = { code: number | null; stdout: string; stderr: string }
+
+/** Runs the real `tally` with these settings and nothing else of the environment, and waits for its end. */
+export async function tally(args: string[], settings: Record<string, string> = {}): Promise<Ran> {
+  const child = spawn(program, args, {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('close', resolve).on('error', reject)
+  })
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  return { code, stdout, stderr }
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
+
+export type Environment = Record<string, string>
+export type LogLine = { msg?: string; address?: string; ops?: string } & Record<string, unknown>
+
+/** One running `tally` process; `log` is everything that it has written so far. */
+export type TallyProcess = {
+  log: () => string
+  pid: number
+  /** Resolves with the first JSON line of the log for which `matches` holds; rejects when the process ends before. */
+  line: (matches: (line: LogLine) => boolean) => Promise<LogLine>
+  /** Sends a signal and waits for the end; resolves with the exit code (null after a signal). */
+  end: (signal?: NodeJS.Signals) => Promise<number | null>
+  /** Resolves with the exit code of a process that ends by itself. */
+  ended: Promise<number | null>
+}
+
+const running = new Set<ChildProcess>()
+// A worker that is ended in the middle of a test must not leave a service behind.
+process.on('exit', () => running.forEach(child => void child.kill('SIGKILL')))
+
+/** Starts `tally <command>` with settings in its environment. */
+export function startProcess(command: string[], settings: Environment): TallyProcess {
+  const child = spawn(program, command, {
+    env: { ...bareEnvironment(), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let isToEnd = false
+  const ended = once(child, 'close').then(([code, signal]) => {
+    running.delete(child)
+    for (const waiting of watchers) waiting()
+    // The test that is hurt by it sees a refused connection only; this says why.
+    if (!isToEnd)
+      console.error(`tally ${command.join(' ')} ended by itself (${code ?? signal}):\n${log.slice(-5_000)}`)
+    return code as number | null
+  })
+  let log = ''
+  const watchers = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      log += text
+      for (const waiting of watchers) waiting()
+    })
+  }
+  return {
+    log: () => log,
+    pid: child.pid ?? 0,
+    ended,
+    line: matches =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = jsonLines(log).find(matches)
+          if (found === undefined && running.has(child)) return
+          watchers.delete(look)
+          if (found === undefined) reject(new Error(`tally ${command.join(' ')} ended too early:\n${log}`))
+          else resolve(found)
+        }
+        watchers.add(look)
+        look()
+      }),
+    end(signal = 'SIGTERM') {
+      isToEnd = true
+      child.kill(signal)
+      return ended
+    },
+  }
+}
+
+export type Finished = { code: number | null; stdout: string; stderr: string }
+
+/** Runs a `tally` command to its end, with `input` on its stdin. */
+export async function runTally(command: string[], settings: Environment, input = ''): Promise<Finished> {
+  const child = spawn(program, command, {
+    env: { ...bareEnvironment(), ...settings },
+    stdio: 'pipe',
+  })
+  child.stdin.on('error', () => {}).end(input)
+  running.add(child)
+  const read = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      read[name] += text
+    })
+  }
+  const [code] = (await once(child, 'close')) as [number | null]
+  running.delete(child)
+  return { code, ...read }
+}
+
+/** What a command needs to run at all; settings of this machine must not leak into a test. */
+const bareEnvironment = (): Environment => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' })
+
+function jsonLines(log: string): LogLine[] {
+  return log
+    .split('\n')
+    .slice(0, -1)
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as LogLine)
+}

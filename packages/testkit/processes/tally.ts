@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto'
+import { copyKey, createKey, type NewKey } from '@tally/access'
+import {
+  connectKafka,
+  createTopics,
+  type KafkaConnection,
+  openProducer,
+  type RecordHeaders,
+  topicNames,
+} from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { whenReady } from '@tally/storage'
+import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../servers/database.ts'
+import { until } from '../until.ts'
+import { type Ask, ask, type Reply } from './http.ts'
+import { type Environment, startProcess, type TallyProcess } from './process.ts'
+
+export type TopicType = 'organizations' | 'events' | 'orders' | 'refunds'
+
+/** A record as a till sends it; without `key`, its own organizationId or eventId. */
+export type TestRecord = {
+  type: TopicType
+  // biome-ignore lint/suspicious/noExplicitAny: a bad record may be anything
+  value: any
+  key?: string | Buffer | null
+  headers?: RecordHeaders
+}
+
+export type Options = {
+  projectors?: number
+  queries?: number
+  partitions?: number
+  settings?: Environment
+  /** A Postgres other than the run's, for a test that breaks it. */
+  server?: string
+  /** Brokers other than the run's, for a test that breaks them. */
+  brokers?: string
+  /** Creates the topics under a prefix; by default, each has one replica. */
+  makeTopics?: (kafka: KafkaConnection, topicPrefix: string) => Promise<unknown>
+}
+
+export type Tally = {
+  settings: Environment
+  database: TestDatabase
+  /** The run's Redis, or its Redis Cluster (TALLY_TEST_REDIS=cluster). */
+  redis: WholeRedis
+  projectors: TallyProcess[]
+  queries: { process: TallyProcess; address: string }[]
+  /** Sends records in their order; resolves when Kafka has them all. A value that is no Buffer becomes JSON. */
+  produce(records: TestRecord[]): Promise<void>
+  /** Waits until everything that Kafka has by now is counted. */
+  settle(): Promise<void>
+  /** `produce`, then `settle`. */
+  count(records: TestRecord[]): Promise<void>
+  /** Makes a key with all scopes, or as told, and returns its token. */
+  key(organizationId: string, over?: Partial<NewKey>): Promise<string>
+  /** Asks a query process; the first, unless told otherwise. */
+  get(path: string, ask?: Ask & { query?: number }): Promise<Reply>
+  startProjector(): Promise<TallyProcess>
+  startQuery(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
+  startAdmin(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
+  stop(): Promise<void>
+}
+
+/** Tally's processes for the tests of one file: started before the first, stopped after the last. */
+export function useTally(options: Options = {}): Tally {
+  const tally = {} as Tally
+  beforeAll(async () => {
+    Object.assign(tally, await startTally(options))
+  })
+  afterAll(() => tally.stop?.())
+  return tally
+}
+
+const unlimited = 'Trial=1000000,ActiveDayPass=1000000,Inactive=1000000'
+
+/** TALLY_TEST_PROJECTORS runs the tests that do not say otherwise with so many. */
+const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
+
+const ofOneReplica = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>
+  createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
+
+/** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
+export async function startTally(options: Options) {
+  const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {}, server } = options
+  const servers = inject('servers')
+  const { brokers = servers.kafkaBrokers } = options
+  const makeTopics = options.makeTopics ?? ofOneReplica(partitions)
+  const name = `test-${randomBytes(6).toString('hex')}`
+  const releases: (() => Promise<unknown> | unknown)[] = []
+  const stop = async () => {
+    for (const release of releases.splice(0).reverse()) await release()
+  }
+  try {
+    const database = await freshDatabase(server === undefined ? {} : { server })
+    releases.push(database.drop)
+    const own = {
+      KAFKA_BROKERS: brokers,
+      KAFKA_GROUP_ID: name,
+      TOPIC_PREFIX: name,
+      DATABASE_URL: database.url,
+      REDIS_URL: servers.redisUrl,
+      REDIS_PREFIX: name,
+      QUERY_HOST: '127.0.0.1',
+      QUERY_PORT: '0',
+      ADMIN_PORT: '0',
+      OPS_HOST: '127.0.0.1',
+      OPS_PORT: '0',
+      RATE_LIMITS: unlimited,
+      ...settings,
+    }
+    const kafka = connectKafka(
+      { brokers: brokers.split(','), ssl: false },
+      { clientId: 'test', logger: openLogger('test', 'silent') },
+    )
+    releases.push(() => kafka.close())
+    await makeTopics(kafka, name)
+    const names = topicNames(name)
+    const producer = await openProducer(kafka)
+    releases.push(() => producer.close())
+    const redis = openWholeRedis(servers.redisUrl.split(','), {
+      name: 'test',
+      commandTimeoutMs: 5_000,
+      onError: () => {},
+    })
+    releases.push(() => redis.disconnect())
+    await whenReady(redis, 5_000)
+
+    const start = async (command: string, message: string, more: Environment = {}) => {
+      const process = startProcess([command], { ...own, ...more })
+      releases.push(() => process.end())
+      const { address = '' } = await process.line(({ msg }) => msg === message)
+      return { process, address }
+    }
+    const startQuery = (more?: Environment) => start('query', 'query started', more)
+    const startAdmin = (more?: Environment) => start('admin', 'admin started', more)
+
+    const tally: Tally = {
+      settings: own,
+      database,
+      redis,
+      projectors: [],
+      queries: [],
+      async produce(records) {
+        await producer.send(
+          records.map(({ type, value, key = keyOf(type, value), headers = {} }) => ({
+            topic: names[type],
+            key,
+            headers,
+            value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
+          })),
+        )
+      },
+      settle: () => settled(redis, own, { partitions }),
+      async count(records) {
+        await tally.produce(records)
+        await tally.settle()
+      },
+      async key(organizationId, over = {}) {
+        const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
+        const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
+        const { stored, token } = await createKey(database.db, wanted as NewKey)
+        await copyKey(redis, allKeys(name), stored)
+        return token
+      },
+      get: (path, { query = 0, ...rest } = {}) => ask(tally.queries[query]?.address ?? '', path, rest),
+      async startProjector() {
+        const { process } = await start('projector', 'projector started')
+        tally.projectors.push(process)
+        return process
+      },
+      startQuery,
+      startAdmin,
+      stop,
+    }
+    const [first] = await Promise.all([
+      Promise.all(Array.from({ length: queries }, () => startQuery())),
+      ...Array.from({ length: projectors }, () => tally.startProjector()),
+    ])
+    tally.queries.push(...first)
+    return tally
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The moment up to which each partition is counted and published, as `meta.asOf` says it for an event. */
+async function settled(
+  redis: WholeRedis,
+  own: Environment,
+  { partitions }: { partitions: number },
+): Promise<void> {
+  const since = Date.now()
+  const names = topicNames(own.TOPIC_PREFIX ?? '')
+  const all = Array.from({ length: partitions }, (_, shard) => shard)
+  const wanted = [
+    { shard: 0, topic: names.organizations },
+    ...[names.events, names.orders, names.refunds].flatMap(topic => all.map(shard => ({ shard, topic }))),
+  ]
+  await until('everything produced is counted', async () => {
+    const moments = await Promise.all(
+      wanted.map(({ shard, topic }) => redis.hget(`${own.REDIS_PREFIX}:shard:{${shard}}`, `as-of:${topic}`)),
+    )
+    return moments.every(moment => Number(moment ?? 0) >= since)
+  })
+}
+
+function keyOf(type: TopicType, value: { organizationId?: string; eventId?: string }): string {
+  return String(type === 'organizations' ? value.organizationId : value.eventId).toLowerCase()
+}

@@ -1,0 +1,37 @@
+import { added } from '@tally/dead-letters'
+import type { KafkaRecord, RecordHeaders } from '@tally/kafka'
+
+type Over = {
+  partition?: number
+  offset?: number
+  key?: Buffer | null
+  value?: Buffer | null
+  headers?: RecordHeaders
+}
+
+/** A dead letter of a topic, as it is read: an order without items, unless told otherwise. */
+export function letterRecord(
+  topic: string,
+  {
+    partition = 0,
+    offset = 0,
+    key = Buffer.from('key'),
+    value = Buffer.from('{"items":null}'),
+    headers = {},
+  }: Over = {},
+): KafkaRecord {
+  const all: [string, RecordHeaders[string]][] = [
+    [added.reason, 'schema'],
+    [added.topic, topic],
+    [added.partition, String(partition)],
+    [added.offset, String(offset)],
+    [added.message, 'items: must be an array'],
+  ]
+  const made: RecordHeaders = Object.create(null)
+  for (const [name, values] of [...Object.entries(headers), ...all]) {
+    const now = [values].flat().map(one => (typeof one === 'string' ? Buffer.from(one) : one))
+    const [first = null, ...more] = name in made ? [made[name] ?? null, ...now].flat() : now
+    made[name] = more.length === 0 ? first : [first, ...more]
+  }
+  return { offset: 0, timestampMs: 1_788_636_667_000, key, value, headers: made }
+}

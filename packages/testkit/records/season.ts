@@ -1,0 +1,115 @@
+import type { TestRecord } from '../processes/tally.ts'
+import { type Festival, newFestival } from './festival.ts'
+
+/** A generator of numbers below `n`, the same for the same seed (mulberry32). */
+export function dice(seed: number): (n: number) => number {
+  let state = seed
+  return n => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return (((t ^ (t >>> 14)) >>> 0) % 1_000_003) % n
+  }
+}
+
+const zones = ['Europe/Rome', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Chatham', 'UTC', null]
+const statuses = [
+  'PreOrder',
+  'Pending',
+  'Paid',
+  'Paid',
+  'Preparing',
+  'ReadyForPickup',
+  'Completed',
+  'Completed',
+  'Cancelled',
+]
+
+/**
+ * Records of a whole season, in any order: several versions of everything, repeats, refunds before their orders, of
+ * nothing and of more than was paid, changes of zone, days, areas and menu. No two different records claim the same
+ * version or refund id, so that the order decides nothing (messages.md, section 2). Two organizations own the events.
+ */
+export function season(
+  seed: number,
+  { events = 4, orders = 60 } = {},
+): { festivals: Festival[]; records: TestRecord[] } {
+  const roll = dice(seed)
+  const organizations = [newFestival().organizationId, newFestival().organizationId] as const
+  const festivals = Array.from({ length: events }, (_, index) =>
+    newFestival({ organizationId: organizations[index % 2 === 0 ? 0 : 1] }),
+  )
+  const records = festivals.flatMap(festival => [festival.organization(), ...evening(festival, roll, orders)])
+  const repeats = records.filter(() => roll(10) === 0)
+  return { festivals, records: shuffled([...records, ...repeats], roll) }
+}
+
+function evening(festival: Festival, roll: (n: number) => number, count: number): TestRecord[] {
+  const ids = Array.from({ length: count }, (_, index) => `${'abAB9~'[roll(6)]}${index}`)
+  const line = () => ({
+    menuItemId: 1 + roll(6),
+    itemName: `Thing ${roll(3)}`,
+    quantity: 1 + roll(4),
+    unitPrice: roll(2000) / 100,
+  })
+  const order = (orderId: string, version: number) =>
+    festival.order({
+      orderId,
+      version,
+      status: statuses[roll(statuses.length)],
+      areaId: 1 + roll(4),
+      dayId: 1 + roll(5),
+      orderDateTime: new Date(
+        Date.UTC(2026, 9, 24 + roll(3), roll(24), roll(60), roll(60), roll(3) * 7),
+      ).toISOString(),
+      totalAmount: roll(6000) / 100,
+      items: Array.from({ length: roll(5) }, line),
+    })
+  const refundLine = () => ({ menuItemId: 1 + roll(7), quantity: 1 + roll(5), amount: roll(900) / 100 })
+  const refund = (index: number) => {
+    const lines = Array.from({ length: roll(3) }, refundLine)
+    const total = lines.reduce((cents, { amount }) => cents + Math.round(amount * 100), roll(3) * 50)
+    const refundedAt = roll(5) === 0 ? '2026-08-18T23:00:00Z' : '2026-10-26T10:00:00+02:00'
+    return festival.refund({
+      orderId: ids[roll(count)] ?? 'gone',
+      refundId: `r${index}`,
+      refundedAt,
+      amount: total / 100,
+      lines,
+    })
+  }
+  return [
+    ...[1, 2, 3].slice(roll(3)).map(version => festivalEvent(festival, version, roll)),
+    ...ids.flatMap(orderId =>
+      Array.from({ length: 1 + roll(3) }, (_, index) => order(orderId, 1 + index * 2)),
+    ),
+    ...Array.from({ length: Math.ceil(count / 3) }, (_, index) => refund(index)),
+  ]
+}
+
+function festivalEvent(festival: Festival, version: number, roll: (n: number) => number): TestRecord {
+  const open = roll(7)
+  return festival.event({
+    version,
+    timeZone: zones[roll(zones.length)],
+    areas: [1, 2, 3].slice(roll(3)).map(areaId => ({ areaId, name: `Area ${areaId}` })),
+    days: [1, 2, 3, 4].slice(roll(4)).map(dayId => ({
+      dayId,
+      date: `2026-10-2${4 + roll(3)}`,
+      openedAt: '2026-10-24T10:00:00Z',
+      closedAt: dayId === open ? null : `2026-10-2${7 + roll(2)}T0${roll(3)}:00:00Z`,
+    })),
+    menuItems: [1, 2, 3, 4]
+      .slice(roll(4))
+      .map(menuItemId => ({ menuItemId, name: `Dish ${version}-${menuItemId}`, categoryName: '' })),
+  })
+}
+
+export function shuffled<T>(list: T[], roll: (n: number) => number): T[] {
+  const copy = [...list]
+  for (let last = copy.length - 1; last > 0; last--) {
+    const other = roll(last + 1)
+    ;[copy[last], copy[other]] = [copy[other] as T, copy[last] as T]
+  }
+  return copy
+}

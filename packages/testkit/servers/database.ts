@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import { migrate, openPostgres } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import { sql } from 'kysely'
+import { inject } from 'vitest'
+
+export type TestDatabase = { url: string; db: Postgres; drop: () => Promise<void> }
+
+/** Creates a database with the schema on the run's server, or on another one; `drop` closes and deletes it. */
+export async function freshDatabase({
+  migrated = true,
+  server = inject('servers').databaseUrl,
+} = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await onServer(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  const db = open(url.href)
+  if (migrated) await migrate(db)
+  const drop = async () => {
+    await db.destroy()
+    await onServer(server, `drop database ${name} with (force)`)
+  }
+  return { url: url.href, db, drop }
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const db = open(url)
+  await sql
+    .raw(statement)
+    .execute(db)
+    .finally(() => db.destroy())
+}
+
+function open(url: string): Postgres {
+  // With more concurrent queries than connections on a busy machine, the last ones wait long.
+  const timeouts = { statementTimeoutMs: 30_000, connectTimeoutMs: 30_000 }
+  return openPostgres(url, { name: 'test', max: 5, ...timeouts, onError: () => {} })
+}

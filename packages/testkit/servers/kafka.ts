@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import type {
+  ConsumeOptions,
+  Consumer,
+  KafkaRecord,
+  OutgoingRecord,
+  Producer,
+  RecordBatch,
+  StartOffsets,
+} from '@tally/kafka'
+import {
+  CREATE_TIMEOUT_MS,
+  connectKafka,
+  consumeBatches,
+  endOffsets,
+  inside,
+  type KafkaConnection,
+  openProducer,
+} from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import type { Transaction } from 'kafkajs'
+import { onTestFinished } from 'vitest'
+
+/** A connection that is closed with the test. */
+export function connectForTest(brokers: string): KafkaConnection {
+  const logger = openLogger('test', 'silent')
+  const connection = connectKafka({ brokers: brokers.split(','), ssl: false }, { clientId: 'test', logger })
+  onTestFinished(() => connection.close())
+  return connection
+}
+
+/** A topic of its own for a test. */
+export async function newTopic(
+  connection: KafkaConnection,
+  { partitions = 1, config = {} }: { partitions?: number; config?: Record<string, string> } = {},
+): Promise<string> {
+  const topic = `test-${randomUUID()}`
+  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+  const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }]
+  await inside(connection).admin.use(admin =>
+    admin.createTopics({ topics: wanted, timeout: CREATE_TIMEOUT_MS }),
+  )
+  return topic
+}
+
+/** Deletes the records before an offset, as retention would. */
+export async function deleteBefore(
+  connection: KafkaConnection,
+  { topic, partition, offset }: { topic: string; partition: number; offset: number },
+): Promise<void> {
+  await inside(connection).admin.use(async admin => {
+    // kafkajs deletes only where it has asked for the topic before.
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
+  })
+}
+
+export async function producerForTest(connection: KafkaConnection): Promise<Producer> {
+  const producer = await openProducer(connection)
+  onTestFinished(() => producer.close())
+  return producer
+}
+
+export async function sendAll(connection: KafkaConnection, records: OutgoingRecord[]): Promise<void> {
+  const producer = await openProducer(connection)
+  await producer.send(records)
+  await producer.close()
+}
+
+export type Reading = { consumer: Consumer; batches: RecordBatch[]; records: KafkaRecord[]; crashes: Error[] }
+
+/** Reads topics and keeps what came; `onBatch` may be replaced, what it throws keeps nothing. */
+export async function readForTest(
+  connection: KafkaConnection,
+  options: Partial<ConsumeOptions> & { topics: string[] },
+): Promise<Reading> {
+  const reading = { batches: [], records: [], crashes: [] } as Omit<Reading, 'consumer'>
+  const consumer = await consumeBatches(connection, {
+    groupId: `group-${randomUUID()}`,
+    onCrash: error => void reading.crashes.push(error),
+    ...options,
+    async onBatch(batch, control) {
+      const next = (await options.onBatch?.(batch, control)) ?? batch.next
+      reading.batches.push(batch)
+      reading.records.push(...batch.records)
+      return next
+    },
+  })
+  onTestFinished(() => consumer.stop())
+  return { ...reading, consumer }
+}
+
+/** Waits until something holds; fails with its name after `withinMs`. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 40_000,
+): Promise<void> {
+  for (const end = Date.now() + withinMs; !(await holds()); ) {
+    if (Date.now() > end) throw new Error(`not within ${withinMs / 1000} s: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}
+
+/** Waits until readers see the log of partition 0 up to `end`: the record that ends a transaction is written after its commit. */
+export function untilVisible(connection: KafkaConnection, topic: string, end: number): Promise<void> {
+  return until(`the log is visible up to ${end}`, async () => {
+    const ends = await endOffsets(connection, [topic])
+    return ends.get(topic)?.get(0)?.end === end
+  })
+}
+
+/** A transaction of a producer of its own. */
+export async function beginTransaction(connection: KafkaConnection): Promise<Transaction> {
+  const producer = inside(connection).kafka.producer({
+    transactionalId: randomUUID(),
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
+  await producer.connect()
+  onTestFinished(() => producer.disconnect())
+  return producer.transaction()
+}
+
+/** Records without a key, for one partition. */
+export const texts = (topic: string, values: string[], partition = 0): OutgoingRecord[] =>
+  values.map(value => ({ topic, key: null, value, partition }))
+
+/** To read partition 0 of a topic from an offset on. */
+export const startAt = (topic: string, offset: number): StartOffsets =>
+  new Map([[topic, new Map([[0, offset]])]])
+
+export const textOf = (record: { value: Buffer | null }): string => String(record.value)

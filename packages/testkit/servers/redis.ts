@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
+import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
+import { openRedis, type RedisOptions } from '@tally/storage'
+import { expect, inject, vi } from 'vitest'
+
+export type WholeRedis = ReadModelRedis & AccessRedis
+export type AllKeys = RedisKeys & AccessKeys
+
+/** A client with every script of Tally. */
+export const openWholeRedis = (nodes: string[], options: RedisOptions): WholeRedis =>
+  openRedis(nodes, options, { ...readModelScripts, ...accessScripts })
+
+/** Every key that Tally has under a prefix. */
+export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix), ...accessKeys(prefix) })
+
+/** A connection to the run's Redis, and keys under a prefix of its own. Close it with `disconnect()`. */
+export async function testRedis(): Promise<{ redis: WholeRedis; keys: AllKeys }> {
+  const redis = openWholeRedis(inject('servers').redisUrl.split(','), {
+    name: 'test',
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  return { redis, keys: allKeys(`test-${randomBytes(6).toString('hex')}`) }
+}

@@ -1,0 +1,103 @@
+import type { Festival } from '../cast/festival.ts'
+import { addDays, localTime, timestampOf } from './localTime.ts'
+import { uuidFrom } from './random.ts'
+
+/** An event lists at most 1,000 days (messages.md, Event); a feed that goes on for longer begins the next event. */
+export const daysPerEvent = 1000
+
+/** The last dish is handed over, and the last refund made, within this time after last orders. */
+const clearingMinutes = 90
+
+/** One day of one festival: its event and its hours, in milliseconds since 1970. */
+export type FestivalDay = {
+  festival: Festival
+  eventId: string
+  dayId: number
+  date: string
+  opensMs: number
+  lastOrdersMs: number
+  closesMs: number
+}
+
+/**
+ * What makes one run of the feed differ from another; `orders` are those of one evening over all festivals.
+ * Runs that differ have events of their own: the ids of their orders would meet otherwise.
+ */
+export type Run = { seed: number; date: string; orders: number }
+
+/** The day of `festival` in an evening, counted from 0 since the run's date (YYYY-MM-DD). */
+export function festivalDay(festival: Festival, run: Run, evening: number): FestivalDay {
+  const date = addDays(run.date, evening)
+  const at = (clock: string, more = 0) => localTime(date, minutesOf(clock) + more, festival.timeZone)
+  const edition = Math.floor(evening / daysPerEvent)
+  return {
+    festival,
+    eventId: uuidFrom(`event ${run.seed} ${run.date} ${run.orders} ${festival.organizationId} ${edition}`),
+    dayId: (evening % daysPerEvent) + 1,
+    date,
+    opensMs: at(festival.opens),
+    lastOrdersMs: at(festival.lastOrders),
+    closesMs: at(festival.lastOrders, clearingMinutes),
+  }
+}
+
+/**
+ * The event with its days up to and including this evening's, which is open or closed: every day takes two
+ * versions of the event (messages.md, Event).
+ */
+export function eventRecord(festival: Festival, run: Run, evening: number, state: 'open' | 'closed') {
+  const firstEvening = evening - (evening % daysPerEvent)
+  const first = festivalDay(festival, run, firstEvening)
+  const dayCount = evening - firstEvening + 1
+  const days = Array.from({ length: dayCount }, (_, index) =>
+    festivalDay(festival, run, firstEvening + index),
+  )
+  return {
+    eventId: first.eventId,
+    organizationId: festival.organizationId,
+    version: 2 * dayCount - (state === 'open' ? 1 : 0),
+    name: `${festival.eventName} ${first.date.slice(0, 4)}`,
+    startDate: timestampOf(first.opensMs),
+    timeZone: festival.timeZone,
+    areas: festival.areas.map(({ areaId, name }) => ({ areaId, name })),
+    days: days.map(({ dayId, date, opensMs, closesMs }) => ({
+      dayId,
+      date,
+      openedAt: timestampOf(opensMs),
+      closedAt: dayId < dayCount || state === 'closed' ? timestampOf(closesMs) : null,
+    })),
+    menuItems: menuItems(festival).map(({ menuItemId, name, categoryName }) => ({
+      menuItemId,
+      name,
+      categoryName,
+    })),
+  }
+}
+
+/** What the organizations topic says of a festival's organization; it never changes. */
+export function organizationRecord({ organizationId, organizationName, organizationStatus }: Festival) {
+  return { organizationId, version: 1, name: organizationName, status: organizationStatus }
+}
+
+export type MenuItem = {
+  menuItemId: number
+  name: string
+  categoryName: string
+  cents: number
+  weight: number
+  soldAt: readonly number[]
+}
+
+/** The menu as a flat list; ids count from 1 in the order of the menu. */
+export function menuItems({ menu }: Festival): MenuItem[] {
+  return menu
+    .flatMap(({ name: categoryName, soldAt, dishes }) =>
+      dishes.map(([name, cents, weight]) => ({ name, categoryName, cents, weight, soldAt })),
+    )
+    .map((item, index) => ({ menuItemId: index + 1, ...item }))
+}
+
+/** `HH:MM` as minutes after midnight; `25:30` is half past one of the next day. */
+export function minutesOf(clock: string): number {
+  return Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
+}

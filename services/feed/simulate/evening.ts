@@ -1,0 +1,128 @@
+import type { Area } from '../cast/festival.ts'
+import { festivals } from '../cast/index.ts'
+import { emptyQueue, type Queue } from '../queue.ts'
+import type { FeedRecord, FeedTopic } from '../record.ts'
+import { arrivals } from './arrivals.ts'
+import { eventRecord, type FestivalDay, festivalDay, menuItems, type Run } from './calendar.ts'
+import { orderRecord, type PlacedOrder, placeOrder } from './order.ts'
+import { type Random, randomFrom } from './random.ts'
+import { type GivenBack, refundOf, refundRecord } from './refund.ts'
+
+/** `evening` counts from 0. */
+export type Evening = Run & { evening: number }
+
+/** What waits in the queue: a record that is ready, or a guest who is about to order. */
+type Coming =
+  | { kind: 'record'; topic: FeedTopic; key: string; value: string }
+  | { kind: 'guest'; stall: Stall }
+type Stall = {
+  day: FestivalDay
+  random: Random
+  guests: Iterator<number>
+  numbers: Map<number, number>
+  refunds: number
+}
+
+/** Parts of what is sent: senders that repeat a record, and refunds that overtake their order. */
+const repeated = 0.004
+const overtaken = 0.12
+
+/**
+ * All records of one evening over all festivals, in the order of their own time. Only what is open at one
+ * moment is in memory: a guest's order is made when the guest arrives.
+ */
+export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
+  const queue = emptyQueue<Coming>()
+  for (const [index, festival] of festivals.entries()) {
+    const day = festivalDay(festival, evening, evening.evening)
+    const random = randomFrom(`orders ${day.eventId} ${evening.evening}`)
+    const guests = arrivals(day, ordersOf(index, evening.orders), random)
+    addRecord(queue, day.opensMs, 'events', day, eventRecord(festival, evening, evening.evening, 'open'))
+    addNextGuest(queue, { day, random, guests, numbers: new Map(), refunds: 0 })
+    // No order is sent after closesMs: a second later, the closed day comes behind all that was sold on it.
+    addRecord(
+      queue,
+      day.closesMs + 1000,
+      'events',
+      day,
+      eventRecord(festival, evening, evening.evening, 'closed'),
+    )
+  }
+  for (let next = queue.take(); next !== undefined; next = queue.take()) {
+    const { atMs, entry } = next
+    if (entry.kind === 'record') {
+      yield { atMs, topic: entry.topic, key: entry.key, value: entry.value }
+      continue
+    }
+    serveGuest(queue, entry.stall, atMs)
+    addNextGuest(queue, entry.stall)
+  }
+}
+
+/** How many of an evening's orders a festival gets: by weight, and together exactly all of them. */
+export function ordersOf(index: number, orders: number): number {
+  const total = festivals.reduce((sum, { weight }) => sum + weight, 0)
+  const upTo = (count: number) =>
+    Math.round((orders * festivals.slice(0, count).reduce((sum, { weight }) => sum + weight, 0)) / total)
+  return upTo(index + 1) - upTo(index)
+}
+
+function addNextGuest(queue: Queue<Coming>, stall: Stall) {
+  const next = stall.guests.next()
+  if (next.done !== true) queue.add(next.value, { kind: 'guest', stall })
+}
+
+/** Makes the order and puts all that will be sent about it in the queue. */
+function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
+  const { day, random, numbers } = stall
+  const area = random.pick(day.festival.areas)
+  const number = (numbers.get(area.areaId) ?? 0) + 1
+  numbers.set(area.areaId, number)
+  const order = placeOrder(day, area, onSaleAt(day, area), number, atMs, random)
+  const given = refundOf(day, order, random)
+  const heldUntilMs = given === null ? 0 : addRefund(queue, stall, order, given)
+  for (const [index, step] of order.steps.entries()) {
+    const sentMs = Math.min(Math.max(step.atMs, heldUntilMs), day.closesMs)
+    send(queue, sentMs, 'orders', stall, orderRecord(day, order, index))
+  }
+}
+
+/**
+ * A refund is made at the cash desk, which is always on line. The till that took the order sometimes is not:
+ * it sends what it kept when it is back, minutes after the refund. Returns until when it is off line (0: never).
+ */
+function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given: GivenBack): number {
+  const { day, random } = stall
+  stall.refunds++
+  const refundId = `R-${day.date.replaceAll('-', '')}-${stall.refunds}`
+  send(queue, given.atMs, 'refunds', stall, refundRecord(day, order, refundId, given))
+  return random.chance(overtaken) ? given.atMs + random.whole(20, 240) * 1000 : 0
+}
+
+/** Puts a record in the queue, now and then twice: senders deliver at least once (messages.md section 2). */
+function send(queue: Queue<Coming>, atMs: number, topic: FeedTopic, { day, random }: Stall, value: object) {
+  addRecord(queue, atMs, topic, day, value)
+  if (random.chance(repeated))
+    addRecord(queue, Math.min(atMs + random.whole(1, 90) * 1000, day.closesMs), topic, day, value)
+}
+
+function addRecord(
+  queue: Queue<Coming>,
+  atMs: number,
+  topic: FeedTopic,
+  { eventId }: FestivalDay,
+  value: object,
+) {
+  queue.add(atMs, { kind: 'record', topic, key: eventId, value: JSON.stringify(value) })
+}
+
+const menus = new Map<Area, ReturnType<typeof menuItems>>()
+
+function onSaleAt({ festival }: FestivalDay, area: Area) {
+  let items = menus.get(area)
+  if (items === undefined) {
+    items = menuItems(festival).filter(({ soldAt }) => soldAt.includes(area.areaId))
+    menus.set(area, items)
+  }
+  return items
+}

@@ -1,0 +1,238 @@
+import { decodeRecord, type Order, type Refund } from '@tally/contract'
+import { expect, test } from 'vitest'
+import { festivals, listOrganizations } from '../cast/index.ts'
+import type { FeedRecord } from '../record.ts'
+import { eventRecord, festivalDay, menuItems } from './calendar.ts'
+import { eveningSpan, type Simulation, simulate, simulationShare } from './simulate.ts'
+
+const oneEvening: Simulation = { seed: 1, orders: 3000, evenings: 1, date: '2026-09-04' }
+const records = [...simulate(oneEvening)]
+
+type Sent<Value> = { place: number; atMs: number; text: string; value: Value }
+
+/** The records of one topic as the projector would read them; fails on one that it would reject. */
+function read<Value>(topic: FeedRecord['topic'], from: FeedRecord[] = records): Sent<Value>[] {
+  return from.flatMap((record, place) => {
+    if (record.topic !== topic) return []
+    const decoded = decodeRecord(topic, Buffer.from(record.key ?? ''), Buffer.from(record.value ?? ''))
+    if (decoded.outcome === 'rejected') throw new Error(`${decoded.message}: ${record.value}`)
+    return [{ place, atMs: record.atMs ?? 0, text: record.value ?? '', value: decoded.value as Value }]
+  })
+}
+
+const orders = read<Order>('orders')
+const refunds = read<Refund>('refunds')
+const orderKey = ({ eventId, orderId }: { eventId: string; orderId: string }) => `${eventId} ${orderId}`
+const byOrder = Map.groupBy(orders, ({ value }) => orderKey(value))
+
+test('the same options give the same records, byte for byte', () => {
+  expect([...simulate(oneEvening)]).toEqual(records)
+})
+
+test('another seed gives other events, orders and refunds, and the same organizations', () => {
+  const others = [...simulate({ ...oneEvening, seed: 2 })]
+  const shared = new Set(records.map(({ value }) => value))
+  expect([...new Set(others.filter(({ value }) => shared.has(value)).map(({ topic }) => topic))]).toEqual([
+    'organizations',
+  ])
+})
+
+test('another seed gives other baskets, not just other ids', () => {
+  const amounts = (seed: number) =>
+    read<Order>('orders', [...simulate({ ...oneEvening, seed, orders: 50 })]).map(
+      ({ value }) => value.totalAmount,
+    )
+  expect(amounts(2)).not.toEqual(amounts(1))
+})
+
+test('every record is one that the projector takes', () => {
+  for (const topic of ['organizations', 'events', 'orders', 'refunds'] as const) {
+    expect(
+      read(topic, [...simulate({ seed: 7, orders: 4000, evenings: 2, date: '2026-10-24' })]).length,
+    ).toBeGreaterThan(0)
+  }
+})
+
+test('own time never runs backwards', () => {
+  const times = records.map(({ atMs }) => atMs ?? 0)
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
+})
+
+test('as many orders are placed as were asked for, over all organizations by their weight', () => {
+  expect(byOrder.size).toBe(3000)
+  const perEvent = Map.groupBy(byOrder.values(), ([first]) => first?.value.eventId)
+  expect([...perEvent.values()].map(list => list.length).toSorted((a, b) => b - a)).toEqual([
+    1200, 960, 540, 300,
+  ])
+})
+
+test('even a single order is sent', () => {
+  const few = read<Order>('orders', [...simulate({ ...oneEvening, orders: 1 })])
+  expect(new Set(few.map(({ value }) => value.orderId)).size).toBe(1)
+})
+
+test('each order sends versions 1, 2, 3 … in turn; only an exact repeat says a version again', () => {
+  for (const sent of byOrder.values()) {
+    const firsts = sent.filter(({ text }, index) => sent.findIndex(other => other.text === text) === index)
+    expect(firsts.map(({ value }) => value.version)).toEqual(firsts.map((_, index) => index + 1))
+  }
+  expect(new Set(orders.map(({ text }) => text)).size).toBeLessThan(orders.length)
+})
+
+test('an order goes through its statuses in their order, and some are called off', () => {
+  const ranks = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed']
+  const seen = new Set<string>()
+  for (const sent of byOrder.values()) {
+    const statuses = sent
+      .toSorted((a, b) => a.value.version - b.value.version)
+      .map(({ value }) => value.status)
+    for (const status of statuses) seen.add(status)
+    const walked = statuses.filter(status => status !== 'Cancelled').map(status => ranks.indexOf(status))
+    expect(walked).toEqual(walked.toSorted((a, b) => a - b))
+    if (statuses.includes('Cancelled')) expect(statuses.at(-1)).toBe('Cancelled')
+  }
+  expect([...seen].toSorted()).toEqual([...ranks, 'Cancelled'].toSorted())
+})
+
+test('refunds come with lines and of money only, and some before their order', () => {
+  expect(refunds.some(({ value }) => value.lines.length > 0)).toBe(true)
+  expect(refunds.some(({ value }) => value.lines.length === 0)).toBe(true)
+  const isEarly = ({ place, value }: Sent<Refund>) => place < (byOrder.get(orderKey(value))?.[0]?.place ?? -1)
+  const early = refunds.filter(isEarly).length
+  expect(early).toBeGreaterThan(0)
+  expect(early).toBeLessThan(refunds.length / 2)
+})
+
+test('a refund gives back no more than its order cost, and is not made before the order', () => {
+  for (const { value } of refunds) {
+    const order = byOrder.get(orderKey(value))?.at(-1)?.value
+    expect(value.amount).toBeLessThanOrEqual(order?.totalAmount ?? -1)
+    expect(value.refundedAt).toBeGreaterThanOrEqual(order?.orderDateTime ?? Number.POSITIVE_INFINITY)
+  }
+})
+
+test('an order that is called off after payment gets everything back', () => {
+  const calledOff = [...byOrder.values()].filter(sent =>
+    ['Paid', 'Cancelled'].every(status => sent.some(({ value }) => value.status === status)),
+  )
+  expect(calledOff.length).toBeGreaterThan(0)
+  for (const [first] of calledOff) {
+    const total = first && byOrder.get(orderKey(first.value))?.at(-1)?.value.totalAmount
+    const given = refunds.find(({ value }) => first && orderKey(value) === orderKey(first.value))
+    expect(given?.value.amount).toBe(total)
+  }
+})
+
+test('supper fills the hour: the fish festival sells most between 19:00 and 21:00', () => {
+  const eventId = read<{ eventId: string; name: string }>('events').find(({ value }) =>
+    value.name.startsWith('Sagra'),
+  )?.value.eventId
+  const placed = [...byOrder.values()].flatMap(([first]) =>
+    first?.value.eventId === eventId && first ? [first.value.orderDateTime] : [],
+  )
+  const hours = Map.groupBy(placed, atMs => (new Date(atMs).getUTCHours() + 2) % 24)
+  const count = (hour: number) => hours.get(hour)?.length ?? 0
+  expect(count(19) + count(20)).toBeGreaterThan(0.45 * placed.length)
+  expect(count(21)).toBeGreaterThan(count(22))
+  expect(count(18)).toBeLessThan(count(19) / 2)
+})
+
+test('an order has 1 to 6 lines of what its area sells, in whole cents', () => {
+  const menus = festivals.map(menuItems)
+  for (const { value, text } of orders) {
+    expect(value.items.length).toBeGreaterThanOrEqual(1)
+    expect(value.items.length).toBeLessThanOrEqual(6)
+    expect(text).not.toMatch(/\d\.\d{3}/)
+    const [line] = value.items
+    const isSoldThere = menus.some(menu =>
+      menu.some(
+        item =>
+          item.menuItemId === line?.menuItemId &&
+          item.name === line.itemName &&
+          item.soldAt.includes(value.areaId),
+      ),
+    )
+    expect(isSoldThere).toBe(true)
+  }
+})
+
+test('totals differ from what was paid and from what the lines say: cash, discounts, cover charges', () => {
+  const paid = orders.map(({ value }) => value).filter(({ status }) => status === 'Completed')
+  const gross = ({ items }: Order) =>
+    items.reduce((sum, { quantity, unitPrice }) => sum + quantity * unitPrice, 0)
+  expect(paid.every(({ amountPaid, totalAmount }) => amountPaid >= totalAmount)).toBe(true)
+  expect(paid.some(({ amountPaid, totalAmount }) => amountPaid > totalAmount)).toBe(true)
+  expect(paid.some(order => order.totalAmount < gross(order))).toBe(true)
+  expect(paid.some(order => order.totalAmount > gross(order))).toBe(true)
+})
+
+test('an evening opens the day of its events before the first order and closes it after the last', () => {
+  const both = [...simulate({ ...oneEvening, orders: 400, evenings: 2 })]
+  type Days = {
+    eventId: string
+    version: number
+    days: { dayId: number; date: string; closedAt: number | null }[]
+  }
+  const events = Map.groupBy(read<Days>('events', both), ({ value }) => value.eventId)
+  expect(events.size).toBe(4)
+  for (const [eventId, sent] of events) {
+    expect(sent.map(({ value }) => value.version)).toEqual([1, 2, 3, 4])
+    expect(sent.map(({ value }) => value.days.map(day => day.closedAt !== null))).toEqual([
+      [false],
+      [true],
+      [true, false],
+      [true, true],
+    ])
+    expect(sent[3]?.value.days.map(({ dayId, date }) => [dayId, date])).toEqual([
+      [1, '2026-09-04'],
+      [2, '2026-09-05'],
+    ])
+    for (const order of read<Order>('orders', both)) {
+      if (order.value.eventId !== eventId) continue
+      const [opened, closed] = order.value.dayId === 1 ? [sent[0], sent[1]] : [sent[2], sent[3]]
+      expect(order.place).toBeGreaterThan(opened?.place ?? Number.POSITIVE_INFINITY)
+      expect(order.place).toBeLessThan(closed?.place ?? -1)
+    }
+  }
+})
+
+test('the organizations are those that the list names, one of them on trial', () => {
+  const sent = read<{ organizationId: string; name: string; status: string }>('organizations').map(
+    ({ value }) => value,
+  )
+  expect(sent.map(({ organizationId, name }) => ({ organizationId, name }))).toEqual(listOrganizations())
+  expect(sent.map(({ status }) => status).toSorted()).toEqual([
+    'ActiveDayPass',
+    'ActiveDayPass',
+    'ActiveDayPass',
+    'Trial',
+  ])
+})
+
+test('a simulation without an end goes on with the next calendar day', () => {
+  const dates = new Set<string>()
+  for (const { topic, value } of simulate({ seed: 1, orders: 5, evenings: 0, date: '2026-12-30' })) {
+    if (topic === 'events')
+      dates.add((JSON.parse(value ?? '') as { days: { date: string }[] }).days.at(-1)?.date ?? '')
+    if (dates.size === 3) break
+  }
+  expect([...dates]).toEqual(['2026-12-30', '2026-12-31', '2027-01-01'])
+})
+
+test('after 1,000 days, all that an event can list, the next event begins', () => {
+  const [festival] = festivals
+  if (festival === undefined) throw new Error('there is no festival')
+  const full = eventRecord(festival, oneEvening, 999, 'closed')
+  const next = eventRecord(festival, oneEvening, 1000, 'open')
+  expect([full.days.length, full.version, next.days.length, next.version]).toEqual([1000, 2000, 1, 1])
+  expect(next.eventId).not.toBe(full.eventId)
+  expect(festivalDay(festival, oneEvening, 1000)).toMatchObject({ eventId: next.eventId, dayId: 1 })
+})
+
+test('the share of a simulation grows from 0 to 1 with its own time', () => {
+  const { fromMs, toMs } = eveningSpan(oneEvening)
+  const share = simulationShare({ ...oneEvening, evenings: 2 })
+  expect([share(fromMs), share((fromMs + toMs) / 2), share(toMs), share(toMs + 86_400_000)]).toEqual([
+    0, 0.25, 0.5, 1,
+  ])
+})

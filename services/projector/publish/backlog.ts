@@ -1,0 +1,126 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import { keyOf, type Partition } from '@tally/projection'
+import type { Published } from '@tally/read-models'
+import { joinMarks, type Mark, openPending, type Pending } from './pending.ts'
+
+/** Events and organizations per piece: new changes wait no longer than one piece takes. */
+const pieceSize = 20
+
+export type BacklogEntry = {
+  events: Iterable<EventId>
+  organizations: Iterable<OrganizationId>
+  /** Raised once the whole entry is published. */
+  mark?: Mark
+}
+
+export type Piece = {
+  /** What to publish; the last piece of an entry includes its mark. */
+  pending: Pending
+  /**
+   * Events of the entry's earlier pieces: the mark covers them too, and the hash that lists them may have gone back.
+   */
+  noted: Published['events']
+  /** Call it when the piece is published; until then `next` returns the same piece. */
+  done(published: Published['events']): void
+}
+
+/** What must be published again but is not new: everything if Redis lost its data, or single documents that are old. */
+export type Backlog = {
+  /**
+   * Takes what does not wait here already. Marks of one shard cover the same events, so an entry is merged into one of its
+   * shard that has not begun.
+   */
+  add(entry: BacklogEntry): void
+  /**
+   * Takes the marks of what was published meanwhile, with its events: an entry's mark that ends where one of them begins is
+   * extended to its end. Redis refuses such a mark alone, and the entry would end behind everything that came since.
+   */
+  extend(marks: Iterable<Mark>, published: Published['events']): void
+  /** The next piece; undefined if nothing is left. */
+  next(): Piece | undefined
+  /** Whether anything of the partition is left. */
+  holds(of: Partition): boolean
+}
+
+type Entry = {
+  events: EventId[]
+  organizations: OrganizationId[]
+  marks: Mark[]
+  noted: Map<EventId, Published['events'][number]>
+  /** Its first piece was handed out: the events in it may already have been read. */
+  hasBegun: boolean
+}
+
+export function openBacklog(): Backlog {
+  const entries: Entry[] = []
+
+  const note = ({ noted }: Entry, published: Published['events']): void => {
+    for (const event of published)
+      if (event.revision > (noted.get(event.eventId)?.revision ?? -1)) noted.set(event.eventId, event)
+  }
+
+  const pieceOf = (entry: Entry): Piece => {
+    entry.hasBegun = true
+    const pending = openPending()
+    for (const id of entry.organizations.slice(0, pieceSize)) pending.addOrganization(id)
+    for (const id of entry.events.slice(0, pieceSize)) pending.addEvent(id, { whole: true })
+    const isLast = Math.max(entry.organizations.length, entry.events.length) <= pieceSize
+    if (isLast) for (const mark of entry.marks) pending.addMark(mark)
+    return {
+      pending,
+      noted: isLast ? [...entry.noted.values()] : [],
+      done(published) {
+        entry.organizations.splice(0, pieceSize)
+        entry.events.splice(0, pieceSize)
+        note(entry, published)
+        if (isLast) entries.shift()
+      },
+    }
+  }
+
+  /** Ids that are in no entry, or only in a piece that is being published. */
+  const notWaiting = <Id>(ids: Iterable<Id>, of: (entry: Entry) => Id[]): Id[] => {
+    const waiting = new Set(entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
+    return [...ids].filter(id => !waiting.has(id))
+  }
+
+  const add = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
+    if (entry.events.length + entry.organizations.length + entry.marks.length > 0)
+      entries.push({ ...entry, noted: new Map(), hasBegun: false })
+  }
+
+  return {
+    add({ events, organizations, mark }) {
+      if (mark === undefined)
+        return add({
+          events: notWaiting(events, entry => entry.events),
+          organizations: notWaiting(organizations, entry => entry.organizations),
+          marks: [],
+        })
+      const joined = entries.find(
+        ({ marks, hasBegun }) => !hasBegun && marks.some(({ partition }) => partition === mark.partition),
+      )
+      if (joined === undefined)
+        return add({ events: [...events], organizations: [...organizations], marks: [mark] })
+      joined.events = [...new Set([...joined.events, ...events])]
+      joined.organizations = [...new Set([...joined.organizations, ...organizations])]
+      joined.marks.push(mark)
+    },
+    extend(marks, published) {
+      for (const mark of marks) {
+        for (const entry of entries) {
+          const at = entry.marks.findIndex(one => keyOf(one) === keyOf(mark))
+          const known = entry.marks[at]
+          if (known === undefined || mark.since < known.since || mark.since > known.revision) continue
+          entry.marks[at] = joinMarks(known, mark)
+          note(
+            entry,
+            published.filter(({ shard }) => shard === mark.partition),
+          )
+        }
+      }
+    },
+    next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0])),
+    holds: of => entries.some(({ marks }) => marks.some(mark => keyOf(mark) === keyOf(of))),
+  }
+}

@@ -1,0 +1,62 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import { keyOf, type Partition } from '@tally/projection'
+import type { Unpublished } from '@tally/read-models'
+
+/** Everything of a partition that changed after revision `since`, up to `revision`. */
+export type Mark = Partition & { since: number; revision: number }
+
+/** Pending publications: what was committed but is not in Redis yet, merged by event and by partition. */
+export type Pending = {
+  events: Map<EventId, Unpublished>
+  organizations: Set<OrganizationId>
+  marks: Map<string, Mark>
+  addEvent(id: EventId, entry: Unpublished): void
+  addOrganization(id: OrganizationId): void
+  addMark(mark: Mark): void
+  addAll(pending: Pending): void
+  isEmpty(): boolean
+}
+
+export function openPending(): Pending {
+  const events = new Map<EventId, Unpublished>()
+  const organizations = new Set<OrganizationId>()
+  const marks = new Map<string, Mark>()
+  const pending: Pending = {
+    events,
+    organizations,
+    marks,
+    addEvent: (id, entry) => void events.set(id, join(events.get(id), entry)),
+    addOrganization: id => void organizations.add(id),
+    addMark: mark => void marks.set(keyOf(mark), joinMarks(marks.get(keyOf(mark)), mark)),
+    addAll(others) {
+      for (const [id, entry] of others.events) pending.addEvent(id, entry)
+      for (const id of others.organizations) pending.addOrganization(id)
+      for (const mark of others.marks.values()) pending.addMark(mark)
+    },
+    isEmpty: () => events.size === 0 && organizations.size === 0 && marks.size === 0,
+  }
+  return pending
+}
+
+/** Two differences make one if the later begins at the revision at which the earlier ends. */
+function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
+  if (one === undefined) return other
+  if (one.whole || other.whole) return { whole: true }
+  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
+  if (earlier.to !== later.since) return { whole: true }
+  return {
+    whole: false,
+    since: earlier.since,
+    to: later.to,
+    areas: new Map([...earlier.areas, ...later.areas]),
+    event: earlier.event || later.event,
+  }
+}
+
+/** Two spans make one if they touch; otherwise the later one stays, and `heal` finds what lies before it. */
+export function joinMarks(one: Mark | undefined, other: Mark): Mark {
+  if (one === undefined) return other
+  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
+  if (later.since > earlier.revision) return later
+  return { ...later, since: earlier.since, revision: Math.max(earlier.revision, later.revision) }
+}

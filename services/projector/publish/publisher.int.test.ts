@@ -1,0 +1,238 @@
+import { projectBatch } from '@tally/projection'
+import { ensureOffsets, readOffsets } from '@tally/read-models'
+import {
+  anEvent,
+  anOrder,
+  batchOf,
+  newEventId,
+  openStage,
+  type Stage,
+  shard,
+  topics,
+} from '@tally/testkit/projection/stage'
+import { openWholeRedis } from '@tally/testkit/servers/redis'
+import { openRelay } from '@tally/testkit/servers/relay'
+import { until } from '@tally/testkit/until'
+import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { openPublisher, type Publisher } from './publisher.ts'
+
+let stage: Stage
+let eventId: string
+let organizationId: string
+let nextOrder = 0
+const ofOrders = { topic: topics.orders, partition: shard }
+const ofEvents = { topic: topics.events, partition: shard }
+
+beforeAll(async () => {
+  stage = await openStage()
+  for (const topic of Object.values(topics)) await ensureOffsets(stage.db, topic, [shard])
+})
+beforeEach(async () => {
+  eventId = newEventId()
+  organizationId = newEventId()
+})
+afterAll(() => stage.close())
+
+/** Applies one more order of 17 euros; with a publisher, what it changed is noted there. */
+async function sell(
+  publisher?: Publisher,
+  fields: Record<string, unknown> = {},
+  lag?: { isBehind: boolean },
+): Promise<void> {
+  const batch = batchOf(topics.orders, nextOrder, [
+    anOrder(eventId, { orderId: `A-${nextOrder}`, ...fields }),
+  ])
+  nextOrder += 1
+  const { effects } = await projectBatch(stage.parts, 'orders', batch)
+  if (effects !== undefined) publisher?.add(ofOrders, effects, lag)
+}
+
+async function openFestival(publisher?: Publisher): Promise<void> {
+  const from = (await storedOf(topics.events))?.nextOffset ?? 0
+  const batch = batchOf(topics.events, from, [anEvent(eventId, organizationId)])
+  const { effects } = await projectBatch(stage.parts, 'events', batch)
+  if (effects !== undefined) publisher?.add(ofEvents, effects)
+}
+
+async function storedOf(topic: string) {
+  return (await readOffsets(stage.db, [topic])).find(({ partition }) => partition === shard)
+}
+
+/** What the watch does: heal both partitions, then flush. */
+async function heal(publisher: Publisher): Promise<boolean> {
+  const healed = [
+    await publisher.heal(ofOrders, (await storedOf(topics.orders))?.revision ?? 0),
+    await publisher.heal(ofEvents, (await storedOf(topics.events))?.revision ?? 0),
+  ]
+  await publisher.flush()
+  return healed.includes(true)
+}
+
+async function published() {
+  const { revision, complete, ...documents } = await stage.readEvent(eventId)
+  const kpis = JSON.parse(documents['kpis:41:0'] ?? '{}')
+  return { revision: Number(revision), complete, orders: kpis.totalOrders, sales: kpis.totalSales }
+}
+async function revisionInPostgres(): Promise<number | undefined> {
+  const row = await stage.db
+    .selectFrom('event_heads')
+    .select('revision')
+    .where('event_id', '=', eventId)
+    .executeTakeFirst()
+  return row?.revision
+}
+
+test('what a batch changed is published at its revision', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await sell(publisher)
+  await publisher.flush()
+  expect(await published()).toEqual({
+    revision: await revisionInPostgres(),
+    complete: '1',
+    orders: 1,
+    sales: 17,
+  })
+})
+
+test('a crash between commit and publish is healed by the next owner', async () => {
+  const first = openPublisher(stage)
+  await openFestival(first)
+  await sell(first)
+  await first.flush()
+  await sell()
+  expect(await published()).toMatchObject({ orders: 1 })
+
+  const second = openPublisher(stage)
+  expect(await heal(second)).toBe(true)
+  expect(await published()).toEqual({
+    revision: await revisionInPostgres(),
+    complete: '1',
+    orders: 2,
+    sales: 34,
+  })
+  expect(await heal(second)).toBe(false)
+})
+
+test('a publisher that knows only the last of several batches publishes the event whole', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await sell(publisher, { areaId: 1 })
+  await publisher.flush()
+  await sell(undefined, { areaId: 2 })
+  await sell(publisher, { areaId: 1 })
+  await publisher.flush()
+  const documents = await stage.readEvent(eventId)
+  expect(JSON.parse(documents['kpis:41:0'] ?? '')).toMatchObject({ totalOrders: 3 })
+  expect(JSON.parse(documents['kpis:41:2'] ?? '')).toMatchObject({ totalOrders: 1 })
+})
+
+test('differences that another batch stands between are not joined: the event is published whole', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await publisher.flush()
+  await sell(publisher, { areaId: 1 })
+  await sell(undefined, { areaId: 2 })
+  await sell(publisher, { areaId: 1 })
+  await publisher.flush()
+  const documents = await stage.readEvent(eventId)
+  expect(JSON.parse(documents['kpis:41:0'] ?? '')).toMatchObject({ totalOrders: 3 })
+  expect(JSON.parse(documents['kpis:41:2'] ?? '{}')).toMatchObject({ totalOrders: 1 })
+})
+
+test('Redis that lost all of its data is filled again', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await sell(publisher)
+  await publisher.flush()
+  const before = await stage.readEvent(eventId)
+  const lost = await stage.redis.keys(`${stage.keys.shard(shard).split(':')[0]}:*`)
+  await stage.redis.del(...lost)
+
+  expect(await heal(publisher)).toBe(true)
+  expect(await stage.readEvent(eventId)).toEqual(before)
+  const id = organizationId as Parameters<typeof stage.keys.organization>[0]
+  const list = await stage.redis.hget(stage.keys.organization(id), 'events')
+  expect(JSON.parse(list ?? '')).toMatchObject([{ id: eventId, name: 'Sagra del Pesce' }])
+})
+
+test('Redis that came back from an old snapshot is brought to where Postgres is', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await sell(publisher)
+  await publisher.flush()
+  const event = stage.keys.event(eventId as Parameters<typeof stage.keys.event>[0])
+  const snapshot = await Promise.all([event, stage.keys.shard(shard)].map(key => stage.redis.dumpBuffer(key)))
+  await sell(publisher)
+  await publisher.flush()
+  await stage.redis.restore(event, 0, snapshot[0] ?? '', 'REPLACE')
+  await stage.redis.restore(stage.keys.shard(shard), 0, snapshot[1] ?? '', 'REPLACE')
+  expect(await published()).toMatchObject({ orders: 1 })
+
+  expect(await heal(publisher)).toBe(true)
+  expect(await published()).toMatchObject({ orders: 2, revision: await revisionInPostgres() })
+})
+
+test('a late publisher never puts older figures over newer ones', async () => {
+  const [late, quick] = [openPublisher(stage), openPublisher(stage)]
+  await openFestival(late)
+  await sell(late)
+  await sell(quick)
+  await heal(quick)
+  await late.flush()
+  expect(await published()).toMatchObject({ orders: 2, revision: await revisionInPostgres() })
+})
+
+test('what could not be published is kept and published by the next flush', async () => {
+  const target = new URL(inject('servers').redisUrl)
+  const relay = await openRelay({ host: target.hostname, port: Number(target.port) })
+  const redis = openWholeRedis([`redis://127.0.0.1:${relay.port}`], {
+    name: 'test',
+    commandTimeoutMs: 2_000,
+    onError: () => {},
+  })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  const publisher = openPublisher({ db: stage.db, redis, keys: stage.keys })
+  await openFestival(publisher)
+  await sell(publisher)
+  await relay.cut()
+  await expect(publisher.flush()).rejects.toThrow()
+  await relay.mend()
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  await publisher.flush()
+  expect(await published()).toMatchObject({ orders: 1, revision: await revisionInPostgres() })
+  redis.disconnect()
+  await relay.close()
+})
+
+test('what a partition that is behind has changed waits for the batch that catches up', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await publisher.flush()
+  await sell(publisher, {}, { isBehind: true })
+  await sell(publisher, {}, { isBehind: true })
+  await publisher.flush()
+  const { revision = 0 } = (await storedOf(topics.orders)) ?? {}
+  expect((await published()).orders).toBeUndefined()
+  expect(publisher.holdsBack(ofOrders, revision)).toBe(true)
+  expect(publisher.holdsBack(ofEvents, revision)).toBe(false)
+
+  await sell(publisher)
+  await publisher.flush()
+  expect(publisher.holdsBack(ofOrders, Number.POSITIVE_INFINITY)).toBe(false)
+  expect(await published()).toMatchObject({ revision: await revisionInPostgres(), orders: 3 })
+  expect(await heal(publisher)).toBe(false)
+})
+
+test('it waits two seconds at most', async () => {
+  const publisher = openPublisher(stage)
+  await openFestival(publisher)
+  await publisher.flush()
+  const began = performance.now()
+  await sell(publisher, {}, { isBehind: true })
+  await until('it is published', async () => {
+    await publisher.flush()
+    return (await published()).orders === 1
+  })
+  expect(performance.now() - began).toBeGreaterThanOrEqual(2_000)
+})

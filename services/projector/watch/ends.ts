@@ -1,0 +1,44 @@
+import { describeTopics, type KafkaConnection, logEnds } from '@tally/kafka'
+import type { Partition } from '@tally/projection'
+import type { ProjectorMetrics } from '../metrics.ts'
+import type { AsOf } from './asOf.ts'
+
+/**
+ * Notes the current ends of the assigned partitions for `atMs`, a past time of the database's clock. A partition that
+ * was added and that no projector reads yet (`isStored`) may hold records of any event: until then nothing is noted,
+ * and `asOf` stands still. Returns how many partitions each topic has.
+ */
+export async function noteEnds(
+  {
+    kafka,
+    asOf,
+    topics,
+    isSound,
+    metrics,
+  }: {
+    kafka: KafkaConnection
+    asOf: AsOf
+    topics: string[]
+    /** Whether this log is the one from which the partition is applied. */
+    isSound: (of: Partition, log: { topicId?: string }) => boolean
+    metrics: ProjectorMetrics
+  },
+  { assigned, isStored, atMs }: { assigned: Partition[]; isStored: (of: Partition) => boolean; atMs: number },
+): Promise<Map<string, number>> {
+  const counts = await describeTopics(kafka, topics)
+  const ends = await logEnds(kafka, assigned)
+  const isAllRead = [...counts].every(([topic, count]) =>
+    Array.from({ length: count }, (_, partition) => isStored({ topic, partition })).every(Boolean),
+  )
+  const marks = assigned.flatMap(({ topic, partition }) => {
+    const log = ends.get(topic)?.get(partition)
+    if (log === undefined || !isSound({ topic, partition }, log)) return []
+    return [{ topic, partition, end: log.end, atMs }]
+  })
+  if (isAllRead) asOf.mark(marks)
+  for (const { topic, partition, end } of marks) {
+    const lag = Math.max(0, end - (asOf.appliedOf({ topic, partition }) ?? 0))
+    metrics.lag.set({ topic, partition: String(partition) }, lag)
+  }
+  return counts
+}

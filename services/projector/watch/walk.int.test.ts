@@ -1,0 +1,256 @@
+import { projectBatch } from '@tally/projection'
+import { ensureOffsets, eventRevisionField, readOffsets } from '@tally/read-models'
+import {
+  anEvent,
+  anOrder,
+  batchOf,
+  newEventId,
+  openStage,
+  type Stage,
+  shard,
+  topics,
+} from '@tally/testkit/projection/stage'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { openPublisher, type Publisher } from '../publish/publisher.ts'
+import { openWalk, type Walk } from './walk.ts'
+
+let stage: Stage
+let publisher: Publisher
+let walk: Walk
+let eventId: string
+let organizationId: string
+let next: number
+
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+beforeEach(async () => {
+  await stage.db.deleteFrom('event_heads').execute()
+  await stage.db.deleteFrom('organizations').execute()
+  await stage.db.deleteFrom('shard_offsets').execute()
+  for (const topic of Object.values(topics)) await ensureOffsets(stage.db, topic, [shard])
+  publisher = openPublisher(stage)
+  walk = openWalk({
+    ...stage,
+    publisher,
+    eventsTopic: topics.events,
+    organizationsTopic: topics.organizations,
+  })
+  eventId = newEventId()
+  organizationId = newEventId()
+  next = 0
+  await publish('events', batchOf(topics.events, 0, [anEvent(eventId, organizationId)]))
+  await sell()
+})
+
+async function publish(type: 'events' | 'orders', batch: ReturnType<typeof batchOf>): Promise<void> {
+  const { effects } = await projectBatch(stage.parts, type, batch)
+  if (effects !== undefined) publisher.add(batch, effects)
+  await publisher.flush()
+}
+
+const sell = () =>
+  publish('orders', batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })]))
+
+const eventKey = () => stage.keys.event(eventId as Parameters<typeof stage.keys.event>[0])
+const organizationKey = () =>
+  stage.keys.organization(organizationId as Parameters<typeof stage.keys.organization>[0])
+const shardKey = () => stage.keys.shard(shard)
+const mine = [
+  { topic: topics.events, partition: shard },
+  { topic: topics.organizations, partition: 0 },
+]
+
+/** A difference must be found twice. */
+async function walkRound(): Promise<void> {
+  await walk.step(mine)
+  await walk.step(mine)
+  await publisher.drain()
+}
+
+const stored = async () => {
+  const row = await stage.db
+    .selectFrom('event_heads')
+    .select('revision')
+    .where('event_id', '=', eventId)
+    .executeTakeFirstOrThrow()
+  return row.revision
+}
+const figures = async () => JSON.parse((await stage.readEvent(eventId))['kpis:41:0'] ?? 'null')?.totalOrders
+
+test('an event whose key went back to an older state is published again', async () => {
+  const dump = await stage.redis.dumpBuffer(eventKey())
+  await sell()
+  await stage.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
+  expect(await figures()).toBe(1)
+  await walkRound()
+  expect(await figures()).toBe(2)
+  expect(Number(await stage.redis.hget(eventKey(), 'revision'))).toBe(await stored())
+})
+
+test('an event and an organization whose keys are gone are published again', async () => {
+  await stage.redis.del(eventKey())
+  await stage.redis.del(organizationKey())
+  await walkRound()
+  expect(await figures()).toBe(1)
+  expect(await stage.redis.hexists(organizationKey(), 'events')).toBe(1)
+})
+
+test('documents newer in Redis than in Postgres, which lost them, are replaced under a revision above both', async () => {
+  const lost = (await stored()) + 10_000_000_000
+  await stage.redis.hset(eventKey(), { revision: lost, 'kpis:41:0': '{"totalOrders":99}' })
+  await stage.redis.hset(organizationKey(), { revision: lost, events: '["lost"]' })
+  await walkRound()
+  expect(await figures()).toBe(1)
+  expect(await stored()).toBeGreaterThan(lost)
+  expect(await stage.redis.hget(organizationKey(), 'events')).toContain(eventId)
+})
+
+test('a revision that exists only in the shard’s hash is surpassed', async () => {
+  const lost = (await stored()) + 10_000_000_000
+  await stage.redis.hset(shardKey(), eventRevisionField(eventId as never), lost)
+  await walkRound()
+  expect(Number(await stage.redis.hget(eventKey(), 'revision'))).toBeGreaterThan(lost)
+})
+
+test('a difference that is being published anyway changes nothing', async () => {
+  const dump = await stage.redis.dumpBuffer(eventKey())
+  await sell()
+  const published = await stage.redis.dumpBuffer(eventKey())
+  await stage.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
+  await walk.step(mine)
+  await stage.redis.restore(eventKey(), 0, published as Buffer, 'REPLACE')
+  const before = await stored()
+  await walkRound()
+  expect(await stored()).toBe(before)
+})
+
+test('events that change all the time keep the walk from no other shard', async () => {
+  const busy = { topic: topics.events, partition: shard - 1 }
+  const before = await stage.redis.dumpBuffer(eventKey())
+  await sell()
+  await stage.redis.restore(eventKey(), 0, before as Buffer, 'REPLACE')
+  for (let revision = 1; revision < 20; revision++) {
+    await sql`
+insert into event_heads (event_id, shard, revision) values (${organizationId}, ${busy.partition}, ${revision})
+on conflict (event_id) do update set revision = excluded.revision`.execute(stage.db)
+    await stage.redis.hset(stage.keys.event(organizationId as never), 'revision', revision - 1)
+    await walk.step([busy, ...mine])
+  }
+  await publisher.drain()
+  expect(await figures()).toBe(2)
+})
+
+test('a projector of many shards walks all of them within a few steps', async () => {
+  await stage.redis.del(eventKey())
+  const many = Array.from({ length: 300 }, (_, partition) => ({ topic: topics.events, partition }))
+  for (let step = 0; step < 4; step++) await walk.step(many)
+  await publisher.drain()
+  expect(await figures()).toBe(1)
+})
+
+test('what is pending anyway is not taken for lost, and a projector that stops leaves the backlog to the next one', async () => {
+  const batch = batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })])
+  const { effects } = await projectBatch(stage.parts, 'orders', batch)
+  if (effects !== undefined) publisher.add(batch, effects, { isBehind: true })
+  await walkRound()
+  expect(await figures()).toBe(1)
+
+  await stage.redis.del(organizationKey())
+  await walk.step(mine)
+  await walk.step(mine)
+  await publisher.drain(() => true)
+  expect(await stage.redis.exists(organizationKey())).toBe(0)
+  await publisher.drain()
+  expect(await stage.redis.exists(organizationKey())).toBe(1)
+})
+
+test('live figures do not wait for all that Redis has lost', async () => {
+  const others = Array.from({ length: 10_000 }, newEventId)
+  await publish(
+    'events',
+    batchOf(
+      topics.events,
+      1,
+      others.map(id => anEvent(id, organizationId)),
+    ),
+  )
+  for (const key of [eventKey(), shardKey()]) await stage.redis.del(key)
+  await Promise.all(others.map(id => stage.redis.del(stage.keys.event(id as never))))
+
+  const offset = { topic: topics.events, partition: shard }
+  expect(await publisher.heal(offset, Number.MAX_SAFE_INTEGER)).toBe(true)
+  const draining = publisher.drain()
+  await sell()
+  expect(await figures()).toBe(2)
+  const there = await Promise.all(others.map(id => stage.redis.exists(stage.keys.event(id as never))))
+  expect(there).toContain(0)
+  expect(publisher.holdsBack(offset, 1)).toBe(true)
+  await draining
+  const all = await Promise.all(others.map(id => stage.redis.exists(stage.keys.event(id as never))))
+  expect(all).not.toContain(0)
+  expect(publisher.holdsBack(offset, 1)).toBe(false)
+}, 60_000)
+
+test('a mark stores again what earlier pieces of its backlog published: the hash may have gone back in between', async () => {
+  const others = Array.from({ length: 30 }, newEventId)
+  await publish(
+    'events',
+    batchOf(
+      topics.events,
+      1,
+      others.map(id => anEvent(id, organizationId)),
+    ),
+  )
+  await stage.redis.del(shardKey())
+  let advances = 0
+  const redis = new Proxy(stage.redis, {
+    get(target, name) {
+      const found = Reflect.get(target, name)
+      if (typeof found !== 'function') return found
+      if (name !== 'advance') return found.bind(target)
+      return async (...args: unknown[]) => {
+        if (advances++ === 1) await target.del(shardKey())
+        return found.apply(target, args)
+      }
+    },
+  })
+  const healing = openPublisher({ db: stage.db, redis, keys: stage.keys })
+  expect(await healing.heal({ topic: topics.events, partition: shard }, await stored())).toBe(true)
+  await healing.drain()
+  expect(advances).toBe(2)
+  const fields = await stage.redis.hkeys(shardKey())
+  expect(fields).toEqual(expect.arrayContaining(others.map(id => eventRevisionField(id as never))))
+})
+
+test('a mark whose backlog has ended vouches for what was published meanwhile, too', async () => {
+  const others = Array.from({ length: 60 }, newEventId)
+  await publish(
+    'events',
+    batchOf(
+      topics.events,
+      1,
+      others.map(id => anEvent(id, organizationId)),
+    ),
+  )
+  await stage.redis.del(shardKey())
+  const of = { topic: topics.orders, partition: shard }
+  const revision = async () =>
+    (await readOffsets(stage.db, [of.topic])).find(({ partition }) => partition === shard)?.revision ?? 0
+  expect(await publisher.heal(of, await revision())).toBe(true)
+  const draining = publisher.drain()
+  await sell()
+  expect(publisher.holdsBack(of, 1)).toBe(true)
+  await draining
+  expect(await publisher.heal(of, await revision())).toBe(false)
+  expect(await stage.redis.hkeys(shardKey())).toContain(eventRevisionField(eventId as never))
+})
+
+test('a key of another type is replaced', async () => {
+  await stage.redis.del(eventKey())
+  await stage.redis.set(eventKey(), 'not a hash')
+  await walkRound()
+  expect(await figures()).toBe(1)
+})

@@ -1,0 +1,146 @@
+import type { KafkaConnection } from '@tally/kafka'
+import {
+  ensureOffsets,
+  lockOffset,
+  type ReadModelRedis,
+  readAsOf,
+  readOffsets,
+  redisKeys,
+  storeOffset,
+} from '@tally/read-models'
+import { openLogger } from '@tally/runtime'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { until } from '@tally/testkit/until'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { ProjectorMetrics } from '../metrics.ts'
+import type { Publisher } from '../publish/publisher.ts'
+import { openAsOf } from './asOf.ts'
+import { type WatchParts, watch } from './watch.ts'
+
+const topic = 'orders'
+const ends = [5, 1_000, 5]
+// Three partitions that end there; nothing more is asked of Kafka.
+vi.mock('@tally/kafka', () => ({
+  describeTopics: async () => new Map([[topic, ends.length]]),
+  logEnds: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
+}))
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await freshDatabase()
+})
+afterEach(() => database.drop())
+
+/** Makes a partition's row with everything applied. */
+async function apply(partition: number): Promise<void> {
+  await ensureOffsets(database.db, topic, [partition])
+  await database.db.transaction().execute(async tx => {
+    await lockOffset(tx, topic, partition)
+    await storeOffset(tx, { topic, partition, next: ends[partition] as number, revision: undefined })
+  })
+}
+
+/** Partitions that were sought because Postgres lost their commits. */
+let sought: Set<number>
+/** A projector's watch over partitions, of which it holds some back, for three ticks; what Redis was told by shard. */
+async function watched(
+  partitions: number[],
+  heldBack: number[] = [],
+  { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchParts> = {},
+): Promise<Map<string, number>> {
+  const { db } = database
+  const told = new Map<string, number>()
+  sought = new Set()
+  const raiseAsOf = async (key: string, epoch: number, _nowMs: number, _field: string, atMs: number) => {
+    if (atMs !== undefined) told.set(key, atMs)
+    return epoch
+  }
+  const redis = { raiseAsOf } as unknown as ReadModelRedis
+  const asOf = openAsOf({ db, redis, keys: redisKeys('test'), topics: [topic] })
+  for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
+  let flushes = 0
+  const publisher: Publisher = {
+    add() {},
+    again() {},
+    drain: async () => {},
+    flush: async () => void flushes++,
+    heal: async () => false,
+    holdsBack: ({ partition }) => heldBack.includes(partition),
+  }
+  const series = { set() {}, inc() {} }
+  const watching = watch({
+    kafka: {} as KafkaConnection,
+    db,
+    publisher,
+    asOf,
+    seen: { epoch: 0, revision: 0 },
+    walk,
+    isSound: () => true,
+    isHeld: ({ partition }) => heldBack.includes(partition),
+    refusals: { note() {} },
+    learn() {},
+    seek: ({ partition }) => sought.add(partition),
+    topics: [topic],
+    assigned: () => partitions.map(partition => ({ topic, partition })),
+    metrics: {
+      lag: series,
+      freshness: series,
+      failures: series,
+      lostCommits: series,
+    } as unknown as ProjectorMetrics,
+    logger,
+  })
+  await until('three ticks are over', () => flushes >= 3)
+  await watching.stop()
+  return told
+}
+
+test('while one partition is not assigned yet nothing is said, nor is it taken for one that was added', async () => {
+  await apply(0)
+  await apply(2)
+  expect(await watched([0, 2])).toEqual(new Map())
+  await ensureOffsets(database.db, topic, [1])
+  expect(await readAsOf(database.db, [topic], 1)).toBeNull()
+})
+
+test('once partitions were added Redis says of none more than all have published', async () => {
+  await apply(0)
+  await apply(1)
+  await database.db
+    .updateTable('shard_watermarks')
+    .set({ as_of: new Date(1_000).toISOString() })
+    .execute()
+  await apply(2)
+  expect(await watched([0, 1, 2], [1])).toEqual(new Map())
+  const told = await watched([0, 1, 2])
+  expect(told.size).toBe(3)
+  expect(new Set(told.values()).size).toBe(1)
+})
+
+test('offset rows are inserted again if a restored database has none', async () => {
+  await apply(0)
+  await database.db.deleteFrom('shard_offsets').execute()
+  await watched([0])
+  expect((await readOffsets(database.db, [topic])).map(({ partition }) => partition)).toEqual([0])
+})
+
+test('an offset that an operator moves back, of a log that was created again, is no lost commit', async () => {
+  for (const partition of [0, 1, 2]) await apply(partition)
+  await database.db.updateTable('shard_offsets').set({ next_offset: 2 }).execute()
+  await watched([0, 1], [1])
+  expect([...sought]).toEqual([0])
+})
+
+test('an error that waiting does not resolve is logged once, and the watch goes on', async () => {
+  await apply(0)
+  const logger = openLogger('test', 'silent')
+  const logged = vi.spyOn(logger, 'error')
+  let steps = 0
+  const step = async () => {
+    steps++
+    throw new TypeError('a bug')
+  }
+  await watched([0], [], { walk: { step }, logger })
+  expect(steps).toBeGreaterThan(1)
+  expect(logged.mock.calls).toHaveLength(1)
+})

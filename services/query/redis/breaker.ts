@@ -1,0 +1,140 @@
+import { isRefusedWrite } from '@tally/runtime'
+import type { RedisClient } from '@tally/storage'
+
+/**
+ * Guards reads of Redis: a call that fails or is too slow returns undefined, and the caller asks Postgres. It also
+ * tracks whether Redis accepts writes: if not, nothing is published, and its documents grow old.
+ */
+export type Breaker = {
+  /**
+   * The call's result; undefined if the breaker is open, the call fails, or it takes too long, counted from `sinceMs`.
+   */
+  attempt<Result>(call: () => Promise<Result>, sinceMs?: number): Promise<Result | undefined>
+  /**
+   * Calls `late` once Redis has taken too long since `sinceMs`; returns a function that cancels it (false: too late).
+   */
+  deadline(sinceMs: number, late: () => void): () => boolean
+  /** While it is open, Redis is not asked: it was too slow, and has not answered a ping since. */
+  isOpen(): boolean
+  /** Opens the breaker. */
+  trip(): void
+  /** Closes the breaker for a while, with a longer time-out: Postgres has failed, so only Redis can answer. */
+  rely(): void
+  /** Call it after each write, with the error if it failed. */
+  noteWrite(error?: unknown): void
+  refusesWrites(): boolean
+}
+
+export type BreakerParts = {
+  redis: Pick<RedisClient, 'ping'>
+  onFailure: (error: unknown) => void
+  /** Called once when Redis begins to refuse writes, and once when it accepts them again. */
+  onWritable?: (isWritable: boolean, error?: unknown) => void
+}
+
+/** Redis normally answers in less than 1 ms. With the time of Postgres added, an answer takes at most 100 ms. */
+export const patienceMs = 80
+/** The time-out while only Redis can answer: a late answer, of up to three round trips, is better than none. */
+const lastPatienceMs = 1_500
+const relyMs = 2_000
+/** A timer that fires this much too late shows that this process was busy, not Redis. */
+const busyMs = 20
+/** How long to wait before the next ping. */
+const restMs = 1_000
+
+export function openBreaker({ redis, onFailure, onWritable = () => {} }: BreakerParts): Breaker {
+  let isOpen = false
+  let reliedUntilMs = 0
+  const patience = () => (performance.now() < reliedUntilMs ? lastPatienceMs : patienceMs)
+  let refusesWrites = false
+
+  const rest = () => setTimeout(probe, restMs).unref()
+  /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
+  const probe = () => {
+    const cancel = deadline(performance.now(), patienceMs, rest)
+    const answered = () => {
+      if (cancel()) isOpen = false
+    }
+    // A ping that fails closes the breaker too: without a connection every command fails at once.
+    redis.ping().then(answered, answered)
+  }
+  const trip = () => {
+    if (isOpen || performance.now() < reliedUntilMs) return
+    isOpen = true
+    onFailure(tooSlow())
+    rest()
+  }
+
+  return {
+    attempt<Result>(call: () => Promise<Result>, sinceMs = performance.now()) {
+      if (isOpen) return Promise.resolve(undefined)
+      const { promise, resolve } = Promise.withResolvers<Result | undefined>()
+      const cancel = deadline(sinceMs, patience(), () => {
+        onFailure(tooSlow())
+        resolve(undefined)
+      })
+      const failed = (error: unknown) => {
+        if (!cancel()) return
+        onFailure(error)
+        resolve(undefined)
+      }
+      try {
+        call().then(result => {
+          cancel()
+          resolve(result)
+        }, failed)
+      } catch (error) {
+        failed(error)
+      }
+      return promise
+    },
+    deadline: (sinceMs, late) => deadline(sinceMs, patience(), late),
+    isOpen: () => isOpen,
+    trip,
+    rely() {
+      reliedUntilMs = performance.now() + relyMs
+      isOpen = false
+    },
+    noteWrite(error) {
+      if (error !== undefined) onFailure(error)
+      const isRefused = isRefusedWrite(error)
+      // Other errors do not tell whether Redis accepts writes.
+      if (refusesWrites === isRefused || (error !== undefined && !isRefused)) return
+      refusesWrites = isRefused
+      onWritable(!isRefused, error)
+    },
+    refusesWrites: () => refusesWrites,
+  }
+}
+
+const tooSlow = () => new Error('Redis is too slow')
+
+/**
+ * Calls `late` once `patience` milliseconds have passed since `sinceMs`; returns a function that cancels it (false: too
+ * late). If the process was busy meanwhile, it first reads what its sockets hold.
+ */
+function deadline(sinceMs: number, patience: number, late: () => void): () => boolean {
+  let isPending = true
+  const callLate = () => {
+    if (!isPending) return
+    isPending = false
+    late()
+  }
+  const arm = (dueMs: number) =>
+    setTimeout(
+      () => {
+        const nowMs = performance.now()
+        if (nowMs - dueMs > busyMs) timer = arm(nowMs + busyMs)
+        // After the sockets of this turn of the event loop.
+        else setImmediate(callLate)
+      },
+      Math.max(0, dueMs - performance.now()),
+    )
+  let timer = arm(sinceMs + patience)
+  return () => {
+    clearTimeout(timer)
+    const wasPending = isPending
+    isPending = false
+    return wasPending
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import { openPostgres } from '@tally/read-models'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { testRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openBreaker } from './breaker.ts'
+import { openRateLimiter } from './rateLimit.ts'
+import { openRedisTurns } from './requestBatch.ts'
+
+const { redis, keys } = await testRedis()
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
+const topics = ['events', 'orders', 'refunds']
+
+function limiterOver(client: typeof redis, db = database.db) {
+  const breaker = openBreaker({ redis: client, onFailure: () => {} })
+  const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
+  const takeRequest = openRateLimiter({ db, redis: client, keys, turns, breaker }, limits)
+  return { takeRequest, breaker }
+}
+
+/** What each of five requests that come together is told, in their order. */
+async function fiveTogether(client: typeof redis, id: OrganizationId) {
+  const { takeRequest } = limiterOver(client)
+  return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
+}
+
+const share = (granted: boolean, remaining: number) => ({
+  granted,
+  limit: 3,
+  remaining,
+  resetMs: expect.closeTo(59_000, -4),
+})
+const oneByOne = [share(true, 2), share(true, 1), share(true, 0), share(false, 0), share(false, 0)]
+
+test('requests that come together are granted as if they had come one by one', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  expect(await fiveTogether(redis, id)).toEqual(oneByOne)
+})
+
+test('where Redis does not know the organization, or does not answer, as many are granted, in any order', async () => {
+  const broken = Object.assign(Object.create(redis), {
+    takeRequests: () => Promise.reject(new Error('connection refused')),
+  })
+  for (const client of [redis, broken]) {
+    const told = await fiveTogether(client, randomUUID() as OrganizationId)
+    expect(
+      told.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
+    ).toEqual(oneByOne)
+  }
+})
+
+test('a process that loses Redis goes on counting from what Redis said last', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  await database.db
+    .insertInto('organizations')
+    .values({ organization_id: id, version: 1, name: 'Pro Loco', status: 'Trial', revision: 1 })
+    .execute()
+  const { takeRequest, breaker } = limiterOver(redis)
+  for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ granted: true, remaining })
+  breaker.trip()
+  expect(await takeRequest(id)).toMatchObject({ granted: true, remaining: 0 })
+  expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
+})
+
+test('a process that loses Redis and Postgres goes on with the last limit, if it knows one', async () => {
+  const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
+  for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')
+  const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
+    name: 'test',
+    max: 1,
+    statementTimeoutMs: 500,
+    onError: () => {},
+  })
+  let isDown = false
+  const client = Object.assign(Object.create(redis), {
+    takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.takeRequests(...args),
+  })
+  const { takeRequest } = limiterOver(client, noDb)
+  expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })
+  isDown = true
+  expect(await takeRequest(known)).toMatchObject({ granted: true, limit: 3, remaining: 1 })
+  await expect(takeRequest(unknown)).rejects.toThrow('Service unavailable')
+  isDown = false
+  expect(await takeRequest(unknown)).toMatchObject({ granted: true, remaining: 2 })
+  await noDb.destroy()
+})

@@ -1,0 +1,125 @@
+import type { OrganizationId, OrganizationStatus } from '@tally/contract'
+import type { ReadModelRedis } from '@tally/read-models'
+import { publishOrganizations, type RedisKeys, readOrganizationHead } from '@tally/read-models'
+import { type RateLimits, timeout } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+import { LRUCache } from 'lru-cache'
+import { unavailable } from '../http/problems.ts'
+import type { Breaker } from './breaker.ts'
+import { type RedisTurns, type Taken, windowMs } from './requestBatch.ts'
+
+/** Used if the organization has no record. Keys exist only for known organizations, so this does not happen. */
+const unknownStatus: OrganizationStatus = 'Trial'
+/** Without Redis: how long a status is valid, so that the limit costs one query per organization and second. */
+const statusMs = 1_000
+/** Without Redis: how long Postgres may take before the last known limit is used, or Redis is asked again. */
+const slowMs = 500
+
+/** What the rate limit says to one request (decisions.md, Rate limit). */
+export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
+type Window = { used: number; limit: number; endsAtMs: number }
+export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
+
+/**
+ * Counts requests per organization in Redis, exact over all query processes: status, window and count are one
+ * script. With Redis down, each process counts for itself (decisions.md, When a part is down); with Postgres down as well,
+ * by the limit that was last known. If none was, the request is a `service-unavailable`.
+ */
+export function openRateLimiter(
+  parts: {
+    db: Postgres
+    redis: ReadModelRedis
+    keys: RedisKeys
+    turns: RedisTurns
+    breaker: Pick<Breaker, 'rely'>
+  },
+  limits: RateLimits,
+): RateLimiter {
+  const { db, turns, breaker } = parts
+  const ownWindows = new LRUCache<OrganizationId, Window>({ max: 100_000 })
+  const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
+  const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
+
+  const readLimit = (id: OrganizationId): Promise<number> => {
+    const last = ownWindows.get(id)
+    const limit = readStatus(id).then(status => limits[status])
+    return last === undefined ? limit : timeout(slowMs, limit).catch(() => last.limit)
+  }
+
+  const takeHere = async (id: OrganizationId): Promise<Grant> => {
+    const limit = await readLimit(id)
+    const now = performance.now()
+    const last = ownWindows.get(id)
+    const isOver = last === undefined || last.endsAtMs <= now
+    const window = isOver ? { used: 0, limit, endsAtMs: now + windowMs } : last
+    window.limit = limit
+    ownWindows.set(id, window)
+    const granted = window.used < limit
+    if (granted) window.used += 1
+    return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
+  }
+
+  /** Remembers what Redis said of a window, so that a process that has to count for itself goes on from there. */
+  const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void =>
+    void ownWindows.set(id, { used: limit - remaining, limit, endsAtMs: performance.now() + resetMs })
+
+  const takeAgain = async (id: OrganizationId): Promise<Grant> => {
+    breaker.rely()
+    const { index, taken } = turns.takeRequest(id)
+    const again = await taken
+    if (!again) throw unavailable()
+    return grantOf(again, index)
+  }
+
+  /**
+   * If Postgres fails or is slow too, by the last known limit. Without one asks Redis again: it may have been too slow only
+   * for a moment.
+   */
+  const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
+    const here = takeHere(id)
+    if (ownWindows.has(id)) return here
+    const again = timeout(slowMs, here).catch(() => takeAgain(id))
+    return Promise.any([here, again]).catch(() => {
+      throw unavailable()
+    })
+  }
+
+  /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
+  const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
+    await publish(id).catch(() => undefined)
+    const { index, taken } = turns.takeRequest(id)
+    const again = await taken
+    return again ? grantOf(again, index) : takeWithoutRedis(id)
+  }
+
+  return id => {
+    const { index, taken } = turns.takeRequest(id)
+    return taken.then(reply => {
+      if (reply === undefined) return takeWithoutRedis(id)
+      if (reply === null) return publishAndTake(id)
+      // Once for all that asked together.
+      if (index === 0) note(id, reply)
+      return grantOf(reply, index)
+    })
+  }
+}
+
+/** The share of the request at `index` among those that asked together: the first ones are granted. */
+function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
+  return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
+}
+
+/** Shares one call per organization among all requests within a second of its start; a failure is not kept. */
+function onceInAWhile<Result>(
+  call: (id: OrganizationId) => Promise<Result>,
+): (id: OrganizationId) => Promise<Result> {
+  const kept = new LRUCache<OrganizationId, Promise<Result>>({ max: 10_000, ttl: statusMs })
+  return id => {
+    const known = kept.get(id)
+    if (known !== undefined) return known
+    const result = call(id)
+    kept.set(id, result)
+    result.catch(() => kept.delete(id))
+    return result
+  }
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import type { EventId, OrganizationId } from '@tally/contract'
+import { asOfField, eventRevisionField } from '@tally/read-models'
+import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { Cluster } from 'ioredis'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { openBreaker } from './breaker.ts'
+import { openRedisTurns } from './requestBatch.ts'
+
+const { redis, keys } = await testRedis()
+const topics = ['events', 'orders', 'refunds']
+let reads = 0
+/** The real client; only notes how often it is asked. */
+const counted: WholeRedis = Object.assign(Object.create(redis), {
+  hmget: (key: string, ...fields: string[]) => {
+    reads += 1
+    return redis.hmget(key, ...fields)
+  },
+})
+let failures = 0
+const breaker = openBreaker({
+  redis,
+  onFailure: () => {
+    failures += 1
+  },
+})
+const granting = Promise.resolve({ granted: true, limit: 60, remaining: 59, resetMs: 60_000 })
+const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
+const turns = openRedisTurns({ redis: counted, keys, topics, breaker }, limits)
+afterAll(() => redis.disconnect())
+
+const mark = (revision: number) => ({ revision, epoch: 0 })
+
+let organizationId: OrganizationId
+let eventId: EventId
+beforeEach(async () => {
+  organizationId = randomUUID() as OrganizationId
+  eventId = randomUUID() as EventId
+  await expect.poll(() => redis.status).toBe('ready')
+  await redis.hset(keys.organization(organizationId), 'status', 'ActiveDayPass')
+})
+
+test('requests of one turn are taken together, in the order they came', async () => {
+  const taking = Array.from({ length: 100 }, () => turns.takeRequest(organizationId))
+
+  expect(taking.map(({ index }) => index)).toEqual(Array.from({ length: 100 }, (_, index) => index))
+  const [taken, ...others] = await Promise.all(taking.map(({ taken }) => taken))
+  expect(taken).toEqual([60, 60, 0, expect.any(Number)])
+  expect(new Set(others)).toEqual(new Set([taken]))
+})
+
+test('requests of one turn share one read, those of the next turn read anew', async () => {
+  await redis.hset(keys.event(eventId), 'revision', 7)
+  const before = reads
+  expect(
+    await Promise.all([turns.event(eventId, 0), turns.event(eventId, 0), turns.event(eventId, 0)]),
+  ).toEqual([mark(7), mark(7), mark(7)])
+  expect(reads - before).toBe(1)
+
+  await redis.hset(keys.event(eventId), 'revision', 8, 'epoch', 3)
+  expect(await turns.event(eventId, 0)).toEqual({ revision: 8, epoch: 3 })
+})
+
+test('the moment of a shard is the earliest of its topics, and none while one is missing', async () => {
+  const shard = 4
+  await redis.hset(keys.shard(shard), asOfField('events'), 3_000, asOfField('orders'), 2_000)
+  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: null, epoch: 0 })
+  await redis.hset(keys.shard(shard), asOfField('refunds'), 2_500, 'epoch', 5)
+  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: 2_000, epoch: 5 })
+})
+
+test('one read returns a shard’s hash with the published revision of each requested event', async () => {
+  const shard = 5
+  const other = randomUUID() as EventId
+  await redis.hset(keys.shard(shard), eventRevisionField(eventId), 17)
+  const before = reads
+  const [one, two] = await Promise.all([turns.shard(shard, eventId), turns.shard(shard, other)])
+  expect(reads - before).toBe(1)
+  expect(one).toBe(two)
+  expect(one.revisions).toEqual(
+    new Map([
+      [eventId, 17],
+      [other, 0],
+    ]),
+  )
+})
+
+test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
+  expect(await turns.event(eventId, 0)).toBeUndefined()
+  expect(await turns.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
+})
+
+test('a question is read once in a turn for each key that asks it, and again in the next turn', async () => {
+  const [question, other, one, two] = [{}, {}, {}, {}]
+  let asked = 0
+  const read = async () => ++asked
+  const reply = (question: object, by: object) => turns.readOnce(question, by, granting, read)
+
+  expect(
+    await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
+  ).toEqual([1, 1, 2, 3])
+  expect(await reply(question, one)).toBe(4)
+})
+
+test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
+  await redis.hset(keys.event(eventId), 'revision', 7)
+  const question = {}
+  const read = () => turns.event(eventId, 0)
+  const first = turns.readOnce(question, turns, granting, read)
+  const before = reads
+  await Promise.resolve()
+  expect(reads).toBe(before)
+  const second = turns.readOnce(question, turns, granting, read)
+  const alone = turns.event(eventId, 0)
+
+  expect(await Promise.all([first, second, alone])).toEqual([mark(7), mark(7), mark(7)])
+  expect(reads - before).toBe(1)
+})
+
+test('why a read failed is told to all who share it', async () => {
+  const question = {}
+  const read = () => {
+    throw new Error('no such event')
+  }
+  const all = [
+    turns.readOnce(question, turns, granting, read),
+    turns.readOnce(question, turns, granting, read),
+  ]
+  for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
+})
+
+/** Answers the first question when `hanging` says so, all others at once. */
+function withSlowAnswer(hanging: Promise<string[]>, asked: string[], client: object): WholeRedis {
+  const hmget = (key: string) => {
+    asked.push(key)
+    return asked.length === 1 ? hanging : Promise.resolve(['8', null])
+  }
+  return Object.assign(Object.create(client), { hmget })
+}
+
+test('who comes while Redis is asked shares the next turn; it goes out also when the one before has failed', async () => {
+  const hanging = Promise.withResolvers<string[]>()
+  const asked: string[] = []
+  const slow = withSlowAnswer(hanging.promise, asked, redis)
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  const first = turns.event(eventId, 0)
+  await new Promise(setImmediate)
+  const second = turns.event(eventId, 0)
+  await new Promise(setImmediate)
+  expect(asked).toHaveLength(1)
+  const third = turns.event(eventId, 0)
+
+  hanging.reject(new Error('Command timed out'))
+  await expect(first).rejects.toThrow('timed out')
+  expect(await Promise.all([second, third])).toEqual([mark(8), mark(8)])
+  expect(asked).toHaveLength(2)
+})
+
+test('in a cluster a node that hangs holds nobody up', async () => {
+  const asked: string[] = []
+  const slow = withSlowAnswer(new Promise(() => {}), asked, Cluster.prototype)
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  turns.event(eventId, 0).catch(() => undefined)
+  await new Promise(setImmediate)
+  expect(await turns.event(eventId, 0)).toEqual(mark(8))
+})
+
+test('without Redis nothing is taken, and that is told as one failure', async () => {
+  const broken: WholeRedis = Object.assign(Object.create(redis), {
+    takeRequests: () => Promise.reject(new Error('connection refused')),
+  })
+  const turns = openRedisTurns({ redis: broken, keys, topics, breaker }, limits)
+  const before = failures
+  const taking = [turns.takeRequest(organizationId), turns.takeRequest(organizationId)]
+  expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
+  expect(failures - before).toBe(1)
+})
+
+test('a batch that is too slow fails, and after two in a row Redis is not asked', async () => {
+  let asked = 0
+  const slow: WholeRedis = Object.assign(Object.create(redis), {
+    hmget: () => {
+      asked += 1
+      return new Promise(() => {})
+    },
+  })
+  const breaker = openBreaker({ redis: slow, onFailure: () => {} })
+  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  for (const isOpen of [false, true]) {
+    await expect(turns.event(eventId, 0)).rejects.toThrow('too slow')
+    expect(breaker.isOpen()).toBe(isOpen)
+  }
+  await expect(turns.event(eventId, 0)).rejects.toThrow('not asked')
+  expect(asked).toBe(2)
+})

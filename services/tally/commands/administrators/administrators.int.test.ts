@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { isPassword } from '@tally/access'
+import { runTally } from '@tally/testkit/processes/process'
+import { addOrganization } from '@tally/testkit/records/rows'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let database: TestDatabase
+let organizationId: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  organizationId = await addOrganization(database.db)
+})
+afterAll(() => database.drop())
+
+const password = 'a long enough password'
+const create = (more: string[], input = `${password}\n`) =>
+  runTally(['administrators', 'create', ...more], { DATABASE_URL: database.url }, input)
+const whose = (email: string) => ['--organization', organizationId.toUpperCase(), '--email', email]
+const rowOf = (email: string) =>
+  database.db.selectFrom('administrators').selectAll().where('email', '=', email).executeTakeFirst()
+
+test('an administrator is made with the password on stdin, which is kept as a hash only', async () => {
+  const { code, stdout, stderr } = await create([...whose('Anna@Example.ORG'), '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({
+    administratorId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    organizationId,
+    email: 'anna@example.org',
+    isPlatform: false,
+    createdAt: expect.stringMatching(/Z$/),
+  })
+  const row = await rowOf('anna@example.org')
+  expect(JSON.stringify(row)).not.toContain(password)
+  expect(await isPassword(password, row?.password_hash ?? '')).toBe(true)
+})
+
+test('the password is the first line, whatever its end; --platform opens the operations page', async () => {
+  expect((await create([...whose('berta@example.org'), '--platform'], `${password}\r\nmore\n`)).code).toBe(0)
+  const row = await rowOf('berta@example.org')
+  expect(row?.is_platform).toBe(true)
+  expect(await isPassword(password, row?.password_hash ?? '')).toBe(true)
+})
+
+test('an e-mail that is taken, in any case, and an organization that is not known are failures', async () => {
+  await create(whose('carla@example.org'))
+  expect(await create(whose('CARLA@example.org'))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tally: carla@example.org is an administrator already\n',
+  })
+  const unknown = randomUUID()
+  expect(await create(['--organization', unknown, '--email', 'dora@example.org'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `tally: organization ${unknown} is not known yet: its record has to come over Kafka first\n`,
+  })
+})
+
+test.for([
+  {
+    why: 'no UUID',
+    more: ['--organization', 'x', '--email', 'e@example.org'],
+    says: '--organization takes a UUID',
+  },
+  {
+    why: 'no e-mail',
+    more: ['--organization', randomUUID(), '--email', 'x'],
+    says: '--email takes an e-mail address',
+  },
+  { why: 'nobody', more: ['--email', 'e@example.org'], says: "required option '--organization <UUID>'" },
+])('$why is wrong usage', async ({ more, says }) => {
+  const { code, stdout, stderr } = await create(more)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(says)
+})
+
+test.for(['', 'short', 'x'.repeat(201)])(
+  'a password of another length is refused and never said: %s',
+  async given => {
+    const { code, stderr } = await create(whose('f@example.org'), `${given}\n`)
+    expect(code).toBe(2)
+    expect(stderr).toBe(`tally: the password takes 12 to 200 characters, got ${given.length}\n`)
+    expect(await rowOf('f@example.org')).toBeUndefined()
+  },
+)
+
+test('administrators are listed by organization, and one who is removed is signed out everywhere', async () => {
+  const settings = { DATABASE_URL: database.url }
+  const own = await addOrganization(database.db)
+  for (const name of ['zora', 'yann'])
+    await create(['--organization', own, '--email', `${name}@example.org`, '--json'])
+  const list = async () =>
+    (await runTally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  const [yann, zora] = await list()
+  expect([yann.email, zora.email]).toEqual(['yann@example.org', 'zora@example.org'])
+  const { beginSession, findSession } = await import('@tally/admin')
+  const token = await beginSession(database.db, yann.administratorId)
+  expect(await findSession(database.db, token)).toMatchObject({
+    email: 'yann@example.org',
+    organizationId: own,
+  })
+  const remove = () => runTally(['administrators', 'remove', '--email', 'Yann@example.org'], settings)
+  expect((await remove()).code).toBe(0)
+  expect(await findSession(database.db, token)).toBeUndefined()
+  expect((await list()).map(({ email }: { email: string }) => email)).toEqual(['zora@example.org'])
+  expect(await remove()).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tally: yann@example.org is no administrator\n',
+  })
+})

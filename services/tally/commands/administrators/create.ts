@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+type Raw = { organization: string; email: string; platform?: true; json?: true }
+
+export function addCreate(administrators: Command): void {
+  administrators
+    .command('create')
+    .description(
+      'let somebody sign in for an organization; the password is asked for, or the first line of stdin',
+    )
+    .requiredOption('--organization <UUID>', 'whose keys and sales they see')
+    .requiredOption('--email <EMAIL>', 'what they sign in with; in any case')
+    .option('--platform', 'open the operations page to them, which is about all organizations')
+    .option('--json', 'print one JSON object')
+    .action(async (raw: Raw) => {
+      const [{ organizationOf }, values, { createAdministrator }, { hashPassword }, { readPassword }] =
+        await Promise.all([
+          import('../keys/values.ts'),
+          import('./values.ts'),
+          import('@tally/access'),
+          import('@tally/access'),
+          import('./readPassword.ts'),
+        ])
+      const organizationId = organizationOf(raw.organization)
+      const { emailOf, printAdministrator } = values
+      const email = emailOf(raw.email)
+      const { settings } = await openCommand()
+      const passwordHash = await hashPassword(await readPassword())
+      const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
+      const made = await withSchema(settings.databaseUrl, db => createAdministrator(db, wanted))
+      const sentence = `${made.email} may sign in for organization ${organizationId}`
+      console.log(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
+    })
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+export function addList(administrators: Command): void {
+  administrators
+    .command('list')
+    .description('list who may sign in; never a password')
+    .option('--organization <UUID>', 'those of this organization only')
+    .option('--json', 'print one JSON object a line')
+    .action(async (raw: { organization?: string; json?: true }) => {
+      const [{ organizationOf }, { printAdministrator }, { listAdministrators }] = await Promise.all([
+        import('../keys/values.ts'),
+        import('./values.ts'),
+        import('@tally/access'),
+      ])
+      const organizationId = raw.organization === undefined ? undefined : organizationOf(raw.organization)
+      const { settings } = await openCommand()
+      const found = await withSchema(settings.databaseUrl, db => listAdministrators(db, organizationId))
+      for (const administrator of found) {
+        const { organizationId, email, isPlatform } = administrator
+        const line = `${organizationId}  ${email}${isPlatform ? '  platform' : ''}`
+        console.log(raw.json ? JSON.stringify(printAdministrator(administrator)) : line)
+      }
+      if (found.length === 0) console.error('there are no administrators')
+    })
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+export function addRemove(administrators: Command): void {
+  administrators
+    .command('remove')
+    .description(
+      'let somebody sign in no more, and end their sessions; `create` anew is also the way to a new password',
+    )
+    .requiredOption('--email <EMAIL>', 'who')
+    .action(async (raw: { email: string }) => {
+      const [{ emailOf }, { removeAdministrator }] = await Promise.all([
+        import('./values.ts'),
+        import('@tally/access'),
+      ])
+      const email = emailOf(raw.email)
+      const { settings } = await openCommand()
+      await withSchema(settings.databaseUrl, db => removeAdministrator(db, email))
+      console.log(`${email} may sign in no more`)
+    })
+}

@@ -1,0 +1,75 @@
+import { connectKafka, openProducer, topicNames } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { runTally } from '@tally/testkit/processes/process'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { expect, test } from 'vitest'
+
+const tally = useTally()
+const run = (...args: string[]) => runTally(['dead-letters', ...args], tally.settings)
+
+async function listed(): Promise<{ id: string; reason: string; key: string | null }[]> {
+  const { stdout } = await run('list', '--json')
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+}
+
+test('a letter that fails again comes back once, under its new id', async () => {
+  const festival = newFestival()
+  await tally.count([
+    festival.organization(),
+    festival.event(),
+    { ...festival.order({ totalAmount: -1 }), headers: { 'tally.reason': 'mine' } },
+    { type: 'orders', key: null, value: null },
+  ])
+  const first = await listed()
+  expect(first.map(({ reason }) => reason).toSorted()).toEqual(['not-json', 'schema'])
+
+  expect(await run('replay', '--all')).toEqual({ code: 0, stdout: 'replayed 2 dead letters\n', stderr: '' })
+  await tally.settle()
+  const second = await listed()
+  expect(second.map(({ reason }) => reason).toSorted()).toEqual(['not-json', 'schema'])
+  for (const { id } of second) expect(first.map(letter => letter.id)).not.toContain(id)
+  const { id = '' } = second.find(({ reason }) => reason === 'schema') ?? {}
+  const { headers } = JSON.parse((await run('show', id)).stdout)
+  expect(headers.filter(({ name }: { name: string }) => name === 'tally.reason')).toEqual([
+    { name: 'tally.reason', value: 'mine' },
+    { name: 'tally.reason', value: 'schema' },
+  ])
+  await tally.settle()
+  expect(await listed()).toEqual(second)
+})
+
+test('a record that is good by now counts when it is replayed, and is listed no more', async () => {
+  const festival = newFestival()
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const order = festival.order()
+  await writeLetterOf(order)
+  const orders = topicNames(tally.settings.TOPIC_PREFIX ?? '').orders
+  expect(await run('replay', `${orders}-0-777`)).toMatchObject({ code: 0, stderr: '' })
+  await tally.settle()
+  const token = await tally.key(festival.organizationId)
+  const { body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
+  expect(body.data).toMatchObject({ totalOrders: 2, totalSales: 55 })
+  expect((await listed()).filter(({ key }) => key === festival.eventId)).toEqual([])
+})
+
+/** Writes a dead letter of a good order, as a projector of a stricter version would have done. */
+async function writeLetterOf({ value }: TestRecord): Promise<void> {
+  const { deadLetters, orders } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+  const letter = letterRecord(orders, {
+    offset: 777,
+    key: Buffer.from(value.eventId),
+    value: Buffer.from(JSON.stringify(value)),
+  })
+  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
+  const logger = openLogger('test', 'silent')
+  const kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger })
+  const producer = await openProducer(kafka)
+  await producer.send([{ topic: deadLetters, key: letter.key, value: letter.value, headers: letter.headers }])
+  await producer.close()
+  await kafka.close()
+}

@@ -1,0 +1,80 @@
+import type { FeedOptions } from '@tally/feed'
+import { feedDefaults } from '@tally/feed'
+import type { Command } from 'commander'
+import { UsageError } from '../failure.ts'
+import { openCommand, withKafka } from '../open.ts'
+
+type Raw = {
+  data?: string
+  rate?: string
+  speed?: string
+  seed?: string
+  orders?: string
+  evenings?: string
+  date?: string
+  listOrganizations?: true
+  json?: true
+}
+
+export function addFeed(program: Command): void {
+  const { rate, seed, orders, evenings, date } = feedDefaults
+  program
+    .command('feed')
+    .description('replay a data set, or simulate festival evenings, into Kafka')
+    .option('--data <FILE>', 'replay this file of JSON lines (.gz too) instead of simulating')
+    .option('--rate <N>', `orders a second, 0 as fast as it can (default: ${rate}; with --data 0)`)
+    .option('--speed <X>', "go at X times the records' own time, instead of --rate")
+    .option('--seed <N>', `another seed, another evening (default: ${seed})`)
+    .option('--orders <N>', `orders of an evening (default: ${orders})`)
+    .option('--evenings <N>', `evenings, one a day, 0 without end (default: ${evenings})`)
+    .option('--date <YYYY-MM-DD>', `date of the first evening (default: ${date})`)
+    .option('--list-organizations', 'print the simulated organizations and send nothing')
+    .option('--json', 'print them as one JSON object a line')
+    .action(async (raw: Raw) => {
+      if (raw.listOrganizations) return printOrganizations(raw.json === true)
+      if (raw.json) throw new UsageError('--json goes with --list-organizations: leave it out')
+      await feed(raw)
+    })
+}
+
+async function printOrganizations(asJson: boolean): Promise<void> {
+  const { listOrganizations } = await import('@tally/feed')
+  for (const organization of listOrganizations()) {
+    const { organizationId, name } = organization
+    console.log(asJson ? JSON.stringify(organization) : `${organizationId}  ${name}`)
+  }
+}
+
+async function feed(raw: Raw): Promise<void> {
+  const { parseFeedOptions } = await import('@tally/feed')
+  const { settings, logger } = await openCommand()
+  const { listOrganizations: _, json: __, ...given } = raw
+  const options = parseFeedOptions({ ...given, topicPrefix: settings.topicPrefix })
+  const { checkTopics } = await import('@tally/kafka')
+  await withKafka(settings, logger, async kafka => {
+    await checkTopics(kafka, settings.topicPrefix)
+    await send(kafka, options)
+  })
+}
+
+async function send(
+  kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
+  options: FeedOptions,
+): Promise<void> {
+  const [{ openProgress, runFeed, wallClock }, { openProducer }] = await Promise.all([
+    import('@tally/feed'),
+    import('@tally/kafka'),
+  ])
+  const stopping = new AbortController()
+  // The first signal lets the batch in flight finish, the second ends at once.
+  const stop = () => (stopping.signal.aborted ? process.exit(1) : stopping.abort())
+  process.on('SIGTERM', stop).on('SIGINT', stop)
+  const producer = await openProducer(kafka)
+  try {
+    const progress = openProgress(process.stderr, wallClock)
+    await runFeed(options, { send: producer.send, clock: wallClock, progress, signal: stopping.signal })
+  } finally {
+    process.off('SIGTERM', stop).off('SIGINT', stop)
+    await producer.close()
+  }
+}

@@ -1,0 +1,40 @@
+import { accessKeys, accessScripts, copyKey, type StoredKey } from '@tally/access'
+import { describeRedis, type Settings } from '@tally/runtime'
+import { openRedis, type RedisClient } from '@tally/storage'
+
+const patienceMs = 1_000
+
+/**
+ * Copies a key that was just created or revoked to Redis, so that it holds there at once should Postgres go down.
+ * Redis being down is no failure: Postgres has the key, and a query process writes the copy later.
+ */
+export async function copyToRedis(settings: Settings, stored: StoredKey): Promise<void> {
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'cli',
+      commandTimeoutMs: patienceMs,
+      onError: () => {},
+    },
+    accessScripts,
+  )
+  try {
+    await ready(redis)
+    await copyKey(redis, accessKeys(settings.redisPrefix), stored)
+  } catch {
+    const nodes = describeRedis(settings.redisNodes)
+    console.error(
+      `tally: Redis does not answer at ${nodes}; the key is in Postgres, its copy follows by itself`,
+    )
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Waits for the first connection; a first attempt that fails is enough to give up. */
+async function ready(redis: RedisClient): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error(`not connected within ${patienceMs} ms`)), patienceMs)
+  redis.once('ready', resolve).once('error', reject)
+  await promise.finally(() => clearTimeout(timer))
+}

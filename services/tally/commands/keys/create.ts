@@ -1,0 +1,61 @@
+import type { ApiKey, NewKey } from '@tally/access'
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+type Raw = {
+  organization: string
+  name: string
+  scope: string[]
+  event?: string
+  expiresAt?: string
+  json?: true
+}
+
+export function addCreate(keys: Command): void {
+  keys
+    .command('create')
+    .description('create a key and print its token, this once')
+    .requiredOption('--organization <UUID>', 'whose data it reads')
+    .requiredOption('--name <NAME>', 'what it is for, 1 to 200 characters')
+    .requiredOption(
+      '--scope <SCOPE>',
+      'events:read, analytics:read or orders:read; may be given several times',
+      (scope: string, before: string[] = []) => [...before, scope],
+    )
+    .option('--event <UUID>', 'bind it to one event of that organization')
+    .option('--expires-at <TS>', 'refuse it from this RFC 3339 timestamp on, such as 2026-12-31T23:59:59Z')
+    .option('--json', 'print one JSON object')
+    .action(async (raw: Raw) => {
+      const wanted = await parseWanted(raw)
+      const { settings } = await openCommand()
+      const { createKey } = await import('@tally/access')
+      const { stored, token } = await withSchema(settings.databaseUrl, db => createKey(db, wanted))
+      await print(stored.key, token, raw.json === true)
+      const { copyToRedis } = await import('./copyToRedis.ts')
+      await copyToRedis(settings, stored)
+    })
+}
+
+async function parseWanted(raw: Raw): Promise<NewKey> {
+  const values = await import('./values.ts')
+  return {
+    organizationId: values.organizationOf(raw.organization),
+    name: values.nameOf(raw.name),
+    scopes: values.scopesOf(raw.scope),
+    eventId: raw.event === undefined ? null : values.eventOf(raw.event),
+    expiresAt: raw.expiresAt === undefined ? null : values.expiryOf(raw.expiresAt, Date.now()),
+  }
+}
+
+async function print(key: ApiKey, token: string, asJson: boolean): Promise<void> {
+  const { printKey } = await import('@tally/access')
+  const printed = printKey(key)
+  if (asJson) return console.log(JSON.stringify({ ...printed, token }))
+  console.log(`token         ${token}   (shown this once: keep it)`)
+  console.log(`key id        ${printed.keyId}`)
+  console.log(`name          ${printed.name}`)
+  console.log(`organization  ${printed.organizationId}`)
+  console.log(`event         ${printed.eventId ?? 'all of the organization'}`)
+  console.log(`scopes        ${printed.scopes.join(', ')}`)
+  console.log(`expires       ${printed.expiresAt ?? 'never'}`)
+}

@@ -1,0 +1,145 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { parseToken } from '@tally/access'
+import type { OrganizationId } from '@tally/contract'
+import { tally } from '@tally/testkit/processes/command'
+import { addEvent, addOrganization } from '@tally/testkit/records/rows'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+
+let database: TestDatabase
+let organizationId: OrganizationId
+let settings: Record<string, string>
+let redis: WholeRedis
+const prefix = `test-${randomBytes(6).toString('hex')}`
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  organizationId = await addOrganization(database.db)
+  const { redisUrl } = inject('servers')
+  settings = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: prefix }
+  redis = openWholeRedis([redisUrl], { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await database.drop()
+})
+
+const create = (...more: string[]) =>
+  tally(
+    ['keys', 'create', '--organization', organizationId, '--name', 'till', '--scope', 'events:read', ...more],
+    settings,
+  )
+
+async function created(...more: string[]) {
+  const { code, stdout, stderr } = await create('--json', ...more)
+  expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({ code: 0, stderr: '', lines: 2 })
+  return JSON.parse(stdout)
+}
+
+const copyOf = async (keyId: string) => JSON.parse((await redis.get(allKeys(prefix).apiKey(keyId))) ?? 'null')
+
+test('a new key is printed with every field and its token, ids in lower case, scopes once', async () => {
+  const event = await addEvent(database.db, organizationId)
+  const printed = await created(
+    ...['--scope', 'orders:read', '--scope', 'events:read', '--organization', organizationId.toUpperCase()],
+    ...['--event', event.toUpperCase(), '--expires-at', '2100-01-01T01:00:00+01:00'],
+  )
+  expect(printed).toEqual({
+    keyId: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
+    organizationId,
+    name: 'till',
+    scopes: ['events:read', 'orders:read'],
+    eventId: event,
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/),
+    expiresAt: '2100-01-01T00:00:00Z',
+    revokedAt: null,
+    lastUsedAt: null,
+    token: expect.any(String),
+  })
+  expect(parseToken(printed.token)?.keyId).toBe(printed.keyId)
+  expect(await copyOf(printed.keyId)).toMatchObject({ keyId: printed.keyId, revokedAt: null })
+})
+
+test('without --json the token is shown to people, this once', async () => {
+  const { code, stdout } = await create()
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^token +tally_\w+ +\(shown this once: keep it\)$/m)
+})
+
+test("an unknown organization, and an event that is not the organization's own, are failures", async () => {
+  const unknown = randomUUID()
+  expect(await create('--organization', unknown)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `tally: organization ${unknown} is not known yet: its record has to come over Kafka first\n`,
+  })
+  expect(await create('--event', unknown)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `tally: event ${unknown} is not known as one of organization ${organizationId}\n`,
+  })
+})
+
+test('keys are listed one JSON object a line, never with a token', async () => {
+  const organizationId = await addOrganization(database.db)
+  const { token, ...first } = await created('--organization', organizationId)
+  const { token: _, ...second } = await created('--organization', organizationId)
+  const { code, stdout } = await tally(['keys', 'list', '--organization', organizationId, '--json'], settings)
+  expect(code).toBe(0)
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+  ).toEqual([first, second])
+  expect(stdout).not.toContain(token.slice(19))
+})
+
+test('a key is revoked in Postgres and in its copy; twice keeps the first time; an unknown one is a failure', async () => {
+  const { token: _, ...key } = await created()
+  const first = await tally(['keys', 'revoke', key.keyId], settings)
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  const { revokedAt, ...rest } = JSON.parse(first.stdout)
+  expect(rest).toEqual({ ...key, revokedAt: undefined })
+  expect(Date.parse(revokedAt)).toBeGreaterThanOrEqual(Date.parse(key.createdAt))
+  expect(await copyOf(key.keyId)).toMatchObject({ revokedAt: Date.parse(revokedAt) })
+  expect(await tally(['keys', 'revoke', key.keyId], settings)).toEqual(first)
+  expect(await tally(['keys', 'revoke', 'zzzzzzzzzzzz'], settings)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tally: key zzzzzzzzzzzz is not known\n',
+  })
+})
+
+test('with Redis down a key is created all the same, with a warning', async () => {
+  const args = [
+    'keys',
+    'create',
+    '--organization',
+    organizationId,
+    '--name',
+    'till',
+    '--scope',
+    'events:read',
+    '--json',
+  ]
+  const ran = await tally(args, { ...settings, REDIS_URL: 'redis://:hidden@127.0.0.1:1' })
+  expect(ran).toMatchObject({
+    code: 0,
+    stderr:
+      'tally: Redis does not answer at 127.0.0.1:1; the key is in Postgres, its copy follows by itself\n',
+  })
+  expect(JSON.parse(ran.stdout).token).toMatch(/^tally_/)
+})
+
+test('without the schema the command to run is named', async () => {
+  const empty = await freshDatabase({ migrated: false })
+  const list = ['keys', 'list', '--organization', organizationId]
+  const ran = await tally(list, { ...settings, DATABASE_URL: empty.url }).finally(() => empty.drop())
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: 'tally: the Postgres schema is missing or old: run `tally migrate` first\n',
+  })
+})

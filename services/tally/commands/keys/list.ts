@@ -1,0 +1,35 @@
+import type { ApiKey } from '@tally/access'
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+export function addList(keys: Command): void {
+  keys
+    .command('list')
+    .description('list the keys of an organization, the oldest first; never a token')
+    .requiredOption('--organization <UUID>', 'whose keys')
+    .option('--json', 'print one JSON object a line')
+    .action(async (raw: { organization: string; json?: true }) => {
+      const { organizationOf } = await import('./values.ts')
+      const organizationId = organizationOf(raw.organization)
+      const { settings } = await openCommand()
+      const { listKeys, printKey } = await import('@tally/access')
+      const found = await withSchema(settings.databaseUrl, db => listKeys(db, organizationId))
+      for (const key of found)
+        console.log(raw.json ? JSON.stringify(printKey(key)) : lineOf(printKey(key), key))
+      if (found.length === 0) console.error(`organization ${organizationId} has no keys`)
+    })
+}
+
+type Printed = ReturnType<typeof import('@tally/access').printKey>
+
+function lineOf(printed: Printed, key: ApiKey): string {
+  const { keyId, scopes, eventId, lastUsedAt, name } = printed
+  const bound = eventId === null ? '' : `  event ${eventId}`
+  return `${keyId}  ${stateOf(printed, key)}  used ${lastUsedAt ?? 'never'}  ${scopes.join(',')}${bound}  ${name}`
+}
+
+function stateOf({ revokedAt, expiresAt }: Printed, key: ApiKey): string {
+  if (revokedAt !== null) return `revoked ${revokedAt}`
+  if (key.expiresAt === null) return 'good'
+  return `${key.expiresAt <= Date.now() ? 'expired' : 'good until'} ${expiresAt}`
+}

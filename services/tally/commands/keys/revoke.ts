@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+
+export function addRevoke(keys: Command): void {
+  keys
+    .command('revoke')
+    .description('revoke a key and print it as one JSON object; one that is revoked already stays as it is')
+    .argument('<KEYID>', 'the 12 characters after `tally_`')
+    .option('--json', 'print one JSON object, which is so anyway')
+    .action(async (text: string) => {
+      const { keyIdOf } = await import('./values.ts')
+      const keyId = keyIdOf(text)
+      const { settings } = await openCommand()
+      const { printKey, revokeKey } = await import('@tally/access')
+      const stored = await withSchema(settings.databaseUrl, db => revokeKey(db, keyId))
+      console.log(JSON.stringify(printKey(stored.key)))
+      const { copyToRedis } = await import('./copyToRedis.ts')
+      await copyToRedis(settings, stored)
+    })
+}

@@ -1,0 +1,56 @@
+import { keyIdShape } from '@tally/access'
+import type { Scope } from '@tally/contract'
+import {
+  type EventId,
+  eventId,
+  name,
+  type OrganizationId,
+  organizationId,
+  parseTimestamp,
+  scope,
+} from '@tally/contract'
+import { UsageError } from '../../failure.ts'
+
+/** The values of `tally keys`; each throws a UsageError that names the option where it cannot be right. */
+export function organizationOf(text: string): OrganizationId {
+  const parsed = organizationId.safeParse(text)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--organization takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
+}
+
+export function eventOf(text: string): EventId {
+  const parsed = eventId.safeParse(text)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--event takes a UUID (8-4-4-4-12 hex digits), got ${JSON.stringify(text)}`)
+}
+
+export function nameOf(text: string): string {
+  const parsed = name.safeParse(text)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--name takes 1 to 200 characters: it ${parsed.error.issues[0]?.message}`)
+}
+
+/** Once each, in the order of the contract. */
+export function scopesOf(texts: string[]): Scope[] {
+  const wrong = texts.find(text => !scope.safeParse(text).success)
+  if (wrong !== undefined)
+    throw new UsageError(`--scope takes one of ${scope.options.join(', ')}, got ${JSON.stringify(wrong)}`)
+  return scope.options.filter(known => texts.includes(known))
+}
+
+export function expiryOf(text: string, nowMs: number): number {
+  const expiresAt = parseTimestamp(text)
+  if (expiresAt === undefined)
+    throw new UsageError(
+      `--expires-at takes an RFC 3339 timestamp such as 2026-12-31T23:59:59Z, got ${JSON.stringify(text)}`,
+    )
+  if (expiresAt <= nowMs)
+    throw new UsageError(`--expires-at takes a time to come, got ${JSON.stringify(text)}`)
+  return expiresAt
+}
+
+/** Does not repeat what it got: that may be a whole token. */
+export function keyIdOf(text: string): string {
+  if (keyIdShape.test(text)) return text
+  throw new UsageError('KEYID is the 12 characters of 0-9, A-Z, a-z between the two "_" of the token')
+}

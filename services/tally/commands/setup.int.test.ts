@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { checkSchema } from '@tally/read-models'
+import { tally } from '@tally/testkit/processes/command'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { expect, inject, test } from 'vitest'
+
+const at = 'the schema is at this version'
+
+test('the schema is made once however many run it at once, and then left alone', async () => {
+  const { url, db, drop } = await freshDatabase({ migrated: false })
+  try {
+    const run = () => tally(['migrate'], { DATABASE_URL: url })
+    const both = await Promise.all([run(), run()])
+    expect(both.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      both.map(() => ({ code: 0, stderr: '' })),
+    )
+    expect(both.map(({ stdout }) => stdout).sort()).toEqual([
+      expect.stringMatching(new RegExp(`^ran 0001-read-models\n(ran .*\n)*${at} now\n$`)),
+      `${at} already\n`,
+    ])
+    await checkSchema(db)
+    expect(await run()).toEqual({ code: 0, stdout: `${at} already\n`, stderr: '' })
+  } finally {
+    await drop()
+  }
+})
+
+test('missing topics are created, those that are there stay, another number of partitions is a failure', async () => {
+  const prefix = `test-${randomBytes(6).toString('hex')}`
+  const create = (...more: string[]) =>
+    tally(['topics', 'create', ...more], {
+      KAFKA_BROKERS: inject('servers').kafkaBrokers,
+      TOPIC_PREFIX: prefix,
+    })
+  const topics = ['organizations', 'events', 'orders', 'refunds', 'dead-letters'].map(
+    name => `${prefix}.${name}`,
+  )
+  expect(await create('--partitions', '3')).toEqual({
+    code: 0,
+    stdout: topics.map(topic => `created ${topic}\n`).join(''),
+    stderr: '',
+  })
+  const again = { code: 0, stdout: topics.map(topic => `${topic} is there already\n`).join(''), stderr: '' }
+  expect(await create('--partitions', '3')).toEqual(again)
+  expect(await create()).toEqual(again)
+  expect(await create('--partitions', '4')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^tally: existing topics have another number of partitions: .* Give --partitions/,
+    ),
+  })
+})
+
+test('a feed and a projector without their topics name the command to run', async () => {
+  const { url, drop } = await freshDatabase()
+  const settings = {
+    KAFKA_BROKERS: inject('servers').kafkaBrokers,
+    DATABASE_URL: url,
+    TOPIC_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+    LOG_LEVEL: 'silent',
+  }
+  try {
+    for (const command of ['feed', 'projector']) {
+      expect(await tally([command], settings)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^tally: the topics .* are not there: run `tally topics create`\n$/),
+      })
+    }
+  } finally {
+    await drop()
+  }
+})

@@ -1,0 +1,50 @@
+import type { KafkaConnection } from '@tally/kafka'
+import type { Logger, Settings } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+
+/** The settings and a logger for a command that does one thing and ends: its errors are sentences, not log lines. */
+export async function openCommand(): Promise<{ settings: Settings; logger: Logger }> {
+  const { openLogger, readSettings } = await import('@tally/runtime')
+  const settings = readSettings(process.env)
+  const isWanted = settings.logLevel === 'debug' || settings.logLevel === 'trace'
+  return { settings, logger: openLogger('cli', isWanted ? settings.logLevel : 'silent') }
+}
+
+/** Long enough for a migration that makes an index over millions of orders. */
+const statementTimeoutMs = 30 * 60_000
+
+/** Does `work` with a connection to Postgres and closes it, whatever comes of it. */
+export async function withPostgres<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
+  const { openPostgres } = await import('@tally/read-models')
+  // A connection that breaks while it is in use fails the query that uses it; that is told.
+  const db = openPostgres(url, { name: 'cli', max: 2, statementTimeoutMs, onError: () => {} })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** As withPostgres, but says which command to run where the schema is missing or old. */
+export function withSchema<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
+  return withPostgres(url, async db => {
+    const { checkSchema } = await import('@tally/read-models')
+    await checkSchema(db)
+    return work(db)
+  })
+}
+
+/** Does `work` with a connection to Kafka and closes it, whatever comes of it. */
+export async function withKafka<T>(
+  settings: Settings,
+  logger: Logger,
+  work: (kafka: KafkaConnection) => Promise<T>,
+): Promise<T> {
+  const { connectKafka } = await import('@tally/kafka')
+  const kafka = connectKafka(settings.kafka, { clientId: 'tally-cli', logger })
+  try {
+    return await work(kafka)
+  } finally {
+    await kafka.close()
+  }
+}

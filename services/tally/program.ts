@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { addAdmin } from './commands/admin.ts'
+import { addAdministrators } from './commands/administrators/index.ts'
+import { addDeadLetters } from './commands/deadLetters/index.ts'
+import { addFeed } from './commands/feed.ts'
+import { addKeys } from './commands/keys/index.ts'
+import { addMigrate } from './commands/migrate.ts'
+import { addOffsets } from './commands/offsets/index.ts'
+import { addProjector } from './commands/projector.ts'
+import { addQuery } from './commands/query.ts'
+import { addRebuild } from './commands/rebuild.ts'
+import { addTopics } from './commands/topics.ts'
+import { addVerify } from './commands/verify.ts'
+
+/** The program `tally` (commands.md): one command, one file, each loading what it needs only when it runs. */
+export function openProgram(): Command {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
+  const program = new Command('tally')
+    .description('Live sales figures of food festivals: from orders in Kafka to the answers of the v1 API.')
+    .version(version, '--version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tally: ')) })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment.',
+    )
+    .exitOverride()
+  // In the order in which a new installation needs them.
+  const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
+  const access = [addKeys, addAdministrators]
+  const repairs = [addDeadLetters, addOffsets, addVerify, addRebuild]
+  for (const add of [...services, ...access, ...repairs]) add(program)
+  return program
+}

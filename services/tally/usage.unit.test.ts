@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { tally } from '@tally/testkit/processes/command'
+import { expect, test } from 'vitest'
+
+const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
+const create = ['keys', 'create', '--organization', organization, '--name', 'till', '--scope', 'events:read']
+
+test.each([
+  [[]],
+  [['migrate']],
+  [['topics', 'create']],
+  [['keys']],
+  [['keys', 'create']],
+  [['offsets', 'accept']],
+  [['feed']],
+])('%j --help is on stdout and a success', async args => {
+  const ran = await tally([...args, '--help'])
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(ran.stdout).toContain(['Usage: tally', ...args].join(' '))
+})
+
+test('--version prints the version', async () => {
+  expect(await tally(['--version'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  })
+})
+
+test('without a command the help is shown on stderr, as wrong usage', async () => {
+  expect(await tally([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') })
+})
+
+test.each([
+  [['bogus'], "unknown command 'bogus'"],
+  [['--bogus'], "unknown option '--bogus'"],
+  [['migrate', 'x'], "too many arguments for 'migrate'. Expected 0 arguments but got 1: x."],
+  [['topics', 'create', '--partitions', '0'], '--partitions takes a whole number from 1 to 10000, got "0"'],
+  [
+    ['topics', 'create', '--replication-factor', '1.5'],
+    '--replication-factor takes a whole number from 1 to 100, got "1.5"',
+  ],
+  [['feed', '--rate', 'x'], '--rate takes a number from 0 to 1000000, got "x"'],
+  [['feed', '--json'], '--json goes with --list-organizations: leave it out'],
+  [['keys', 'list'], "required option '--organization <UUID>' not specified"],
+  [['keys', 'list', '--organization', 'x'], '--organization takes a UUID (8-4-4-4-12 hex digits), got "x"'],
+  [create.slice(0, 6), "required option '--scope <SCOPE>' not specified"],
+  [
+    [...create, '--scope', 'bogus'],
+    '--scope takes one of events:read, analytics:read, orders:read, got "bogus"',
+  ],
+  [[...create, '--name', ''], '--name takes 1 to 200 characters: it must have at least 1 character'],
+  [
+    [...create, '--name', 'n'.repeat(201)],
+    '--name takes 1 to 200 characters: it must have at most 200 characters',
+  ],
+  [[...create, '--event', '12'], '--event takes a UUID (8-4-4-4-12 hex digits), got "12"'],
+  [
+    [...create, '--expires-at', 'tomorrow'],
+    '--expires-at takes an RFC 3339 timestamp such as 2026-12-31T23:59:59Z, got "tomorrow"',
+  ],
+  [
+    [...create, '--expires-at', '2020-01-01T00:00:00Z'],
+    '--expires-at takes a time to come, got "2020-01-01T00:00:00Z"',
+  ],
+  [['offsets', 'bogus'], "too many arguments for 'list'. Expected 0 arguments but got 1: bogus."],
+  [['offsets', 'skip', 'tally.orders', '0'], "required option '--to <OFFSET>' not specified"],
+  [['offsets', 'accept', 'tally.orders', '-1'], 'PARTITION takes a whole number from 0, got "-1"'],
+  [['offsets', 'skip', 'tally.orders', '0', '--to', 'x'], '--to takes a whole number from 0, got "x"'],
+  [
+    ['keys', 'revoke', 'tally_abc'],
+    'KEYID is the 12 characters of 0-9, A-Z, a-z between the two "_" of the token',
+  ],
+])('tally %j is wrong usage, with a sentence that says what to do', async (args, sentence) => {
+  expect(await tally(args)).toEqual({ code: 2, stdout: '', stderr: `tally: ${sentence}\n` })
+})
+
+test('a wrong setting is wrong usage, in one line that holds no password', async () => {
+  const { code, stderr } = await tally(['migrate'], { DATABASE_URL: 'mysql://u:hidden@h/x' })
+  expect(code).toBe(2)
+  expect(stderr).toBe(
+    'tally: DATABASE_URL is "mysql://***@h/x"; it takes postgres://user:password@host:port/database\n',
+  )
+})
+
+test.each([
+  [
+    ['migrate'],
+    'Postgres does not answer at 127.0.0.1:1/x: start it, or set DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1)',
+  ],
+  [
+    ['keys', 'revoke', 'AbCdEf012345'],
+    'Postgres does not answer at 127.0.0.1:1/x: start it, or set DATABASE_URL (connect ECONNREFUSED 127.0.0.1:1)',
+  ],
+  [
+    ['topics', 'create'],
+    'Kafka does not answer at 127.0.0.1:1: start it, or set KAFKA_BROKERS (Connection error: connect ECONNREFUSED 127.0.0.1:1)',
+  ],
+])('where a part is down, tally %j says which and where, without its password', async (args, sentence) => {
+  const settings = { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/x', KAFKA_BROKERS: '127.0.0.1:1' }
+  expect(await tally(args, settings)).toEqual({ code: 1, stdout: '', stderr: `tally: ${sentence}\n` })
+})
+
+test('the simulated organizations are listed without any server', async () => {
+  const { code, stdout } = await tally(['feed', '--list-organizations', '--json'])
+  expect(code).toBe(0)
+  const lines = stdout.trim().split('\n')
+  expect(lines.map(line => Object.keys(JSON.parse(line)))).toEqual(
+    lines.map(() => ['organizationId', 'name']),
+  )
+})
+
+test('a reader that goes away is no failure', async () => {
+  const program = fileURLToPath(new URL('bin/tally', import.meta.url))
+  const child = spawn(program, ['feed', '--list-organizations'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.on('data', bytes => {
+    stderr += bytes
+  })
+  const [code] = await once(child, 'close')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})

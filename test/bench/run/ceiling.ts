@@ -1,0 +1,53 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { endOfLog } from '../../../infra/local/servers/process.ts'
+import type { Bench } from './bench.ts'
+
+/** What a ceiling tells of itself; moments in epoch milliseconds. */
+export type Told =
+  | { at: 'assigned'; ms: number }
+  | { at: 'done'; ms: number; records: number }
+  | { at: 'listening'; address: string }
+
+export type Ceiling = {
+  /** The first word of a kind; rejects when the process ends before. */
+  told: <At extends Told['at']>(at: At) => Promise<Extract<Told, { at: At }>>
+  stop: () => Promise<void>
+}
+
+export type CeilingName = 'consume' | 'eachMessage' | 'fastifyRedis' | 'plainSql'
+
+/** Starts a ceiling as a process of its own, on the same Node; without the flags of services/tally/bin/tally, which make it slower. */
+export function startCeiling(bench: Bench, name: CeilingName, settings: Record<string, string>): Ceiling {
+  const logFile = join(bench.folder, `${name}-${bench.nextNumber()}.log`)
+  const log = openSync(logFile, 'a')
+  const child = fork(join(import.meta.dirname, '../ceilings', `${name}.ts`), [], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', log, log, 'ipc'],
+  })
+  closeSync(log)
+  const words: Told[] = []
+  child.on('message', word => words.push(word as Told))
+  const ended = once(child, 'exit')
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+
+  return {
+    async told(at) {
+      for (;;) {
+        const found = words.find(word => word.at === at)
+        if (found !== undefined) return found as never
+        if (isGone()) throw new Error(`the ceiling ${name} ended too early:\n${endOfLog(logFile)}`)
+        const late = new AbortController()
+        await Promise.race([once(child, 'message', { signal: late.signal }), ended])
+        late.abort()
+      }
+    },
+    async stop() {
+      if (isGone()) return
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { topicNames } from '@tally/kafka'
+import { asOfField, migrate } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import { allKeys, type WholeRedis } from '@tally/testkit/servers/redis'
+import { type Service, startService } from '../../chaos/system/service.ts'
+import { type Preloaded, partitions } from '../data/preload.ts'
+import type { Bench } from '../run/bench.ts'
+import { checkAnswers, untilRight } from './answers.ts'
+import { makeKeys } from './keys.ts'
+
+/** Tally over a data set: one projector and one query process as users start them, a database and a group of their own. */
+export type RunningTally = {
+  projector: Service
+  query: Service
+  db: Postgres
+  databaseUrl: string
+  /** Where an event's answers begin, for HTTP. */
+  addressOf: (eventId: string) => string
+  /** Of the event's organization; known after `untilAnswered`. */
+  tokenOf: (eventId: string) => string
+  /** When the projector was given its partitions, just before its first read (epoch milliseconds). */
+  assignedAtMs: number
+  /** Waits until every event's last day is answered right; returns the moment (epoch milliseconds). */
+  untilAnswered: () => Promise<number>
+  /** Waits until all that Kafka has is counted and published, then compares every answer; throws on a wrong one. */
+  check: () => Promise<void>
+  stop: () => Promise<void>
+}
+
+// So high that no load meets it; each request is counted against it all the same.
+const rateLimits = 'Trial=999999999,ActiveDayPass=999999999,Inactive=999999999'
+
+/** Starts Tally over a preloaded data set; returns once the projector has its partitions. */
+export async function startTally(bench: Bench, data: Preloaded): Promise<RunningTally> {
+  const releases: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const release of releases.splice(0).reverse()) await release()
+  }
+  try {
+    return await start(bench, data, { releases, stop })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  bench: Bench,
+  data: Preloaded,
+  { releases, stop }: { releases: (() => Promise<unknown>)[]; stop: () => Promise<void> },
+): Promise<RunningTally> {
+  const { servers, redis, signal } = bench
+  const name = `tally-${bench.nextNumber()}`
+  const { db, url, drop } = await bench.newDatabase()
+  // The bench's own Redis: nothing else is in it.
+  releases.push(drop, () => redis.flushall())
+  await migrate(db)
+  const env = {
+    KAFKA_BROKERS: servers.kafkaBrokers,
+    KAFKA_GROUP_ID: name,
+    TOPIC_PREFIX: data.topicPrefix,
+    DATABASE_URL: url,
+    REDIS_URL: servers.redisUrl,
+    REDIS_PREFIX: name,
+    QUERY_HOST: '127.0.0.1',
+    QUERY_PORT: '0',
+    OPS_HOST: '127.0.0.1',
+    OPS_PORT: '0',
+    RATE_LIMITS: rateLimits,
+    EDITION: 'cloud',
+    LOG_LEVEL: 'info',
+  }
+  const startOne = async (command: 'projector' | 'query') => {
+    const service = await startService(command, { name: `${name}-${command}`, env, folder: bench.folder })
+    releases.push(async () => service.hasEnded() || (await service.end('SIGTERM')))
+    return service
+  }
+  const query = await startOne('query')
+  await bench.settleServers()
+  const projector = await startOne('projector')
+  const throwIfGone = () => {
+    signal.throwIfAborted()
+    const gone = [projector, query].find(service => service.hasEnded())
+    if (gone !== undefined) throw new Error(`${gone.name} ended by itself; see ${gone.logFile}`)
+  }
+
+  const countedUpTo = () => earliestAsOf(redis, name, data.topicPrefix)
+  let tokens = new Map<string, string>()
+  const addressOf = (eventId: string) => `${query.address}/api/v1/events/${eventId}`
+  const tokenOf = (eventId: string) => tokens.get(data.count.organizationIdOf(eventId)) ?? ''
+  return {
+    projector,
+    query,
+    db,
+    databaseUrl: url,
+    addressOf,
+    tokenOf,
+    assignedAtMs: await assignedAt(projector, throwIfGone),
+    async untilAnswered() {
+      const organizationIds = data.count.eventIds().map(data.count.organizationIdOf)
+      tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
+      return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
+    },
+    async check() {
+      const sinceMs = Date.now()
+      while ((await countedUpTo()) < sinceMs) await pause(20).then(throwIfGone)
+      await checkAnswers(data.count, { addressOf, tokenOf })
+    },
+    stop,
+  }
+}
+
+/** The moment of the projector's own log line: a look at the log may be late, the line is not. */
+async function assignedAt({ logFile }: Service, throwIfGone: () => void): Promise<number> {
+  for (;;) {
+    const lines = readFileSync(logFile, 'utf8').split('\n').slice(0, -1)
+    const found = lines.find(line => line.includes('"msg":"partitions assigned"'))
+    if (found !== undefined) return Date.parse(JSON.parse(found).time)
+    throwIfGone()
+    await pause(20)
+  }
+}
+
+/** The moment up to which every partition is counted and published, as `meta.asOf` says it; 0 while it is not said. */
+async function earliestAsOf(redis: WholeRedis, redisPrefix: string, topicPrefix: string): Promise<number> {
+  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
+  const shards = Array.from({ length: partitions }, (_, shard) => shard)
+  const wanted = [
+    { shard: 0, topic: organizations },
+    ...[events, orders, refunds].flatMap(topic => shards.map(shard => ({ shard, topic }))),
+  ]
+  const keys = allKeys(redisPrefix)
+  const moments = await Promise.all(
+    wanted.map(({ shard, topic }) => redis.hget(keys.shard(shard), asOfField(topic))),
+  )
+  return Math.min(...moments.map(moment => Number(moment ?? 0)))
+}

@@ -1,0 +1,76 @@
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import { type Answers, answersOf, eventListOf } from './answers.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
+export type Raw = any
+
+/** What has been said of one event: the winning version of the event and of each order, the first of each refund. */
+export type EventBook = {
+  event: Raw | undefined
+  orders: Map<string, Raw>
+  refunds: Map<string, Raw>
+  /** Grows with each record. */
+  records: number
+}
+
+export type Book = {
+  /** Notes a good record that has been sent. */
+  add: (record: TestRecord) => void
+  /** Ids of the events whose own record has been sent. */
+  eventIds: () => string[]
+  organizationOf: (eventId: string) => string
+  /** What the list of events of an organization must say. */
+  eventList: (organizationId: string) => unknown[]
+  /** Every answer about an event, counted by brute force (messages.md, section 4); kept until a record changes it. */
+  answers: (eventId: string) => Answers
+}
+
+/**
+ * Keeps the records that have been sent and counts them again from nothing. It shares no code with the product, and in
+ * one pass over the orders says what packages/testkit's oracle says with one pass for each question, which takes a minute
+ * for 10,000 orders; a unit test compares the two.
+ */
+export function openBook(): Book {
+  const events = new Map<string, EventBook>()
+  const counted = new Map<string, { records: number; answers: Answers }>()
+
+  const bookOf = (eventId: string): EventBook => {
+    const known = events.get(eventId) ?? {
+      event: undefined,
+      orders: new Map(),
+      refunds: new Map(),
+      records: 0,
+    }
+    events.set(eventId, known)
+    return known
+  }
+
+  return {
+    add({ type, value }) {
+      if (type === 'organizations') return
+      const book = bookOf(value.eventId)
+      book.records++
+      if (type === 'events') {
+        if (book.event === undefined || value.version > book.event.version) book.event = value
+      } else if (type === 'orders') {
+        const known = book.orders.get(value.orderId)
+        if (known === undefined || value.version > known.version) book.orders.set(value.orderId, value)
+      } else if (!book.refunds.has(value.refundId)) book.refunds.set(value.refundId, value)
+    },
+    eventIds: () => [...events].filter(([, { event }]) => event !== undefined).map(([id]) => id),
+    organizationOf: eventId => bookOf(eventId).event.organizationId,
+    eventList: organizationId =>
+      eventListOf(
+        [...events.values()].flatMap(({ event }) => event ?? []),
+        organizationId,
+      ),
+    answers(eventId) {
+      const book = bookOf(eventId)
+      const known = counted.get(eventId)
+      if (known?.records === book.records) return known.answers
+      const answers = answersOf(book)
+      counted.set(eventId, { records: book.records, answers })
+      return answers
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Rule } from '../checks/allowed.ts'
+import type { Checking } from '../checks/checking.ts'
+import type { Random } from '../load/random.ts'
+import type { System } from '../system/system.ts'
+
+/** What a fault may use in addition to the system: the load and the checks. */
+export type FaultTools = Checking & {
+  /** Ids of the events in the load. */
+  eventIds: () => string[]
+  /** Waits until each query process answers these events (default: all) with an `asOf` after a time. */
+  isFresh: (wanted: { sinceMs: number; withinMs: number; eventIds?: string[] }) => Promise<boolean>
+}
+
+/** One kind of thing that goes wrong. */
+export type Fault = Pick<Rule, 'mayGoBack'> & {
+  name: string
+  /** What answers may say meanwhile. */
+  allows: Rule['answers']
+  /** Brings the system to where it can happen; part of the quiet before. */
+  prepare?: (system: System) => Promise<void>
+  /** Does the damage, waits, and takes it back: only what was killed is started again. */
+  run: (system: System, random: Random, tools: FaultTools) => Promise<void>
+  /** False where this machine cannot do it. */
+  isPossible?: (system: System) => boolean | Promise<boolean>
+  /** How long after it all answers must be right again; 120 s by default. */
+  recoverWithinMs?: number
+  /** The same for the lists of events; by default 5 s after everything else. */
+  listsWithinMs?: number
+  /** Takes long and is not part of `npm test`. */
+  isLong?: boolean
+}
+
+/** Lets the damage last for a while. */
+export async function last(random: Random, leastMs: number, mostMs: number): Promise<void> {
+  await pause(random.whole(leastMs, mostMs))
+}

@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { listenForInterruption } from '../../../infra/local/interruption.ts'
+import { faults, pendingFaults } from '../faults/index.ts'
+import { type Outcome, together } from './outcome.ts'
+import { runFaults } from './rounds.ts'
+import type { RunWanted } from './run.ts'
+import { tableOf } from './table.ts'
+
+const help = `npm run test:chaos [-- options]
+  Runs Tally on servers of its own under a seeded load, breaks one thing after the other at random moments, and compares
+  all answers with a brute-force count after each. Ends with a table; exit 1 where anything was wrong.
+
+  --seed N      repeats the order and the kinds of faults, their moments and the load of another run
+  --faults N    how many faults (200)
+  --rate N      records a second (400)
+  --pieces N    shares the faults among N runs side by side, each with servers of its own (1)
+  --only TEXT   only kinds of fault whose name holds this text; several with commas
+  --pending     also the kinds that Tally does not withstand yet
+  --list        names the kinds and ends
+`
+
+const folder = join(import.meta.dirname, '../../../.local/chaos')
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const options = {
+  seed: text,
+  faults: text,
+  rate: text,
+  pieces: text,
+  only: text,
+  pending: flag,
+  list: flag,
+  help: flag,
+}
+type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+
+/** Runs the fault tests as the command line says and returns the exit code. */
+export async function main(args: string[]): Promise<number> {
+  let values: Values
+  try {
+    values = parseArgs({ args, options }).values
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${help}`)
+    return 2
+  }
+  const kinds = kindsOf(values)
+  const numbers = [values.seed, values.faults, values.rate, values.pieces].filter(
+    value => value !== undefined,
+  )
+  if (values.help || values.list || !numbers.every(value => /^[1-9]\d{0,8}$/.test(value))) {
+    const isAsked = values.help || values.list
+    const names = kinds.map(({ name }) => `${name}\n`).join('')
+    process[isAsked ? 'stdout' : 'stderr'].write(values.list ? names : help)
+    return isAsked ? 0 : 2
+  }
+  const seed = Number(values.seed ?? 1 + Math.floor(Math.random() * 999_999))
+  const log = (line: string) =>
+    void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
+  log(`seed ${seed} (again with --seed ${seed})`)
+
+  const { signal, exitCode } = listenForInterruption()
+  const run = join(folder, `run-${process.pid}`)
+  try {
+    const count = Number(values.faults ?? 200)
+    const wanted = { seed, count, kinds, rate: Number(values.rate ?? 400), log, signal }
+    const outcome = together(seed, await runPieces(wanted, run, Number(values.pieces ?? 1)))
+    writeFileSync(join(folder, `seed-${seed}.json`), `${JSON.stringify(outcome, undefined, 2)}\n`)
+    process.stdout.write(`${tableOf(outcome)}\n`)
+    if (outcome.wrongs.length > 0) return 1
+    rmSync(run, { recursive: true, force: true })
+    return 0
+  } catch (error) {
+    log(signal.aborted ? 'interrupted' : `stopped: ${error instanceof Error ? error.stack : error}`)
+    return exitCode() || 1
+  }
+}
+
+function kindsOf({ only = '', pending = false }: Values) {
+  const texts = only.toLowerCase().split(',')
+  const all = pending ? [...faults, ...pendingFaults] : faults
+  return all.filter(({ name }) => texts.some(text => name.toLowerCase().includes(text)))
+}
+
+/** Runs the pieces side by side; if one fails, all end. */
+async function runPieces(wanted: Omit<RunWanted, 'folder'>, run: string, of: number): Promise<Outcome[]> {
+  const failure = new AbortController()
+  const signal = AbortSignal.any([failure.signal, ...(wanted.signal ? [wanted.signal] : [])])
+  const runs = Array.from({ length: of }, async (_, index) => {
+    const piece = { number: index + 1, of }
+    const own = of === 1 ? run : join(run, `piece-${piece.number}`)
+    mkdirSync(own, { recursive: true })
+    const log = of === 1 ? wanted.log : (line: string) => wanted.log(`[${piece.number}] ${line}`)
+    return runFaults({ ...wanted, piece, folder: own, log, signal }).catch(error => {
+      failure.abort(error)
+      throw error
+    })
+  })
+  await Promise.allSettled(runs)
+  return Promise.all(runs)
+}

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { end, endOfLog, launch } from '../../../infra/local/servers/process.ts'
+
+const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
+const startedWithinMs = 60_000
+/** Requests that waited for a frozen process may fail until this long after it continues. */
+const goOnWithinMs = 3_000
+
+/** One running process of Tally. */
+export type Service = {
+  name: string
+  pid: number
+  /** Where it answers: the API of a query process. */
+  address: string
+  /** The address of its `/readyz` and `/metrics`. */
+  ops: string
+  logFile: string
+  hasEnded: () => boolean
+  /** Resolves with a few words on how it ended. */
+  ended: Promise<string>
+  /** Freezes it, as a stalled host does (SIGSTOP), and lets it continue. */
+  freeze: () => void
+  resume: () => void
+  /** Whether it is frozen, or was a moment ago: connections may break when it continues. */
+  isFrozen: () => boolean
+  /** Ends it on purpose and returns when it is gone. */
+  end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+  /** Whether somebody ended it on purpose. */
+  isUnwanted: () => boolean
+}
+
+/** Starts `tally <command>` and returns once it says that it has started; throws with the end of its log. */
+export async function startService(
+  command: 'projector' | 'query',
+  { name, env, folder }: { name: string; env: Record<string, string>; folder: string },
+): Promise<Service> {
+  const logFile = join(folder, `${name}.log`)
+  const running = launch({ command: program, args: [command], env, logFile, stopSignal: 'SIGTERM' })
+  let unwanted = false
+  let frozenUntilMs = 0
+  const started = await lineOf(logFile, `${command} started`, running.hasEnded)
+  if (started === undefined) {
+    if (!running.hasEnded()) await end(running, 'SIGKILL')
+    throw new Error(`${name} did not start (${await running.ended}):\n${endOfLog(logFile)}`)
+  }
+  return {
+    name,
+    pid: running.pid,
+    address: String(started.address ?? ''),
+    ops: String(started.ops ?? ''),
+    logFile,
+    hasEnded: running.hasEnded,
+    ended: running.ended,
+    freeze() {
+      frozenUntilMs = Number.POSITIVE_INFINITY
+      running.signal('SIGSTOP')
+    },
+    resume() {
+      running.signal('SIGCONT')
+      frozenUntilMs = Date.now() + goOnWithinMs
+    },
+    isFrozen: () => Date.now() < frozenUntilMs,
+    isUnwanted: () => unwanted,
+    async end(signal) {
+      unwanted = true
+      await end(running, signal)
+    },
+  }
+}
+
+type Line = { msg?: string } & Record<string, unknown>
+
+async function lineOf(file: string, msg: string, hasEnded: () => boolean): Promise<Line | undefined> {
+  for (const until = Date.now() + startedWithinMs; Date.now() < until && !hasEnded(); await pause(50)) {
+    const found = linesOf(file).find(line => line.msg === msg)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function linesOf(file: string): Line[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as Line)
+}

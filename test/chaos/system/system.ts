@@ -1,0 +1,212 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { copyKey, createKey } from '@tally/access'
+import { connectKafka, createTopics, type KafkaConnection } from '@tally/kafka'
+import { migrate, openPostgres } from '@tally/read-models'
+import { openLogger } from '@tally/runtime'
+import { type Postgres, whenReady } from '@tally/storage'
+import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
+import { type LocalServers, type PartName, startServers } from '../../../infra/local/servers/index.ts'
+import { freePort } from '../../../infra/local/servers/ports.ts'
+import { endOfLog } from '../../../infra/local/servers/process.ts'
+import { type Disk, mountDisk } from './disk.ts'
+import { type Link, openLink } from './link.ts'
+import { hostOf, type Names, openNames } from './names.ts'
+import { type Service, startService } from './service.ts'
+
+export const prefix = 'chaos'
+export const partitions = 6
+
+/** Servers of its own, a link in front of each, and Tally's processes behind the links. */
+export type System = {
+  servers: LocalServers
+  links: Record<PartName, Link>
+  /** The host names by which Tally's processes reach the links. */
+  names: Names
+  /** Of Postgres alone; undefined where it cannot be mounted. */
+  disk: Disk | undefined
+  dataFolder: string
+  /** Straight to the servers: what the tests themselves do must not meet the faults of the links. */
+  db: Postgres
+  kafka: KafkaConnection
+  projectors: Service[]
+  queries: Service[]
+  /** Starts another one; `env`: its different settings. */
+  startProjector: (env?: Record<string, string>) => Promise<Service>
+  startQuery: (env?: Record<string, string>) => Promise<Service>
+  /** The environment of Tally's processes and commands. */
+  env: Record<string, string>
+  /** Starts or ends (SIGTERM) projectors until there are so many. */
+  scaleTo: (projectors: number) => Promise<void>
+  /** A key of an organization with all scopes; waits until the organization is known. */
+  key: (organizationId: string) => Promise<string>
+  /** Sentences about processes and servers that ended by themselves. */
+  deaths: string[]
+  stop: () => Promise<void>
+}
+
+export type SystemWanted = {
+  folder: string
+  projectors?: number
+  queries?: number
+  rateLimits?: string
+  log?: (line: string) => void
+  signal?: AbortSignal
+}
+
+const unlimited = 'Trial=100000000,ActiveDayPass=100000000,Inactive=100000000'
+
+/** Starts everything; what has been started is stopped again when something cannot be. */
+export async function startSystem(wanted: SystemWanted): Promise<System> {
+  const { folder, log = () => {}, signal } = wanted
+  const releases: (() => Promise<unknown> | unknown)[] = []
+  const stop = async () => {
+    for (const release of releases.splice(0).reverse()) await release()
+  }
+  try {
+    return await start({ ...wanted, log }, releases, stop)
+  } catch (error) {
+    await stop()
+    signal?.throwIfAborted()
+    throw error
+  }
+
+  async function start(
+    { projectors = 2, queries = 2, rateLimits = unlimited }: SystemWanted,
+    releases: (() => Promise<unknown> | unknown)[],
+    stop: () => Promise<void>,
+  ): Promise<System> {
+    const dataFolder = join(folder, 'data')
+    mkdirSync(dataFolder, { recursive: true })
+    const disk = mountDisk(join(dataFolder, 'postgres'))
+    const deaths: string[] = []
+    const servers = await startServers({
+      dataFolder,
+      logFolder: folder,
+      log,
+      onDeath: message => deaths.push(message),
+      ...(signal && { signal }),
+    })
+    // Backwards: stop them, unmount, delete.
+    releases.push(servers.forget, () => disk?.remove(), servers.stop)
+    const links = {
+      kafka: await openLink(await freePort(), Number(servers.kafkaBrokers.split(':')[1]), {
+        renames: hostOf('kafka'),
+      }),
+      postgres: await openLink(await freePort(), Number(new URL(servers.databaseUrl).port)),
+      redis: await openLink(await freePort(), Number(new URL(servers.redisUrl).port)),
+    }
+    releases.push(() => Object.values(links).map(link => link.close()))
+
+    const names = openNames(join(folder, 'names'))
+    const through = (url: string, part: PartName) =>
+      Object.assign(new URL(url), { host: `${hostOf(part)}:${links[part].port}` }).href
+    const env = {
+      KAFKA_BROKERS: `${hostOf('kafka')}:${links.kafka.port}`,
+      KAFKA_GROUP_ID: prefix,
+      TOPIC_PREFIX: prefix,
+      DATABASE_URL: through(servers.databaseUrl, 'postgres'),
+      REDIS_URL: through(servers.redisUrl, 'redis'),
+      REDIS_PREFIX: prefix,
+      QUERY_HOST: '127.0.0.1',
+      QUERY_PORT: '0',
+      OPS_HOST: '127.0.0.1',
+      OPS_PORT: '0',
+      RATE_LIMITS: rateLimits,
+      EDITION: 'cloud',
+      LOG_LEVEL: 'info',
+      NODE_OPTIONS: names.options,
+    }
+
+    const db = openPostgres(servers.databaseUrl, {
+      name: 'chaos',
+      max: 3,
+      statementTimeoutMs: 30_000,
+      onError: () => {},
+    })
+    releases.push(() => db.destroy())
+    await migrate(db)
+    const kafka = connectKafka(
+      { brokers: [servers.kafkaBrokers], ssl: false },
+      { clientId: 'chaos', logger: openLogger('chaos', 'silent') },
+    )
+    releases.push(() => kafka.close())
+    await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: 1 })
+
+    let started = 0
+    const startOne = async (
+      command: 'projector' | 'query',
+      among: Service[],
+      own: Record<string, string> = {},
+    ) => {
+      const name = `${command}-${++started}`
+      const service = await startService(command, { name, env: { ...env, ...own }, folder })
+      releases.push(() => (service.hasEnded() ? undefined : service.end('SIGTERM')))
+      void service.ended.then(how => {
+        const index = among.indexOf(service)
+        if (index >= 0) among.splice(index, 1)
+        if (!service.isUnwanted())
+          deaths.push(`${name} ended by itself (${how}):\n${endOfLog(service.logFile, 5)}`)
+      })
+      among.push(service)
+      return service
+    }
+    const system: System = {
+      servers,
+      links,
+      names,
+      disk,
+      dataFolder,
+      db,
+      kafka,
+      deaths,
+      stop,
+      projectors: [],
+      queries: [],
+      startProjector: own => startOne('projector', system.projectors, own),
+      startQuery: own => startOne('query', system.queries, own),
+      env,
+      async scaleTo(count) {
+        const surplus = system.projectors.slice(count)
+        await Promise.all([
+          ...surplus.map(projector => projector.end('SIGTERM')),
+          ...Array.from({ length: Math.max(0, count - system.projectors.length) }, () =>
+            system.startProjector(),
+          ),
+        ])
+      },
+      key: organizationId => makeKey(system, organizationId),
+    }
+    await Promise.all([
+      ...Array.from({ length: queries }, () => system.startQuery()),
+      ...Array.from({ length: projectors }, () => system.startProjector()),
+    ])
+    return system
+  }
+}
+
+async function makeKey({ db, servers }: System, organizationId: string): Promise<string> {
+  const wanted = {
+    organizationId,
+    name: 'chaos',
+    scopes: ['events:read', 'analytics:read', 'orders:read'],
+    eventId: null,
+    expiresAt: null,
+  }
+  for (const until = Date.now() + 30_000; ; await pause(100)) {
+    try {
+      const { stored, token } = await createKey(db, wanted as Parameters<typeof createKey>[1])
+      const redis = openWholeRedis([servers.redisUrl], {
+        name: 'chaos',
+        commandTimeoutMs: 5_000,
+        onError: () => {},
+      })
+      await whenReady(redis, 5_000)
+      await copyKey(redis, allKeys(prefix), stored).finally(() => redis.disconnect())
+      return token
+    } catch (error) {
+      if (Date.now() > until) throw error
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { connectKafka, inside, kafkajs, topicNames } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { runTally, type TallyProcess } from '@tally/testkit/processes/process'
+import { type Options, startTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
+import { onTestFinished } from 'vitest'
+
+export const partitions = 2
+
+/** Tally with topics of its own, whose logs the test may truncate, delete and create again. */
+export async function openLogStage(options: Options = {}) {
+  const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
+  onTestFinished(() => tally.stop())
+  const kafka = connectKafka(
+    { brokers: (tally.settings.KAFKA_BROKERS ?? '').split(','), ssl: false },
+    { clientId: 'test', logger: openLogger('test', 'silent') },
+  )
+  onTestFinished(() => kafka.close())
+  const names = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+  const { admin } = inside(kafka)
+  const tokens = new Map<string, string>()
+
+  return {
+    tally,
+    kafka,
+    names,
+    command: (...args: string[]) => runTally(args, tally.settings),
+    /** Deletes the records before an offset, as retention does. */
+    deleteBefore: (topic: string, partition: number, offset: number) =>
+      admin.use(async one => {
+        // kafkajs deletes records only of topics whose metadata it has loaded.
+        await one.fetchTopicOffsets(topic)
+        await one.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
+      }),
+    deleteTopic: (topic: string) => admin.use(one => one.deleteTopics({ topics: [topic] })),
+    async createTopic(topic: string): Promise<void> {
+      const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1 }]
+      await until('the topic is there', () =>
+        admin
+          .use(one => one.createTopics({ topics: wanted }))
+          .then(() => true)
+          .catch(() => false),
+      )
+    },
+    /** The line of `tally offsets --json` for one partition. */
+    async listed(topic: string, partition: number) {
+      const { code, stdout, stderr } = await runTally(['offsets', '--json'], tally.settings)
+      if (code !== 0) throw new Error(stderr)
+      const lines = stdout.split('\n').filter(line => line !== '')
+      const all = lines.map(line => JSON.parse(line) as { topic: string; partition: number })
+      return all.find(one => one.topic === topic && one.partition === partition)
+    },
+    /** How many orders of a festival are counted; 0 while Tally does not know it. */
+    async counted(festival: Festival): Promise<number> {
+      const { organizationId, path } = festival
+      const token = tokens.get(organizationId) ?? (await tally.key(organizationId).catch(() => undefined))
+      if (token === undefined) return 0
+      tokens.set(organizationId, token)
+      const { status, body } = await tally.get(`${path}/analytics/kpis`, { token })
+      return status === 200 ? body.data.totalOrders : 0
+    },
+    /** A festival whose records lie in this partition. */
+    async festivalIn(partition: number): Promise<Festival> {
+      const festival = inPartition(partition)
+      await tally.produce([festival.organization(), festival.event()])
+      return festival
+    },
+  }
+}
+export type LogStage = Awaited<ReturnType<typeof openLogStage>>
+export type Festival = ReturnType<typeof newFestival>
+
+function inPartition(partition: number): Festival {
+  const festival = newFestival()
+  const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
+    partitionId,
+    leader: 1,
+  }))
+  const message = { key: festival.eventId, value: '' }
+  const placed = { topic: '', partitionMetadata: partitionMetadata as never, message }
+  return partitionerOf()(placed) === partition ? festival : inPartition(partition)
+}
+const partitionerOf = kafkajs.Partitioners.DefaultPartitioner
+
+/** The address of a projector's ops port. */
+export async function opsOf(projector: TallyProcess | undefined): Promise<string> {
+  const line = await projector?.line(({ msg }) => msg === 'projector started')
+  return String(line?.ops)
+}
+
+/** What is missing according to a projector's `/readyz`; undefined if it is ready. */
+export async function missingOf(projector: TallyProcess | undefined): Promise<string | undefined> {
+  const answer = await fetch(`${await opsOf(projector)}/readyz`)
+  return answer.ok ? undefined : ((await answer.json()) as { missing: string }).missing
+}
+
+export async function metricsOf(projector: TallyProcess | undefined): Promise<string> {
+  return (await fetch(`${await opsOf(projector)}/metrics`)).text()
+}
