@@ -1,17 +1,15 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
 import type { Tx } from '@tally/storage'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { addDaily } from './daily/writer.ts'
 import { addHourly } from './hourly/writer.ts'
 import { addItems } from './items/writer.ts'
 import { addOrderSlots } from './orderSlots/writer.ts'
+import type { Write } from './write.ts'
 
 /** The most that a batch writes: two of its own, four of counters. */
 const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]
-
-/** One statement that writes rows which no other write of its batch touches. */
-export type Write = RawBuilder<unknown>
 
 /**
  * Writes all that a batch changed as one statement where it can, and so in one round trip: its own `writes`, the counters of every event

@@ -7,9 +7,10 @@ import { openWrongTokens } from './http/failedAuthentications.ts'
 import { briefMap } from './http/microCache.ts'
 import { type Parsed, parse, rememberParsed } from './http/parameters.ts'
 import { RequestProblem, unavailable } from './http/problems.ts'
+import type { Grant } from './permit.ts'
 import { granted, type Permit } from './permit.ts'
 import type { Readers } from './readers.ts'
-import type { Grant, RateLimiter } from './redis/rateLimit.ts'
+import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RedisTurns } from './redis/requestBatch.ts'
 
 export type RequestParts = {

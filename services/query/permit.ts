@@ -1,4 +1,5 @@
-import type { Grant } from './redis/rateLimit.ts'
+/** What the rate limit says to one request (decisions.md, Rate limit). */
+export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
 
 /** The rate limit has refused all requests that share a read: the read stops, and no request waits for it. */
 export class Refused extends Error {

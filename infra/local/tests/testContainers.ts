@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { TestServers } from '@tally/testkit/servers/provided'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers'
 import type { Image } from '../servers/container.ts'
 import { kafkaImage } from '../servers/kafka.ts'
 import { freePort } from '../servers/ports.ts'
 import { postgresImage } from '../servers/postgres.ts'
 import { redisImage } from '../servers/redis.ts'
-import type { TestServers } from './testServers.ts'
 
 /**
  * The official images under testcontainers, for a run of the tests. Their ports on the host are chosen beforehand,

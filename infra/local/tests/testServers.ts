@@ -1,24 +1,10 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { TestServers } from '@tally/testkit/servers/provided'
 import type { TestProject } from 'vitest/node'
 import { forgetAll, startServers } from '../servers/index.ts'
 import { startTestCluster } from './testCluster.ts'
 import { startContainers } from './testContainers.ts'
-
-/** The servers of this run, as `inject('servers')` gives them to a test. */
-export interface TestServers {
-  kafkaBrokers: string
-  /** The administration URL: a test makes a database of its own beside the one it names. */
-  databaseUrl: string
-  /** One Redis, or the comma-separated nodes of a cluster: what the setting REDIS_URL takes. */
-  redisUrl: string
-}
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    servers: TestServers
-  }
-}
 
 const runsFolder = join(import.meta.dirname, '../../../.local/test')
 

@@ -4,7 +4,7 @@ import { bigints, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import { areZero } from '../statusCounts.ts'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 
 /** The write that adds changes to the daily counters; none where nothing changes. */
 export function addDaily(changes: Map<EventId, CounterChanges>): Write | undefined {

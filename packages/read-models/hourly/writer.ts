@@ -3,7 +3,7 @@ import type { CounterChanges } from '@tally/core'
 import { bigints, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 
 /** The write that adds changes to the hourly counters; none where nothing changes. */
 export function addHourly(changes: Map<EventId, CounterChanges>): Write | undefined {

@@ -3,7 +3,7 @@ import type { CounterChanges, ItemChange } from '@tally/core'
 import { bigintsAt, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 import { itemColumns, itemsABlock, places } from './table.ts'
 
 /** Blocks that one write holds at once: where ids lie far apart each item has a block of its own, of sixteen numbers. */

@@ -4,7 +4,7 @@ import { ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { areZero } from '../statusCounts.ts'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 
 type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 

@@ -2,7 +2,7 @@ import { type EventId, type Order, type OrderId, type OrderLine, toEuros } from 
 import type { RefundSums } from '@tally/core'
 import { bigints, booleans, ints, jsons, texts, uuids } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 
 /** The write that stores orders at their winning version, none for no orders; at most one of each. The sums of their refunds stay as they are. */
 export function storeOrders(orders: Order[]): Write | undefined {

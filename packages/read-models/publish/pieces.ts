@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Unpublished } from './publishEvents.ts'
+import type { Unpublished } from './unpublished.ts'
 
 type Entry = [EventId, Unpublished]
 

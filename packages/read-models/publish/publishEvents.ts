@@ -1,6 +1,5 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
-import type { AreaKey } from '../counterRows.ts'
 import { composeDocuments, type Documents } from '../documents/documents.ts'
 import { type EventHead, readEventHeads, versionOf } from '../events/reader.ts'
 import { readEpoch } from '../offsets/reader.ts'
@@ -9,14 +8,7 @@ import type { RedisKeys } from './keys.ts'
 import { takePieces } from './pieces.ts'
 import type { ReadModelRedis } from './scripts.ts'
 import { inSnapshot } from './snapshot.ts'
-
-/**
- * What of an event Redis does not have yet: everything (`whole`), or the documents of some (day, area) and
- * perhaps the event's record, that changed from revision `since` to revision `to`.
- */
-export type Unpublished =
-  | { whole: true }
-  | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
+import type { Unpublished } from './unpublished.ts'
 
 /** `epoch`: undefined if there was no event to publish. */
 export type Published = {

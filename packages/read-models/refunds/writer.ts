@@ -1,7 +1,7 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Write } from '../writeBatch.ts'
+import type { Write } from '../write.ts'
 
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`

@@ -5,6 +5,7 @@ import { type RateLimits, timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
+import type { Grant } from '../permit.ts'
 import type { Breaker } from './breaker.ts'
 import { type RedisTurns, type Taken, windowMs } from './requestBatch.ts'
 
@@ -15,8 +16,6 @@ const statusMs = 1_000
 /** Without Redis: how long Postgres may take before the last known limit is used, or Redis is asked again. */
 const slowMs = 500
 
-/** What the rate limit says to one request (decisions.md, Rate limit). */
-export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
 type Window = { used: number; limit: number; endsAtMs: number }
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 

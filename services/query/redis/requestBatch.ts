@@ -5,9 +5,8 @@ import type { RedisKeys } from '@tally/read-models'
 import { type EventMark, readShardHash, type ShardHash } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-import { type Permit, permitOf } from '../permit.ts'
+import { type Grant, type Permit, permitOf } from '../permit.ts'
 import type { Breaker } from './breaker.ts'
-import type { Grant } from './rateLimit.ts'
 
 /**
  * What scripts/takeRequests.2.lua answers for requests that were taken together; null if Redis does not know the

@@ -1,5 +1,5 @@
-import type { EventBook, Raw } from './book.ts'
 import { type Bucket, bucketsOf, type Counted, confirmedStatuses, countOrders, total } from './count.ts'
+import type { EventBook, Raw } from './eventBook.ts'
 
 /** One question, as a path below `/api/v1/events/<id>`, and what its answer must say. */
 export type Expected = { path: string; data: unknown; meta?: Record<string, unknown> }

@@ -1,17 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Answers, answersOf, eventListOf } from './answers.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
-export type Raw = any
-
-/** What has been said of one event: the winning version of the event and of each order, the first of each refund. */
-export type EventBook = {
-  event: Raw | undefined
-  orders: Map<string, Raw>
-  refunds: Map<string, Raw>
-  /** Grows with each record. */
-  records: number
-}
+import type { EventBook } from './eventBook.ts'
 
 export type Book = {
   /** Notes a good record that has been sent. */

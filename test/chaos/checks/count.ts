@@ -1,4 +1,4 @@
-import type { EventBook, Raw } from './book.ts'
+import type { EventBook, Raw } from './eventBook.ts'
 
 export const confirmedStatuses = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
 const refundLinesSince = Date.parse('2026-08-19T00:00:00Z')

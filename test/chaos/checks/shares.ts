@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { presentOrder } from './answers.ts'
-import type { Raw } from './book.ts'
 import { confirmedStatuses, countOrder } from './count.ts'
+import type { Raw } from './eventBook.ts'
 
 /** What one order adds to its event's totals; `listed` and `cancelled` are of the order lists. */
 export type Share = { orders: number; cents: number; items: number; listed: number; cancelled: number }

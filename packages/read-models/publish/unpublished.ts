@@ -1,0 +1,9 @@
+import type { AreaKey } from '../counterRows.ts'
+
+/**
+ * What of an event Redis does not have yet: everything (`whole`), or the documents of some (day, area) and
+ * perhaps the event's record, that changed from revision `since` to revision `to`.
+ */
+export type Unpublished =
+  | { whole: true }
+  | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
