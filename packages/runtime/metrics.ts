@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Every metric of Tally with what it says; the README's table is made of this list. */
+/** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
 export const metricHelp = {
   tally_projector_records_total:
     'Records applied, by topic and outcome (applied, parked, duplicate, rejected)',
