@@ -1,0 +1,50 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { metricHelp } from '@tally/runtime'
+import { describe, expect, test } from 'vitest'
+
+const root = new URL('../', import.meta.url)
+const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
+const textOf = (path: URL | string) => readFileSync(new URL(path, root), 'utf8')
+
+/** The anchors of a document's titles, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const titles = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)]
+  return titles.map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+describe.for(documents)('%s', document => {
+  const text = textOf(document)
+
+  test('names only files and folders that exist', () => {
+    const named = [...text.matchAll(/`((?:packages|services|infra|test|docs)\/[^`\s<…]+)`/g)].map(
+      ([, path = '']) => path,
+    )
+    expect(named.filter(path => !/NNNN|\*/.test(path) && !existsSync(new URL(path, root)))).toEqual([])
+  })
+
+  test('links only to files and titles that exist', () => {
+    const links = [...text.matchAll(/\]\(([^)\s:]+)\)/g)].map(([, link = '']) => link)
+    const broken = links.filter(link => {
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? new URL(document, root) : new URL(path, new URL(document, root))
+      if (!existsSync(target)) return true
+      return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor)
+    })
+    expect(broken).toEqual([])
+  })
+})
+
+test('the README is at most 120 lines', () => {
+  expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
+})
+
+test('the table of metrics in docs/operations.md says what the program says', () => {
+  const rows = [...textOf('docs/operations.md').matchAll(/^\| `(tally_\w+)` \| (.+) \|$/gm)]
+
+  expect(rows.map(([, name, help]) => [name, help])).toEqual(Object.entries(metricHelp))
+})
