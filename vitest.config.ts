@@ -1,29 +1,32 @@
 import { defineConfig } from 'vitest/config'
 
 const folders = '{packages,services,infra,test}/**'
+const model = 'test/model/*.int.test.ts'
 /**
- * A state may be reached late on a busy machine: vitest's default of 1 s for `expect.poll` is not a requirement of
- * Tally.
+ * No limit here is a requirement of Tally: on a busy machine a state may be reached late. A test may take longer than
+ * the `until` in it (packages/testkit/until.ts), whose error says what did not happen.
  */
 const shared = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   teardownTimeout: 30_000,
-  expect: { poll: { timeout: 30_000 } },
+  expect: { poll: { timeout: 120_000 } },
 }
 
-/** Two projects, so that a run of unit tests alone starts no server. */
+/** Three projects: unit tests need nothing installed, the model needs Spin, all others need servers. */
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
     projects: [
       { test: { ...shared, name: 'unit', include: [`${folders}/*.unit.test.ts`] } },
+      { test: { ...shared, name: 'model', include: [model] } },
       {
         test: {
           ...shared,
           name: 'servers',
           include: [`${folders}/*.{int,e2e}.test.ts`],
+          exclude: [model],
           globalSetup: 'infra/local/tests/testServers.ts',
         },
       },

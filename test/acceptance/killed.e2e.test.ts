@@ -36,7 +36,7 @@ test('a projector that is killed in mid-batch, again and again, leaves exact ans
     ({ headers }) => `${headers['__connect.errors.partition']}-${headers['__connect.errors.offset']}`,
   )
   expect(new Set(offsets).size).toBe(Math.ceil(records.length / 250))
-}, 120_000)
+})
 
 /** How many records' offsets are stored as applied. */
 async function applied({ database }: Tally): Promise<number> {

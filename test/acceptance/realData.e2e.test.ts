@@ -53,5 +53,5 @@ function withRealData(folder: string): void {
       expect({ path, meta: body.meta }).toMatchObject({ path, meta })
     }
     expect(expected.requests.length).toBeGreaterThan(100)
-  }, 120_000)
+  })
 }

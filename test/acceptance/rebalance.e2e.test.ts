@@ -34,4 +34,4 @@ test('projectors that join and leave under load hand their partitions over exact
   while (next < records.length) await some()
   await tally.settle()
   await expectSeason(tally, festivals, records)
-}, 120_000)
+})

@@ -129,7 +129,7 @@ test('it says when it is cut off and when it is behind, and goes on by itself', 
   await reads(page, 'status-text', 'Live')
   stage.tally.projectors.splice(0, 1, more)
   await again.process.end()
-}, 120_000)
+})
 
 test('who signs out elsewhere is shown the sign-in on this screen too', async () => {
   const { page } = await visit(stage)
@@ -185,4 +185,4 @@ test('a number changes while the feed runs', async () => {
     await until(`the feed’s organization is known: ${log()}`, async () => (await known()) !== undefined)
     return (await known())?.organization_id ?? ''
   }
-}, 120_000)
+})

@@ -102,7 +102,7 @@ test('partitions that are added beside running projectors leave the figures righ
   await tally.produce(records.slice(-100))
   await settle()
   await expectSeason(tally, festivals, records)
-}, 120_000)
+})
 
 test('after it a projector that is killed and a Redis without its data heal all events, also those that moved', async () => {
   const { festivals, records } = season(12, { events: 10, orders: 100 })
@@ -112,4 +112,4 @@ test('after it a projector that is killed and a Redis without its data heal all 
   await loseRedis()
   await settle()
   await expectSeason(tally, festivals, records)
-}, 120_000)
+})

@@ -45,4 +45,4 @@ test('who polls all views while records are applied sees whole batches only, and
   await polling.stop()
   expect(wrongs.list).toEqual([])
   expect(targets.length).toBeGreaterThan(2)
-}, 120_000)
+})

@@ -15,7 +15,7 @@ let kafka: KafkaConnection
 beforeAll(async () => {
   brokers = await startBrokers()
   tally = await startTally({ brokers: brokers.urls, partitions, projectors: 1, makeTopics })
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   for (const node of brokers?.nodes ?? []) await node.kill('SIGCONT')
   await tally?.stop()
@@ -153,7 +153,7 @@ test.each([
 ] as const)(
   'one of three brokers $how: orders are late by seconds, those of other leaders by less',
   {
-    timeout: 180_000,
+    timeout: 600_000,
   },
   async ({ signal }) => {
     const lost = await coordinator()

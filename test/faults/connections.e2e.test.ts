@@ -71,7 +71,7 @@ async function newSagra(settings: Environment) {
 }
 
 test('with PgBouncer in session mode everything works, also after its restart', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const pooler = await startPgbouncer(tally.database.url)
   releases.push(pooler.stop)
@@ -92,7 +92,7 @@ test('with PgBouncer in session mode everything works, also after its restart', 
 })
 
 test('of several hosts Tally uses the writable one, and after a failover its successor', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const pair = await startPair()
   releases.push(pair.stop)

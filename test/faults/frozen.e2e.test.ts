@@ -23,7 +23,7 @@ where datname = current_database() and application_name = 'tally-projector' and 
 }
 
 test('a projector that is frozen until Postgres ends its transaction goes on, and counts once', {
-  timeout: 150_000,
+  timeout: 600_000,
 }, async () => {
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
   const token = await tally.key(sagra.organizationId)

@@ -22,7 +22,7 @@ beforeAll(async () => {
   tally = await startTally({ queries: 2, server: servers.databaseUrl })
   await tally.count([sagra.organization(), sagra.event()])
   token = await tally.key(sagra.organizationId)
-}, 120_000)
+})
 afterAll(async () => {
   await tally?.stop()
   await servers?.forget()
@@ -103,7 +103,7 @@ test('records that arrive while Postgres is restored are counted once', async ()
   await Promise.all([copy.putBack({ promoted: false }), tally.produce(orders(50))])
   await tally.settle()
   await untilAll(before + 100)
-}, 120_000)
+})
 
 test('keys are as old as the copy, in memory and in Redis too', async () => {
   const keys = allKeys(tally.settings.REDIS_PREFIX ?? '')
@@ -138,4 +138,4 @@ test('keys are as old as the copy, in memory and in Redis too', async () => {
     const copies = await readCopies(tally.redis, keys, [idOf(lost), idOf(revoked)])
     return copies.size === 1 && copies.get(idOf(revoked))?.key.revokedAt === null
   })
-}, 120_000)
+})

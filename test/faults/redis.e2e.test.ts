@@ -19,7 +19,7 @@ beforeAll(async () => {
   await stage.count(sagra.organization(), sagra.event(), sagra.order(), sagra.order())
   token = await stage.token(sagra.organizationId)
   known = 2
-}, 120_000)
+})
 afterEach(async () => {
   await redis.config('SET', 'maxmemory', '0')
   await stage.system.links.redis.mend()

@@ -65,7 +65,7 @@ test('with Redis over TLS, user and password, documents are stored there and ans
 })
 
 test('with Sentinel, Tally finds the master, and its successor after a failover', {
-  timeout: 150_000,
+  timeout: 600_000,
 }, async () => {
   const own = [...acl, 'masteruser tally', 'masterauth p@ss:word']
   const master = await redises.start(own)

@@ -41,7 +41,7 @@ beforeAll(async () => {
     DATABASE_URL: withCredentials(tally.settings.DATABASE_URL, role, password('postgres')),
     REDIS_URL: withCredentials(tally.settings.REDIS_URL, role, password('redis')),
   }
-}, 90_000)
+})
 
 afterAll(async () => {
   for (const node of nodesOf(tally.redis)) await node.call('ACL', 'DELUSER', role)
@@ -56,7 +56,7 @@ const withCredentials = (urls: string | undefined, user: string, secret: string)
     .map(url => Object.assign(new URL(url), { username: user, password: secret }).href)
     .join(',')
 
-test('a token or password is nowhere but with who has it', { timeout: 180_000 }, async () => {
+test('a token or password is nowhere but with who has it', { timeout: 600_000 }, async () => {
   await runEverything()
   await failEverything()
   told.postgres = await everythingInPostgres(tally.database.db)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { connectForTest, newTopic, readForTest, sendAll, until } from '@tally/testkit/servers/kafka'
+import { connectForTest, newTopic, readForTest, sendAll } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { expect, inject, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'

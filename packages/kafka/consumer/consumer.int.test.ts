@@ -9,8 +9,8 @@ import {
   startAt,
   textOf,
   texts,
-  until,
 } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { expect, inject, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { OffsetOutOfLogError } from '../errors.ts'

@@ -7,8 +7,8 @@ import {
   startAt,
   textOf,
   texts,
-  until,
 } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { expect, inject, test } from 'vitest'
 
 const brokers = inject('servers').kafkaBrokers

@@ -3,14 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  connectForTest,
-  newTopic,
-  producerForTest,
-  readForTest,
-  textOf,
-  until,
-} from '@tally/testkit/servers/kafka'
+import { connectForTest, newTopic, producerForTest, readForTest, textOf } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '../../../infra/local/servers/index.ts'
 import { endOffsets } from '../log/offsets.ts'

@@ -1,14 +1,7 @@
 import { createRequire } from 'node:module'
 import { zstdCompressSync } from 'node:zlib'
-import {
-  connectForTest,
-  newTopic,
-  readForTest,
-  sendAll,
-  textOf,
-  texts,
-  until,
-} from '@tally/testkit/servers/kafka'
+import { connectForTest, newTopic, readForTest, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import {
-  connectForTest,
-  newTopic,
-  producerForTest,
-  readForTest,
-  textOf,
-  until,
-} from '@tally/testkit/servers/kafka'
+import { connectForTest, newTopic, producerForTest, readForTest, textOf } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
 import { expect, inject, test, vi } from 'vitest'
 import { KafkaSendError } from '../errors.ts'
 

@@ -20,6 +20,7 @@ import {
 import { openLogger } from '@tally/runtime'
 import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
+import { until } from '../until.ts'
 
 /** A connection that is closed with the test. */
 export function connectForTest(brokers: string): KafkaConnection {
@@ -88,18 +89,6 @@ export async function readForTest(
   })
   onTestFinished(() => consumer.stop())
   return { ...reading, consumer }
-}
-
-/** Waits until something holds; fails with its name after `withinMs`. */
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  withinMs = 40_000,
-): Promise<void> {
-  for (const end = Date.now() + withinMs; !(await holds()); ) {
-    if (Date.now() > end) throw new Error(`not within ${withinMs / 1000} s: ${what}`)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
 }
 
 /** Waits until readers see the log of partition 0 up to `end`: the record that ends a transaction is written after its commit. */

@@ -83,8 +83,8 @@ export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
         }
       },
     } satisfies Stage)
-  }, 120_000)
-  afterAll(() => stop(), 60_000)
+  })
+  afterAll(() => stop())
   return stage
 }
 
