@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { openProducer } from '@tally/kafka'
+import { openProducer, topicNames } from '@tally/kafka'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expensiveRecords } from '../load/expensive.ts'
 import { outgoingOf } from '../load/feeding.ts'
 import { badHeader } from '../load/load.ts'
 import type { Random } from '../load/random.ts'
+import { sendSpaces } from '../load/sendSpaces.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
-import type { System } from '../system/system.ts'
+import { prefix, type System } from '../system/system.ts'
 
 const MiB = 1024 * 1024
 /** The most memory that a process may ever use (faults.md, Records). */
@@ -36,8 +37,15 @@ export const poisonFaults: Fault[] = [
     allows: 'everything',
     isLong: true,
     async run(system, random, tools) {
-      const value = Buffer.alloc(540_000_000, ' ')
-      await tools.feeding.send([badOrder(random, random.of(tools.eventIds()), value)])
+      const number = random.uuid()
+      tools.feeding.bad.add(number)
+      await sendSpaces({
+        brokers: system.servers.kafkaBrokers,
+        topic: topicNames(prefix).orders,
+        key: random.of(tools.eventIds()),
+        headers: { [badHeader]: number },
+        bytes: 540_000_000,
+      })
       await expectModesty(system, tools)
     },
   },

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { connectKafka, openProducer } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+
+/** A record whose value is this many spaces. */
+type Spaces = {
+  brokers: string
+  topic: string
+  key: string
+  headers: Record<string, string>
+  bytes: number
+}
+
+/**
+ * Sends a record of spaces from a process of its own. Compressing half a gigabyte takes seconds in which that process
+ * does nothing else, and Tally reaches its servers through links of the fault run's process.
+ */
+export async function sendSpaces(spaces: Spaces): Promise<void> {
+  await promisify(execFile)(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(spaces)])
+}
+
+async function send({ brokers, topic, key, headers, bytes }: Spaces): Promise<void> {
+  const logger = openLogger('chaos', 'silent')
+  const kafka = connectKafka({ brokers: [brokers], ssl: false }, { clientId: 'chaos-spaces', logger })
+  const producer = await openProducer(kafka)
+  await producer.send([{ topic, key, headers, value: Buffer.alloc(bytes, ' ') }])
+  await producer.close()
+  await kafka.close()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await send(JSON.parse(process.argv[2] ?? ''))
