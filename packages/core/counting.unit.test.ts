@@ -40,7 +40,7 @@ test('records counted once, twice, shuffled and in any batches are what a brute-
   )
 })
 
-test('hours and slots add up to the day, areas to all areas, and items to what the day sold', () => {
+test('hours and order buckets add up to the day, areas to all areas, and items to what the day sold', () => {
   fc.assert(
     fc.property(recordSet, anyZone, (records, zone) => {
       const totals = counted([records], hourIn(zone))
@@ -55,7 +55,9 @@ test('hours and slots add up to the day, areas to all areas, and items to what t
             totals[`${at}sold`] ?? 0,
           )
           for (const status of area === 0 ? [] : orderStatuses)
-            expect(sumOf(totals, at, new RegExp(`/slot\\d+/${status}$`))).toBe(totals[`${at}${status}`] ?? 0)
+            expect(sumOf(totals, at, new RegExp(`/orderBucket\\d+/${status}$`))).toBe(
+              totals[`${at}${status}`] ?? 0,
+            )
         }
         expect(sumOf(totals, `${day}/1/`, /sales$/) + sumOf(totals, `${day}/2/`, /sales$/)).toBe(
           sumOf(totals, `${day}/0/`, /sales$/),

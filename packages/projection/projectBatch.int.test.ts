@@ -126,16 +126,16 @@ test('orders that come while the time zone changes are counted in the new one', 
   }
 })
 
-/** The slots that count any order, as `19:30 day 41 area 1: 2 Paid`. */
-async function slotsOf(eventId: string): Promise<string[]> {
+/** The order buckets that count any order, as `19:30 day 41 area 1: 2 Paid`. */
+async function bucketsOf(eventId: string): Promise<string[]> {
   const counters = await readCounters(stage.db, eventId as EventId)
   const rows = [...counters].flatMap(([day, areas]) =>
-    [...areas].flatMap(([area, { slots }]) =>
-      [...slots].flatMap(([slot, counts]) =>
+    [...areas].flatMap(([area, { orderBuckets }]) =>
+      [...orderBuckets].flatMap(([bucket, counts]) =>
         Object.entries(counts)
           .filter(([, count]) => count !== 0)
           .map(([status, count]) => {
-            const time = new Date(slot * 300_000).toISOString().slice(11, 16)
+            const time = new Date(bucket * 300_000).toISOString().slice(11, 16)
             return `${time} day ${day} area ${area}: ${count} ${status}`
           }),
       ),
@@ -144,17 +144,20 @@ async function slotsOf(eventId: string): Promise<string[]> {
   return rows.sort()
 }
 
-test('an order leaves its slot with its status, day, area and time; refunds touch none', async () => {
+test('an order leaves its bucket with its status, day, area and time; refunds touch none', async () => {
   const order = (fields: Record<string, unknown>) => anOrder(eventId, fields)
   await at.orders(0, order({}), order({ orderId: 'A-2', orderDateTime: '2026-09-04T19:34:59.999Z' }))
-  expect(await slotsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
+  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
   await at.refunds(0, aRefund(eventId))
-  expect(await slotsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
+  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
   await at.orders(2, order({ version: 2, status: 'Cancelled' }))
-  expect(await slotsOf(eventId)).toEqual(['19:30 day 41 area 1: 1 Cancelled', '19:30 day 41 area 1: 1 Paid'])
+  expect(await bucketsOf(eventId)).toEqual([
+    '19:30 day 41 area 1: 1 Cancelled',
+    '19:30 day 41 area 1: 1 Paid',
+  ])
   const moved = { dayId: 42, areaId: 2, orderDateTime: '2026-09-04T19:35:00Z' }
   await at.orders(3, order({ ...moved, version: 3 }), order({ version: 2 }))
-  expect(await slotsOf(eventId)).toEqual(['19:30 day 41 area 1: 1 Paid', '19:35 day 42 area 2: 1 Paid'])
+  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 1 Paid', '19:35 day 42 area 2: 1 Paid'])
 })
 
 test('menu items whose ids lie far apart are counted like any others, however many a batch has', async () => {

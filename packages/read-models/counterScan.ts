@@ -30,7 +30,7 @@ export async function readCounters(db: Kysely<Database>, eventId: EventId): Prom
     areaOf(counters, { day_id, area_id }).items.set(menu_item_id, item)
   }
   for (const { slot, day_id, area_id, ...statuses } of await readSlots(db, eventId)) {
-    areaOf(counters, { day_id, area_id }).slots.set(slot, statuses)
+    areaOf(counters, { day_id, area_id }).orderBuckets.set(slot, statuses)
   }
   return counters
 }

@@ -6,7 +6,7 @@ import type { HourlyTable } from './hourly/table.ts'
 import type { ItemTable } from './items/table.ts'
 import type { PartitionLogTable } from './logs/table.ts'
 import type { OffsetTable, WatermarkTable } from './offsets/table.ts'
-import type { OrderSlotTable } from './orderSlots/table.ts'
+import type { OrderBucketTable } from './orderBuckets/table.ts'
 import type { OrderTable } from './orders/table.ts'
 import type { OrganizationTable } from './organizations/table.ts'
 import type { RefundTable } from './refunds/table.ts'
@@ -25,7 +25,7 @@ declare module '@tally/storage/database' {
     daily_counters: DailyTable
     hourly_counters: HourlyTable
     item_counters: ItemTable
-    order_slots: OrderSlotTable
+    order_slots: OrderBucketTable
   }
 }
 

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { addDaily } from './daily/writer.ts'
 import { addHourly } from './hourly/writer.ts'
 import { addItems } from './items/writer.ts'
-import { addOrderSlots } from './orderSlots/writer.ts'
+import { addOrderBuckets } from './orderBuckets/writer.ts'
 import type { Write } from './write.ts'
 
 /** The most that a batch writes: two of its own, four of counters. */
@@ -30,7 +30,7 @@ export async function writeBatch(
     await items?.execute(tx)
     items = write
   }
-  const all = [...writes, addDaily(changes), addHourly(changes), items, addOrderSlots(changes)]
+  const all = [...writes, addDaily(changes), addHourly(changes), items, addOrderBuckets(changes)]
   const named = all
     .filter(write => write !== undefined)
     .map((write, index) => sql`${names[index]} as (${write}),`)

@@ -33,7 +33,7 @@ export function openLifecycle(logger: Logger): Lifecycle {
 }
 
 /** What a service is started with; `crash` is for what must never be passed over. */
-export type ServiceParts = { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void }
+export type ServiceDeps = { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void }
 
 const deadlineMs = 9_500
 

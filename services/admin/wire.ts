@@ -1,7 +1,7 @@
 import { accessKeys, accessScripts } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import { answers, openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
+import { answers, openMetrics, openOps, openStartup, type ServiceDeps, type Settings } from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
 import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
@@ -21,7 +21,7 @@ const patienceMs = 800
  */
 export async function startAdmin(
   settings: Settings,
-  { lifecycle, logger, crash }: ServiceParts,
+  { lifecycle, logger, crash }: ServiceDeps,
 ): Promise<void> {
   const registry = openMetrics()
   const startup = openStartup(lifecycle, logger)

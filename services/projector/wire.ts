@@ -16,7 +16,7 @@ import {
   openOps,
   openStartup,
   type Readiness,
-  type ServiceParts,
+  type ServiceDeps,
   type Settings,
 } from '@tally/runtime'
 import { openRedis } from '@tally/storage'
@@ -43,7 +43,7 @@ const hangsMs = 500
  */
 export async function startProjector(
   settings: Settings,
-  { lifecycle, logger, crash }: ServiceParts,
+  { lifecycle, logger, crash }: ServiceDeps,
 ): Promise<void> {
   const names = topicNames(settings.topicPrefix)
   const types = new Map<string, RecordType>([

@@ -1,7 +1,7 @@
 import { type ApiKey, accessKeys, accessScripts, openAuthenticator, openRequestCounts } from '@tally/access'
 import { topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import { openMetrics, openOps, openStartup, type ServiceParts, type Settings } from '@tally/runtime'
+import { openMetrics, openOps, openStartup, type ServiceDeps, type Settings } from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
 import { buildApp } from './app.ts'
 import { queryMetrics } from './metrics.ts'
@@ -35,7 +35,7 @@ const authConnections = 4
  */
 export async function startQuery(
   settings: Settings,
-  { lifecycle, logger, crash }: ServiceParts,
+  { lifecycle, logger, crash }: ServiceDeps,
 ): Promise<void> {
   const registry = openMetrics()
   const startup = openStartup(lifecycle, logger)

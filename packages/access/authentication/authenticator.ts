@@ -22,7 +22,7 @@ export type Authenticator = {
   close(): Promise<void>
 }
 
-export type AuthenticatorParts = {
+export type AuthenticatorDeps = {
   db: Postgres
   redis: AccessRedis
   keys: AccessKeys
@@ -38,7 +38,7 @@ export type AuthenticatorParts = {
  * Tokens): a poll every 0.3 s reads what changed, and a record is used only while the last poll began less than 0.9 s
  * ago.
  */
-export function openAuthenticator(parts: AuthenticatorParts): Authenticator {
+export function openAuthenticator(parts: AuthenticatorDeps): Authenticator {
   const { now = Date.now, onOver = () => {} } = parts
   const source = openKeySource(parts)
   const cache = openKeyCache(source)

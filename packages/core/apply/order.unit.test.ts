@@ -29,14 +29,14 @@ test.each(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'] as const)('%s is 
   expect(totals[`41/0/${status}`]).toBe(1)
 })
 
-/** The slot of the usual order, 2026-09-04 from 19:30 to 19:35 in UTC. */
-const itsSlot = `slot${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
+/** The order bucket of the usual order, 2026-09-04 from 19:30 to 19:35 in UTC. */
+const itsBucket = `orderBucket${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
 
 test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list of orders alone', status => {
   expect(counted([[{ order: anOrder({ status }) }]], inRome)).toEqual({
     [`41/0/${status}`]: 1,
     [`41/1/${status}`]: 1,
-    [`41/1/${itsSlot}/${status}`]: 1,
+    [`41/1/${itsBucket}/${status}`]: 1,
   })
 })
 
@@ -67,7 +67,7 @@ test('an order that is cancelled takes back everything it counted', () => {
     [[{ order: anOrder() }, { order: anOrder({ version: 2, status: 'Cancelled' }) }]],
     inRome,
   )
-  expect(totals).toEqual({ '41/0/Cancelled': 1, '41/1/Cancelled': 1, [`41/1/${itsSlot}/Cancelled`]: 1 })
+  expect(totals).toEqual({ '41/0/Cancelled': 1, '41/1/Cancelled': 1, [`41/1/${itsBucket}/Cancelled`]: 1 })
 })
 
 test('lines of one menu item are one item of one order', () => {
@@ -90,14 +90,16 @@ test('an order of a day and an area that nobody listed counts under the ids it c
 })
 
 test('an order counts in the five minutes of its instant, whatever the zone, the last millisecond included', () => {
-  const slotsOf = (orderDateTime: string) =>
-    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name => /slot/.test(name))
+  const bucketsOf = (orderDateTime: string) =>
+    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name =>
+      /orderBucket/.test(name),
+    )
   for (const time of ['2026-09-04T19:30:00Z', '2026-09-04T19:34:59.999Z', '2026-09-05T01:16:00+05:45'])
-    expect(slotsOf(time)).toEqual([`41/1/${itsSlot}/Paid`])
-  expect(slotsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsSlot}/Paid`])
+    expect(bucketsOf(time)).toEqual([`41/1/${itsBucket}/Paid`])
+  expect(bucketsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsBucket}/Paid`])
 })
 
-test('an order that moves within its day leaves its slot for another', () => {
+test('an order that moves within its day leaves its order bucket for another', () => {
   const later = anOrder({ version: 2, orderDateTime: '2026-09-04T19:36:00Z' })
   expect(counted([[{ order: anOrder() }], [{ order: later }]], inRome)).toEqual(
     counted([[{ order: later }]], inRome),

@@ -27,7 +27,7 @@ export type AreaChanges = {
   daily: DailyChange
   hourly: Map<EpochMs, HourlyChange>
   items: Map<number, ItemChange>
-  slots: Map<number, StatusCounts>
+  orderBuckets: Map<number, StatusCounts>
 }
 
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
@@ -52,7 +52,7 @@ export function addChanges(into: CounterChanges, changes: FactChange[]): void {
   for (const { sign, facts } of changes) {
     const ownArea = areaChanges(into, facts.dayId, facts.areaId)
     addFacts(ownArea, sign, facts)
-    getOrInsertComputed(ownArea.slots, facts.slot, noStatuses)[facts.status] += sign
+    getOrInsertComputed(ownArea.orderBuckets, facts.orderBucket, noStatuses)[facts.status] += sign
     addFacts(areaChanges(into, facts.dayId, allAreas), sign, facts)
   }
 }
@@ -84,7 +84,7 @@ function areaChanges(changes: CounterChanges, dayId: number, areaId: number): Ar
 
 /** The empty element: changes nothing. */
 export function noAreaChanges(): AreaChanges {
-  return { daily: noDailyChange(), hourly: new Map(), items: new Map(), slots: new Map() }
+  return { daily: noDailyChange(), hourly: new Map(), items: new Map(), orderBuckets: new Map() }
 }
 
 function noDailyChange(): DailyChange {

@@ -1,6 +1,6 @@
 import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
-import { slotOf } from '../slots.ts'
+import { orderBucketOf } from '../orderBuckets.ts'
 import { bucketStart } from '../timeBuckets.ts'
 
 /** What counting needs to know of an order at its winning version; a contract `Order` is one. */
@@ -44,7 +44,7 @@ export type OrderFacts = {
   dayId: DayId
   areaId: AreaId
   bucket: EpochMs
-  slot: number
+  orderBucket: number
   status: OrderStatus
   confirmed: boolean
   salesCents: number
@@ -74,7 +74,7 @@ export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined 
     dayId: order.dayId,
     areaId: order.areaId,
     bucket: bucketStart(order.orderDateTime),
-    slot: slotOf(order.orderDateTime),
+    orderBucket: orderBucketOf(order.orderDateTime),
     status: order.status,
     confirmed,
     salesCents: confirmed ? effectiveCents(order.totalAmount, refunds.amount) : 0,

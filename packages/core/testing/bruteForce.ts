@@ -27,7 +27,7 @@ export function bruteForce(
         totals[name] = (totals[name] ?? 0) + amount
       }
       add(order.status, 1)
-      if (area !== 0) add(`slot${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
+      if (area !== 0) add(`orderBucket${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
       if (!confirmed.includes(order.status)) continue
       const effective = Math.max(0, order.totalAmount - sum(back.map(({ amount }) => amount)))
       const hour = Number(

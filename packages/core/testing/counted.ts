@@ -49,7 +49,7 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
 
 function* flatten(changes: CounterChanges, hourOf: HourOf): Generator<[string, number]> {
   for (const [day, areas] of changes) {
-    for (const [area, { daily, hourly, items, slots }] of areas) {
+    for (const [area, { daily, hourly, items, orderBuckets }] of areas) {
       const at = `${day}/${area}`
       for (const [status, count] of Object.entries(daily.statuses)) yield [`${at}/${status}`, count]
       yield [`${at}/sales`, daily.salesCents]
@@ -61,8 +61,9 @@ function* flatten(changes: CounterChanges, hourOf: HourOf): Generator<[string, n
       for (const [item, change] of items) {
         for (const [what, amount] of Object.entries(change)) yield [`${at}/item${item}/${what}`, amount]
       }
-      for (const [slot, statuses] of slots) {
-        for (const [status, count] of Object.entries(statuses)) yield [`${at}/slot${slot}/${status}`, count]
+      for (const [bucket, statuses] of orderBuckets) {
+        for (const [status, count] of Object.entries(statuses))
+          yield [`${at}/orderBucket${bucket}/${status}`, count]
       }
     }
   }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { requiredRevision } from './reader.ts'
 
 /** `end` was the end of the partition at `atMs` of the database's clock, or later. */
-export type EndMark = { topic: string; partition: number; end: number; atMs: number }
+export type PartitionEnd = { topic: string; partition: number; end: number; atMs: number }
 
 /**
  * Everything that a partition held at `caughtUpToMs` is counted, and everything that any partition held of its events
@@ -27,7 +27,7 @@ export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number
  * furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has gone
  * back, and records since then are not counted. A row that another session holds locked is skipped.
  */
-export async function raiseAsOf(db: Postgres, topics: string[], marks: EndMark[]): Promise<RaisedAsOf> {
+export async function raiseAsOf(db: Postgres, topics: string[], marks: PartitionEnd[]): Promise<RaisedAsOf> {
   const sorted = marks.toSorted((one, other) =>
     one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
   )

@@ -3,7 +3,7 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder, newEventId } from '@tally/testkit/records/readModels'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findPageSlots } from '../orderSlots/reader.ts'
+import { findPageBuckets } from '../orderBuckets/reader.ts'
 import type { OrderFilter } from './filter.ts'
 import { countOrders, readOrder, readOrderPage } from './reader.ts'
 import { storeRefundSums } from './writer.ts'
@@ -89,7 +89,7 @@ test('a page is looked for in its own slots only, whatever lies before and behin
       return at >= until(from) && at < until(to)
     }).length
   const [newest, middle] = [listed(10, 15), listed(5, 10)]
-  const find = (offset: number, limit: number) => findPageSlots(database.db, everything, { offset, limit })
+  const find = (offset: number, limit: number) => findPageBuckets(database.db, everything, { offset, limit })
   expect(await find(newest - 1, 1)).toEqual({ sinceMs: until(10), untilMs: until(15), skipped: newest - 1 })
   expect(await find(newest, 1)).toEqual({ sinceMs: until(5), untilMs: until(10), skipped: 0 })
   expect(await find(newest + middle - 1, 2)).toEqual({
@@ -106,7 +106,7 @@ test('slots of which a filter keeps nothing are not looked into, not even by the
     anOrder({ eventId, orderId: 'older', status: 'Cancelled', orderDateTime: '2026-09-04T18:00:00Z' }),
     anOrder({ eventId, orderId: 'newer', orderDateTime: '2026-09-04T18:10:00Z' }),
   ])
-  expect(await findPageSlots(database.db, { ...everything, eventId }, { offset: 0, limit: 20 })).toEqual({
+  expect(await findPageBuckets(database.db, { ...everything, eventId }, { offset: 0, limit: 20 })).toEqual({
     sinceMs: base + 10 * 60_000,
     untilMs: base + 15 * 60_000,
     skipped: 0,

@@ -2,7 +2,7 @@ import { type EventId, formatTimestamp, type OrderAnswer, type OrderStatus, toEu
 import { allAreas, effectiveCents } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { findPageSlots } from '../orderSlots/reader.ts'
+import { findPageBuckets } from '../orderBuckets/reader.ts'
 import { keptOrders, type OrderFilter } from './filter.ts'
 
 type OrderRow = {
@@ -59,7 +59,7 @@ export async function readOrderPage(
     deep = isFiltered(filter) ? 0 : deepOffset,
   }: { offset: number; limit: number; deep?: number },
 ): Promise<string[]> {
-  const slots = offset < deep ? undefined : await findPageSlots(db, filter, { offset, limit })
+  const slots = offset < deep ? undefined : await findPageBuckets(db, filter, { offset, limit })
   const { eventId, dayId, areaId, status } = filter
   const { rows } = await sql<OrderRow>`
 select ${columns}

@@ -16,7 +16,7 @@ export type Published = {
   events: { eventId: EventId; shard: number; revision: number }[]
 }
 
-export type PublishParts = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys; epochs?: Epochs }
+export type PublishDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys; epochs?: Epochs }
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision
@@ -24,7 +24,7 @@ export type PublishParts = { db: Postgres; redis: ReadModelRedis; keys: RedisKey
  * replaced by the whole documents. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
-  { db, redis, keys, epochs = openEpochs({ redis, keys }) }: PublishParts,
+  { db, redis, keys, epochs = openEpochs({ redis, keys }) }: PublishDeps,
   unpublished: Map<EventId, Unpublished>,
 ): Promise<Published> {
   const published: Published = { epoch: undefined, events: [] }

@@ -34,11 +34,11 @@ export async function readShardHash(
 }
 
 /** The revision of an event's hash, and the epoch in which its documents were composed. */
-export type EventMark = { revision: number; epoch: number }
+export type EventVersion = { revision: number; epoch: number }
 
 /**
  * Whether an event's hash contains everything that its shard's hash, which was read first, claims (README.md, When
  * Postgres or Redis goes back).
  */
-export const fitsShard = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventMark): boolean =>
+export const fitsShard = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventVersion): boolean =>
   revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch

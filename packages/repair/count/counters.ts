@@ -23,7 +23,7 @@ function areaCorrection(to: AreaChanges = noAreaChanges(), from: AreaChanges = n
     },
     hourly: perKey(to.hourly, from.hourly, { orders: 0, salesCents: 0 }),
     items: perKey(to.items, from.items, noItem),
-    slots: perKey(to.slots, from.slots, noStatuses()),
+    orderBuckets: perKey(to.orderBuckets, from.orderBuckets, noStatuses()),
   }
 }
 
@@ -68,13 +68,13 @@ function cellsOf(counters: CounterChanges): Map<string, number> {
       if (value !== 0) cells.set(`${row} ${columnOf(name)}`, value)
   }
   for (const [dayId, areas] of counters) {
-    for (const [areaId, { daily, hourly, items, slots }] of areas) {
+    for (const [areaId, { daily, hourly, items, orderBuckets }] of areas) {
       const { statuses, ...totals } = daily
       put(`daily_counters day ${dayId} area ${areaId}`, { ...statuses, ...totals })
       for (const [bucket, row] of hourly)
         put(`hourly_counters day ${dayId} area ${areaId} bucket ${formatTimestamp(bucket)}`, row)
       for (const [item, row] of items) put(`item_counters day ${dayId} area ${areaId} item ${item}`, row)
-      for (const [slot, row] of slots) put(`order_slots slot ${slot} day ${dayId} area ${areaId}`, row)
+      for (const [slot, row] of orderBuckets) put(`order_slots slot ${slot} day ${dayId} area ${areaId}`, row)
     }
   }
   return cells

@@ -26,7 +26,7 @@ function counters({
   area.daily.statuses.Paid = paid
   area.daily.salesCents = sales
   if (seven !== undefined) area.items.set(7, item(seven))
-  if (ready !== undefined) area.slots.set(500, { ...noStatuses(), ReadyForPickup: ready })
+  if (ready !== undefined) area.orderBuckets.set(500, { ...noStatuses(), ReadyForPickup: ready })
   return new Map([[41, new Map([[0, area]])]])
 }
 
@@ -65,7 +65,7 @@ test('a slot that differs is named and corrected, one too many too', () => {
     [counters({}), counters({ ready: 5 }), -5],
     [counters({ ready: 2 }), new Map(), 2],
   ] as const)
-    expect(correction(counted, stored).get(41)?.get(0)?.slots.get(500)).toMatchObject({
+    expect(correction(counted, stored).get(41)?.get(0)?.orderBuckets.get(500)).toMatchObject({
       ReadyForPickup: by,
       Paid: 0,
     })

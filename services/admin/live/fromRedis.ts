@@ -1,6 +1,6 @@
 import type { ReadModelRedis } from '@tally/read-models'
 import {
-  type EventMark,
+  type EventVersion,
   emptyDocument,
   fitsShard,
   type RedisKeys,
@@ -62,7 +62,7 @@ export function openRedisDays(
   }
 }
 
-const markOf = ([revision, epoch]: (string | null | undefined)[]): EventMark => ({
+const markOf = ([revision, epoch]: (string | null | undefined)[]): EventVersion => ({
   revision: Number(revision ?? 0),
   epoch: Number(epoch ?? 0),
 })

@@ -1,5 +1,12 @@
 import type { ReadModelRedis } from '@tally/read-models'
-import { isBehind, publishEvents, type RedisKeys, readStatuses, type Said, say } from '@tally/read-models'
+import {
+  isBehind,
+  type LastAnswer,
+  nextAnswer,
+  publishEvents,
+  type RedisKeys,
+  readStatuses,
+} from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { within } from '../within.ts'
@@ -26,14 +33,14 @@ const statusPatienceMs = 500
 
 /**
  * Looks at one day again and again: two small replies of Redis while nothing changes, the documents when something
- * does. By the rules of the API's answers (said.ts of packages/read-models) Postgres is asked if Redis does not have the
+ * does. By the rules of the API's answers (lastAnswer.ts of packages/read-models) Postgres is asked if Redis does not have the
  * event, holds what does not fit together or cannot be checked, or is behind what was shown; what Redis lacked is put
  * there. Rejects if neither answers.
  */
 export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, ref: DayRef): DayReader {
   const fromRedis = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
-  let said: Said | undefined
+  let said: LastAnswer | undefined
   let askPostgresAtMs = 0
   let askStatusesAtMs = Number.POSITIVE_INFINITY
 
@@ -58,19 +65,19 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
   const read = async (): Promise<void> => {
     const hot = await askRedis()
     const isUsable = isDay(hot) && !isBehind(said, hot)
-    if (isUsable && !hot.event.isScattered) return show(hot, say(said, hot))
+    if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(said, hot))
     if (last !== undefined && performance.now() < askPostgresAtMs) return
     try {
       // It is the truth, even if it says less than before.
       const cold = await askPostgres(hot === 'missing')
-      show(cold, say(undefined, cold))
+      show(cold, nextAnswer(undefined, cold))
     } catch (error) {
-      if (isUsable) return show(hot, say(said, hot))
+      if (isUsable) return show(hot, nextAnswer(said, hot))
       // What was shown stays true; a screen that hears nothing says that it is cut off.
       if (!isDay(hot)) throw error
     }
   }
-  const show = (day: DayRead, saying: Said) => {
+  const show = (day: DayRead, saying: LastAnswer) => {
     said = saying
     last = { ...day, asOfMs: saying.asOfMs }
   }

@@ -1,5 +1,5 @@
 import { keyOf, type Partition } from '@tally/projection'
-import type { EndMark, PartitionAsOf, RedisKeys, StoredOffset } from '@tally/read-models'
+import type { PartitionAsOf, PartitionEnd, RedisKeys, StoredOffset } from '@tally/read-models'
 import { asOfField, publishedField, type ReadModelRedis, raiseAsOf, raisePublished } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 
@@ -22,7 +22,7 @@ export function openAsOf({
   keys: RedisKeys
   topics: string[]
 }) {
-  const marks = new Map<string, EndMark[]>()
+  const marks = new Map<string, PartitionEnd[]>()
   const applied = new Map<string, number>()
   let lastMarkMs = 0
 
@@ -45,7 +45,7 @@ export function openAsOf({
      * Notes ends of partitions as they were at the marks' time or later. If the database's clock has gone back, earlier
      * marks are dropped: they say nothing about records that arrived since.
      */
-    mark(noted: EndMark[]) {
+    mark(noted: PartitionEnd[]) {
       const atMs = noted[0]?.atMs ?? lastMarkMs
       if (atMs < lastMarkMs) marks.clear()
       lastMarkMs = atMs
@@ -68,7 +68,7 @@ export function openAsOf({
     },
 
     /** The latest mark of each partition that is reached; marks before it are dropped. */
-    reached(): EndMark[] {
+    reached(): PartitionEnd[] {
       return [...marks].flatMap(([partition, noted]) => {
         const index = noted.findLastIndex(({ end }) => end <= (applied.get(partition) ?? -1))
         if (index < 0) return []
@@ -78,7 +78,7 @@ export function openAsOf({
     },
 
     /** Returns the watermarks of those partitions. */
-    storeInPostgres: (reached: EndMark[]) => raiseAsOf(db, topics, reached),
+    storeInPostgres: (reached: PartitionEnd[]) => raiseAsOf(db, topics, reached),
 
     /**
      * The watermarks that may be raised in Redis for the assigned partitions: everything that they claim is published.

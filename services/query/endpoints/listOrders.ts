@@ -6,7 +6,7 @@ import { answerFromOrders, ifListed } from './orders.ts'
 
 /**
  * The total comes from the counters by status, never from counting orders (design.md, Read path), and the place of a deep
- * page from the slots: in one snapshot, so that they agree.
+ * page from the order buckets: in one snapshot, so that they agree.
  */
 export const listOrders = endpointRead({
   name: 'listOrders',

@@ -2,7 +2,7 @@ import type { AccessKeys, AccessRedis } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
 import type { RedisKeys } from '@tally/read-models'
-import { type EventMark, readShardHash, type ShardHash } from '@tally/read-models'
+import { type EventVersion, readShardHash, type ShardHash } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import { type Grant, type Permit, permitOf } from '../permit.ts'
@@ -43,7 +43,7 @@ export type RedisTurns = {
   /** A shard's hash with the published revision of this event. */
   shard(shard: number, id: EventId): Promise<ShardHash>
   /** The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash. */
-  event(id: EventId, shard: number): Promise<EventMark | undefined>
+  event(id: EventId, shard: number): Promise<EventVersion | undefined>
 }
 
 /** The length of a window of the rate limit. */
@@ -62,7 +62,7 @@ type Turn = {
   sinceMs: number
   takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
   shards: Map<number, Waiter<ShardHash> & { events: Set<EventId> }>
-  events: Map<EventId, Waiter<EventMark | undefined> & { shard: number }>
+  events: Map<EventId, Waiter<EventVersion | undefined> & { shard: number }>
   /** By question, by who asks it. */
   replies: Map<object, Map<object, Promise<unknown>>>
   reads: (() => void)[]
@@ -213,7 +213,7 @@ export function openRedisTurns(
       return waiter.promise
     },
     event: (id, shard) =>
-      getOrInsertComputed(current().events, id, () => ({ ...newWaiter<EventMark | undefined>(), shard }))
+      getOrInsertComputed(current().events, id, () => ({ ...newWaiter<EventVersion | undefined>(), shard }))
         .promise,
   }
 }

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { isBehind, type ReadVersion, type Said, say } from '@tally/read-models'
+import { isBehind, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
 import type { Head, Read } from './fromRedis.ts'
 
@@ -51,9 +51,9 @@ export function openMemory(): Memory {
     head: id => remembered.get(id)?.head,
     now: id => remembered.peek(id),
     isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
-    sayable: read => say(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
+    sayable: read => nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
     keep(read) {
-      const { asOfMs, epoch } = say(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
+      const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
       put({ head: read.head, asOfMs, epoch })
     },
     reset({ head, asOfMs, epochs }, before) {
@@ -68,7 +68,7 @@ export function openMemory(): Memory {
   }
 }
 
-const saidOf = (known: Remembered | undefined): Said | undefined =>
+const saidOf = (known: Remembered | undefined): LastAnswer | undefined =>
   known && { revision: known.head.revision, asOfMs: known.asOfMs, epoch: known.epoch }
 const versionOf = ({ head: { revision }, asOfMs, epochs }: Read): ReadVersion => ({
   revision,

@@ -1,20 +1,20 @@
-import { slotMs } from '@tally/core'
+import { orderBucketMs } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { keptOrders, type OrderFilter } from '../orders/filter.ts'
 
 /** The slots that a page lies in: its orders are those from `sinceMs` until before `untilMs`, behind `skipped` of them. */
-export type PageSlots = { sinceMs: number; untilMs: number; skipped: number }
+export type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }
 
 /**
  * Where the page of `limit` orders behind the first `offset` lies in the list that a filter keeps: walks the slots from
  * the newest and adds up what they count. Undefined where all of them together hold no more than `offset`.
  */
-export async function findPageSlots(
+export async function findPageBuckets(
   db: Kysely<Database>,
   { eventId, dayId, areaId, status }: OrderFilter,
   { offset, limit }: { offset: number; limit: number },
-): Promise<PageSlots | undefined> {
+): Promise<PageBuckets | undefined> {
   const { rows } = await sql<{ newest: number | null; oldest: number; newer: number }>`
 select max(slot) as newest, min(slot) as oldest, min(up_to - orders)::bigint as newer
 from (
@@ -29,5 +29,5 @@ where orders > 0 and up_to > ${offset} and up_to - orders < ${offset + limit}`.e
   const [found] = rows
   if (found === undefined || found.newest === null) return undefined
   const { newest, oldest, newer } = found
-  return { sinceMs: oldest * slotMs, untilMs: (newest + 1) * slotMs, skipped: offset - newer }
+  return { sinceMs: oldest * orderBucketMs, untilMs: (newest + 1) * orderBucketMs, skipped: offset - newer }
 }

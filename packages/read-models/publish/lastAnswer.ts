@@ -1,5 +1,5 @@
 /** What was last said about an event: its revision, the watermark, and the epoch in which the watermark was told. */
-export type Said = { revision: number; asOfMs: number | null; epoch: number }
+export type LastAnswer = { revision: number; asOfMs: number | null; epoch: number }
 
 /** What a read found: `epochs` are those of the documents and of the watermark. */
 export type ReadVersion = {
@@ -9,7 +9,7 @@ export type ReadVersion = {
 }
 
 /** Whether a read of Redis says less than was said before: then Postgres, the truth, is asked. */
-export const isBehind = (said: Said | undefined, read: ReadVersion): boolean =>
+export const isBehind = (said: LastAnswer | undefined, read: ReadVersion): boolean =>
   said !== undefined &&
   !holdsAll(said, read) &&
   (read.revision < said.revision || (read.asOfMs ?? 0) < (said.asOfMs ?? 0))
@@ -18,7 +18,10 @@ export const isBehind = (said: Said | undefined, read: ReadVersion): boolean =>
  * What a read of Redis allows to say: its own watermark, or the one said before if the documents are at least as new as
  * then and Postgres lost no commits in between.
  */
-export function say(said: Said | undefined, { revision, asOfMs, epochs }: ReadVersion): Said {
+export function nextAnswer(
+  said: LastAnswer | undefined,
+  { revision, asOfMs, epochs }: ReadVersion,
+): LastAnswer {
   const isLater = said === undefined || (asOfMs ?? 0) >= (said.asOfMs ?? 0)
   return isLater || !holdsAll(said, { revision, asOfMs, epochs })
     ? { revision, asOfMs, epoch: epochs.asOf }
@@ -26,5 +29,5 @@ export function say(said: Said | undefined, { revision, asOfMs, epochs }: ReadVe
 }
 
 /** Whether the documents hold everything that they held when `said` was said. */
-const holdsAll = (said: Said, { revision, epochs }: ReadVersion): boolean =>
+const holdsAll = (said: LastAnswer, { revision, epochs }: ReadVersion): boolean =>
   revision >= said.revision && epochs.documents <= said.epoch

@@ -9,9 +9,9 @@ import type { Write } from '../write.ts'
 type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
 
 /** The write that adds changes to the slots of the list of orders; none where nothing changes. */
-export function addOrderSlots(changes: Map<EventId, CounterChanges>): Write | undefined {
-  const rows = flattenAreas(changes, ({ slots }, key): SlotRow[] =>
-    [...slots]
+export function addOrderBuckets(changes: Map<EventId, CounterChanges>): Write | undefined {
+  const rows = flattenAreas(changes, ({ orderBuckets }, key): SlotRow[] =>
+    [...orderBuckets]
       .filter(([, counts]) => !areZero(counts))
       .map(([slot, statuses]) => ({ ...key, slot, statuses })),
   )
