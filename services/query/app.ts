@@ -135,7 +135,7 @@ const hasEmptySegment = (path: string) =>
 
 function badEncoding({ parameter }: BrokenPart): RequestProblem {
   return new RequestProblem('invalid-parameters', {
-    errors: [{ parameter, message: 'must be UTF-8 in percent-encoding' }],
+    errors: [{ parameter, message: 'must be percent-encoded UTF-8' }],
   })
 }
 

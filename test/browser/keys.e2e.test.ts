@@ -38,9 +38,9 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await page.getByRole('checkbox', { name: /analytics:read/ }).check()
   await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: 'Sagra del Pesce' })
   await picture(page, 'new-key')
-  await page.getByRole('button', { name: 'Make the key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
 
-  await page.getByText('It cannot be seen again').waitFor()
+  await page.getByText('It will not be shown again').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Copy' }).first().click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -61,7 +61,7 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await expectAccessible(page)
   await follow(page, 'Revoke')
   await expectAccessible(page)
-  await page.getByRole('button', { name: 'Revoke the key' }).click()
+  await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('refused everywhere within a second').waitFor()
   const revokedAt = performance.now()
   await until('it is refused', async () => (await ask(address, path, { token })).status === 401)
@@ -78,8 +78,8 @@ test('the keys page shows what each key is for, and the audit list who made it',
     for (const scope of scopes) await page.getByRole('checkbox', { name: new RegExp(scope) }).check()
     await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: event })
     await page.getByRole('combobox', { name: 'Expires' }).selectOption({ label: expires })
-    await page.getByRole('button', { name: 'Make the key' }).click()
-    await page.getByText('It cannot be seen again').waitFor()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('It will not be shown again').waitFor()
   }
   await make('Bar display', ['analytics:read'], 'Never', 'Sagra del Pesce')
   await make('Accounting export', ['events:read', 'orders:read'], 'In 7 days')
@@ -94,9 +94,9 @@ test('the keys page shows what each key is for, and the audit list who made it',
   await follow(page, 'Audit')
   await expectAccessible(page)
   await picture(page, 'audit')
-  expect(await page.getByRole('row', { name: /Made an API key.*Press dashboard/s }).textContent()).toContain(
-    email,
-  )
+  expect(
+    await page.getByRole('row', { name: /Created an API key.*Press dashboard/s }).textContent(),
+  ).toContain(email)
   expect(wrongs).toEqual([])
 })
 
@@ -108,7 +108,7 @@ test('a rotated key’s new token works, and the old one until its time is over'
   await page.goto(`/keys/${token.split('_')[1]}/rotate`)
   await expectAccessible(page)
   await page.getByLabel('At once').check()
-  await page.getByRole('button', { name: 'Make the new token' }).click()
+  await page.getByRole('button', { name: 'Create new token' }).click()
   const next = (await page.locator('#token').textContent()) ?? ''
   await until(
     'the old one is refused',

@@ -113,14 +113,14 @@ test('it says when it is cut off and when it is behind, and goes on by itself', 
   await signIn(page, email)
   await reads(page, 'status-text', 'Live')
   await first.process.end()
-  await reads(page, 'status-text', 'Cut off: trying again')
+  await reads(page, 'status-text', 'Connection lost: retrying')
   await picture(page, 'live-cut-off')
   await expectAccessible(page)
   const again = await stage.tally.startAdmin(settings)
   await reads(page, 'status-text', 'Live')
 
   await stage.tally.projectors[0]?.end()
-  await reads(page, 'status-text', /^Behind: these are the figures of \d\d:\d\d$/)
+  await reads(page, 'status-text', /^Behind: figures as of \d\d:\d\d$/)
   await expectAccessible(page)
   const more = await stage.tally.startProjector()
   await stage.tally.count([

@@ -27,7 +27,7 @@ test('the platform team sees a rejected record, and replays it when its cause is
     .getByRole('row', { name: /totalAmount/ })
     .getByRole('checkbox')
     .check()
-  await page.getByRole('button', { name: 'Replay the ticked ones' }).click()
+  await page.getByRole('button', { name: 'Replay selected' }).click()
   await page.getByText('1 dead letter replayed').waitFor()
   // It is as bad as it was: it comes back once, under a new id.
   await until('it came back', async () => {

@@ -55,7 +55,7 @@ function showDay({ kpis, hours, best, counts, statuses }) {
   by('best').replaceChildren(...(best.length === 0 ? [nothing('li')] : best.map(bestRow(best))))
   by('counts').replaceChildren(...(counts.length === 0 ? [nothing('li')] : counts.map(countRow)))
   by('statuses').replaceChildren(
-    ...(statuses === null ? [nothing('dd', 'Not known right now')] : statusRows(statuses)),
+    ...(statuses === null ? [nothing('dd', 'Not available right now')] : statusRows(statuses)),
   )
 }
 

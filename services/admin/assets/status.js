@@ -19,11 +19,11 @@ export function showStatus() {
   }
   const look = () => {
     if (heardAt === undefined) return
-    if (performance.now() - heardAt > silentMs) return say('cut-off', 'Cut off: trying again')
+    if (performance.now() - heardAt > silentMs) return say('cut-off', 'Connection lost: retrying')
     const { asOfMs, nowMs } = beat
     if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
     asOf.textContent = `counted up to ${clock.format(asOfMs)}`
-    if (nowMs - asOfMs > behindMs) say('behind', `Behind: these are the figures of ${minutes.format(asOfMs)}`)
+    if (nowMs - asOfMs > behindMs) say('behind', `Behind: figures as of ${minutes.format(asOfMs)}`)
     else say('live', 'Live')
   }
   setInterval(look, 500)

@@ -32,14 +32,14 @@ export function auditPages(area: FastifyInstance, { db }: AdminParts): void {
 
 function auditView(entries: AuditEntry[], hasMore: boolean): Html {
   return html`<h1>Audit</h1>
-<p class="faint">Who did what in this area, when and from where, the newest first.</p>
-${entries.length === 0 ? html`<section class="card empty"><p class="big">Nothing more</p></section>` : table(entries)}
+<p class="faint">Who did what in this area, when, and from where. Newest first.</p>
+${entries.length === 0 ? html`<section class="card empty"><p class="big">No entries</p></section>` : table(entries)}
 ${hasMore ? html`<p><a class="button" href="/audit?before=${entries.at(-1)?.auditId}">Older</a></p>` : ''}`
 }
 
 function table(entries: AuditEntry[]): Html {
   return html`<div class="card table"><table>
-<caption class="hidden">What was done</caption>
+<caption class="hidden">Audit entries</caption>
 <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">From</th></tr></thead>
 <tbody>
 ${entries.map(

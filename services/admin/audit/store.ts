@@ -6,11 +6,11 @@ export const actions = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
   'sign-out': 'Signed out',
-  'key-created': 'Made an API key',
+  'key-created': 'Created an API key',
   'key-revoked': 'Revoked an API key',
   'key-rotated': 'Rotated an API key',
   'letters-replayed': 'Replayed dead letters',
-  'offsets-accepted': 'Went on past records that were gone',
+  'offsets-accepted': 'Continued past deleted records',
   'offsets-skipped': 'Skipped records',
 } as const
 export type Action = keyof typeof actions

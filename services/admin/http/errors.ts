@@ -15,7 +15,7 @@ export function registerErrors(app: FastifyInstance): void {
       body: html`<section class="card narrow">
 <h1>${problem.message}</h1>
 <p>${problem.sentence}</p>
-<p><a class="button" href="/">Back to the start</a></p>
+<p><a class="button" href="/">Back to the start page</a></p>
 </section>`,
     })
   })
@@ -28,13 +28,17 @@ function problemOf(error: unknown, request: FastifyRequest): PageProblem {
   if (error instanceof PageProblem) return error
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
   if (code.startsWith('FST_CSRF'))
-    return new PageProblem(403, 'This form is no longer good', 'Go back, load the page anew, and try again.')
+    return new PageProblem(403, 'This form has expired', 'Reload the page and try again.')
   if (statusCode >= 400 && statusCode < 500)
-    return new PageProblem(statusCode, 'That was no good request', 'Go back and try again.')
+    return new PageProblem(statusCode, 'Bad request', 'Go back and try again.')
   if (isTransient(error)) {
     request.log.warn({ err: error }, 'Postgres does not answer')
     return unavailable()
   }
   request.log.error({ err: error }, 'a request failed unexpectedly')
-  return new PageProblem(500, 'Something went wrong', 'Try again. If it stays, tell the platform team.')
+  return new PageProblem(
+    500,
+    'Something went wrong',
+    'Try again. If the error persists, contact the platform team.',
+  )
 }

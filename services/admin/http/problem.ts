@@ -14,10 +14,15 @@ export class PageProblem extends Error {
 
 /** One page for all that is not there and all that is another organization's: it does not tell which. */
 export const notFound = () =>
-  new PageProblem(404, 'Nothing here', 'There is nothing at this address that you may see.')
+  new PageProblem(404, 'Page not found', 'This page does not exist, or you do not have access to it.')
 
 export const badForm = () =>
-  new PageProblem(400, 'That did not fit', 'The form had a value that it cannot have. Go back and try again.')
+  new PageProblem(400, 'Bad request', 'A field has an invalid value. Go back and try again.')
 
 export const unavailable = () =>
-  new PageProblem(503, 'Not right now', 'A part of Tally does not answer. Try again in a moment.', 2)
+  new PageProblem(
+    503,
+    'Temporarily unavailable',
+    'A part of Tally does not answer. Try again in a moment.',
+    2,
+  )

@@ -12,8 +12,8 @@ export function checkSameOrigin({ method, headers }: FastifyRequest): void {
   if (!isOwn)
     throw new PageProblem(
       403,
-      'This came from another page',
-      'Open the administration area itself, and try again.',
+      'This request came from another site',
+      'Open the administration area directly and try again.',
     )
 }
 

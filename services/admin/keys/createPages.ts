@@ -57,7 +57,7 @@ export function createPages(area: FastifyInstance, parts: AdminParts): void {
         body: tokenView(stored.key, token, curl),
       })
     } catch (error) {
-      if (error instanceof ApiKeyError) return again({ eventId: 'Choose one of your events, or all.' })
+      if (error instanceof ApiKeyError) return again({ eventId: 'Choose one of your events, or all events.' })
       throw error
     }
   })

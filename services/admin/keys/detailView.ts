@@ -21,6 +21,6 @@ ${isUsable(key) ? html`<div class="actions"><a class="button" href="/keys/${key.
 ${key.revokedAt === null ? '' : html`<dt>Revoked</dt><dd>${moment(key.revokedAt)}</dd>`}
 <dt>Last used</dt><dd>${moment(key.lastUsedAt)}</dd>
 </dl>
-<p class="faint">The token was shown when the key was made and cannot be seen again. If it is lost, rotate the key.</p>
+<p class="faint">The token was shown when the key was created and cannot be shown again. If you lose it, rotate the key.</p>
 </section>`
 }

@@ -74,5 +74,9 @@ export function endPages(area: FastifyInstance, parts: AdminParts): void {
 function asProblem(error: unknown): never {
   if (!(error instanceof ApiKeyError)) throw error
   if (/not known/.test(error.message)) throw notFound()
-  throw new PageProblem(409, 'That key is over', 'It was revoked or has expired meanwhile: make a new one.')
+  throw new PageProblem(
+    409,
+    'This key is no longer active',
+    'It was revoked or has expired. Create a new key.',
+  )
 }

@@ -16,22 +16,22 @@ export const graces = [
 export function revokeView(key: ApiKey, csrf: string): Html {
   return html`<section class="card narrow">
 <h1>Revoke “${key.name}”?</h1>
-<p>Every device with this key is refused within a second. This cannot be taken back.</p>
+<p>Every device that uses this key is refused within a second. This cannot be undone.</p>
 <p class="faint">Last used: ${moment(key.lastUsedAt)}</p>
 <form method="post" action="/keys/${key.keyId}/revoke">${csrfField(csrf)}
-<div class="actions"><button class="danger">Revoke the key</button><a class="button quiet" href="/keys/${key.keyId}">Keep it</a></div>
+<div class="actions"><button class="danger">Revoke key</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
 </form></section>`
 }
 
 export function rotateView(key: ApiKey, csrf: string): Html {
   return html`<section class="card narrow">
 <h1>Rotate “${key.name}”</h1>
-<p>You get a new token with the same name, scopes, event and expiry. Choose when the old one ends, so that there is time to put the new one into every device.</p>
+<p>You get a new token with the same name, scopes, event and expiry. Choose when the old token stops working, so that you have time to update every device.</p>
 <form method="post" action="/keys/${key.keyId}/rotate">${csrfField(csrf)}
-<fieldset><legend>The old token ends</legend>
+<fieldset><legend>The old token stops working</legend>
 ${graces.map(({ value, name }) => html`<label class="tick"><input type="radio" name="grace" value="${value}"${attribute('checked', value === 'day')}><span>${name}</span></label>`)}
 </fieldset>
-<div class="actions"><button class="primary">Make the new token</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
+<div class="actions"><button class="primary">Create new token</button><a class="button quiet" href="/keys/${key.keyId}">Cancel</a></div>
 </form></section>`
 }
 

@@ -41,7 +41,7 @@ test('a new key’s token is in the answer to the form and on no page after it',
   const { reply, token, keyId } = await make(visitor)
   expect(reply.statusCode).toBe(201)
   expect(reply.headers['cache-control']).toBe('no-store')
-  expect(reply.body).toContain('It cannot be seen again')
+  expect(reply.body).toContain('It will not be shown again')
   expect(reply.body).toContain(
     `curl -H &#39;X-Api-Key: ${token}&#39; http://api.test/api/v1/events/EVENT_ID/live/item-counts`,
   )
@@ -64,11 +64,11 @@ test('a key has what the form says: scopes once in their order, its event, its e
 })
 
 test.for([
-  { why: 'no name', over: { name: '  ' }, says: 'Give it a name' },
-  { why: 'no scope', over: { scope: [] }, says: 'Tick at least one scope' },
-  { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Tick at least one scope' },
+  { why: 'no name', over: { name: '  ' }, says: 'Enter a name' },
+  { why: 'no scope', over: { scope: [] }, says: 'Select at least one scope' },
+  { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Select at least one scope' },
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
-  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose one of the times' },
+  { why: 'no such time', over: { expires: 'toString' }, says: 'Choose an expiry' },
 ])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {
   const { visitor, organizationId } = await signedIn()
   const { reply } = await make(visitor, over)
@@ -106,7 +106,7 @@ test('another organization’s key is as absent as one that nobody has, for ever
 test('a key is revoked by a form that asks first; twice is noted once', async () => {
   const { visitor, organizationId, email } = await signedIn()
   const { keyId } = await make(visitor)
-  expect((await visitor.get(`/keys/${keyId}/revoke`)).body).toContain('This cannot be taken back')
+  expect((await visitor.get(`/keys/${keyId}/revoke`)).body).toContain('This cannot be undone')
   expect(await rowOf(keyId)).toMatchObject({ revoked_at: null })
   const from = { from: `/keys/${keyId}/revoke` }
   const reply = await visitor.post(`/keys/${keyId}/revoke`, {}, from)

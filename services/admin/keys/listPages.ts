@@ -11,7 +11,7 @@ import { eventsOf } from './events.ts'
 import { keysView } from './listView.ts'
 
 const notices: Record<string, string> = {
-  revoked: 'The key is revoked: it is refused everywhere within a second.',
+  revoked: 'Key revoked. It is refused everywhere within a second.',
 }
 
 export function listPages(area: FastifyInstance, { db }: AdminParts): void {

@@ -10,18 +10,18 @@ export function keysView(keys: ApiKey[], events: ListedEvent[]): Html {
   const [usable, over] = [keys.filter(isUsable), keys.filter(key => !isUsable(key))]
   return html`<div class="heading">
 <div><h1>API keys</h1>
-<p class="faint">Devices and dashboards read your figures with a key. A key can only read, and only what its scopes unlock.</p></div>
+<p class="faint">Devices and dashboards read your figures with a key. A key can only read, and only what its scopes allow.</p></div>
 <a class="button primary" href="/keys/new">New key</a>
 </div>
-${usable.length === 0 ? noKeys(over.length > 0) : table(usable, events, 'Keys that work')}
-${over.length === 0 ? '' : html`<details class="over"><summary>Revoked and expired (${over.length})</summary>${table(over, events, 'Keys that are over')}</details>`}`
+${usable.length === 0 ? noKeys(over.length > 0) : table(usable, events, 'Active keys')}
+${over.length === 0 ? '' : html`<details class="over"><summary>Revoked and expired (${over.length})</summary>${table(over, events, 'Revoked and expired keys')}</details>`}`
 }
 
 function noKeys(hadSome: boolean): Html {
   return html`<section class="card empty">
-<p class="big">${hadSome ? 'No key works any more' : 'No keys yet'}</p>
-<p class="faint">Make one for each device, bound to its event: if it is lost, only that one has to go.</p>
-<a class="button primary" href="/keys/new">Make ${hadSome ? 'a new' : 'the first'} key</a>
+<p class="big">${hadSome ? 'No active keys' : 'No keys yet'}</p>
+<p class="faint">Create one for each device, bound to its event. If a device is lost, you revoke only its key.</p>
+<a class="button primary" href="/keys/new">Create ${hadSome ? 'a new' : 'the first'} key</a>
 </section>`
 }
 

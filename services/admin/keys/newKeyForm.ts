@@ -33,14 +33,14 @@ export function readNewKey(
 ): { wanted: NewKey } | { mistakes: Mistakes } {
   const mistakes: Mistakes = {}
   const parsedName = name.safeParse(typed.name.trim())
-  if (!parsedName.success) mistakes.name = 'Give it a name of 1 to 200 characters.'
+  if (!parsedName.success) mistakes.name = 'Enter a name of 1 to 200 characters.'
   const parsedScopes = scope.array().min(1).safeParse(typed.scopes)
-  if (!parsedScopes.success) mistakes.scope = 'Tick at least one scope.'
+  if (!parsedScopes.success) mistakes.scope = 'Select at least one scope.'
   const parsedEvent = typed.eventId === '' ? null : eventId.safeParse(typed.eventId).data
   const isOwn = parsedEvent === null || events.some(event => event.eventId === parsedEvent)
-  if (parsedEvent === undefined || !isOwn) mistakes.eventId = 'Choose one of your events, or all.'
+  if (parsedEvent === undefined || !isOwn) mistakes.eventId = 'Choose one of your events, or all events.'
   const lifetime = Object.hasOwn(lifetimes, typed.expires) ? lifetimes[typed.expires] : undefined
-  if (lifetime === undefined) mistakes.expires = 'Choose one of the times.'
+  if (lifetime === undefined) mistakes.expires = 'Choose an expiry.'
   if (Object.keys(mistakes).length > 0) return { mistakes }
   return {
     wanted: {

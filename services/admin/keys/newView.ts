@@ -23,7 +23,7 @@ export function newKeyView(
 <form method="post" action="/keys" class="card form">
 ${csrfField(csrf)}
 <label for="name">Name</label>
-<p class="faint" id="name-hint">What it is for, such as “Kitchen screen”.</p>
+<p class="faint" id="name-hint">What the key is for, such as “Kitchen screen”.</p>
 ${mistake('name')}
 <input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off"${describedBy('name')}>
 <fieldset${describedBy('scope')}><legend>Scopes</legend>
@@ -34,7 +34,7 @@ ${scope.options.map(
 )}
 </fieldset>
 <label for="eventId">Event</label>
-<p class="faint">A device at one festival needs no more: bound to its event, a lost key shows nothing else.</p>
+<p class="faint">Bind the key of a device to its event: if the key leaks, it exposes nothing else.</p>
 ${mistake('eventId')}
 <select id="eventId" name="eventId"${describedBy('eventId')}>
 <option value="">All events</option>
@@ -45,6 +45,6 @@ ${mistake('expires')}
 <select id="expires" name="expires"${describedBy('expires')}>
 ${Object.entries(lifetimes).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.expires)}>${name}</option>`)}
 </select>
-<div class="actions"><button class="primary">Make the key</button><a class="button quiet" href="/keys">Cancel</a></div>
+<div class="actions"><button class="primary">Create key</button><a class="button quiet" href="/keys">Cancel</a></div>
 </form>`
 }

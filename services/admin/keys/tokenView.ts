@@ -6,7 +6,7 @@ export function tokenView(key: ApiKey, token: string, curl: string, explained?: 
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>${key.name}</h1>
 <section class="card token" data-page="/keys/${key.keyId}">
-<p class="warning" role="alert"><strong>Copy the token now.</strong> It cannot be seen again once you leave this page.</p>
+<p class="warning" role="alert"><strong>Copy the token now.</strong> It will not be shown again after you leave this page.</p>
 ${explained ?? ''}
 <h2 id="token-label">Token</h2>
 <div class="copy"><code id="token" aria-labelledby="token-label">${token}</code><button type="button" data-copy="token">Copy</button></div>

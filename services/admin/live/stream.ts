@@ -23,7 +23,7 @@ export function openStreams({ db, live, metrics, logger }: AdminParts): Streams 
   return {
     open(request, reply, ref) {
       if (open.size >= maxScreens)
-        throw new PageProblem(503, 'Too many screens', 'Close some, or try again.', 10)
+        throw new PageProblem(503, 'Too many live screens', 'Close some, or try again later.', 10)
       const stream = new PassThrough()
       open.add(stream)
       metrics.screens.set(open.size)

@@ -5,7 +5,7 @@ import { attribute, type Html, html } from '../views/html.ts'
 export function noEventsView(): Html {
   return html`<section class="card empty">
 <h1>No events yet</h1>
-<p class="faint">An event shows here as soon as its first record has come from the tills.</p>
+<p class="faint">An event appears here as soon as its first record arrives from the tills.</p>
 </section>`
 }
 
@@ -18,7 +18,7 @@ export function liveView(events: ListedEvent[], event: ListedEvent, dayId: numbe
 <div class="actions picker">${picker(events, event, dayId)}
 <button type="button" id="full-screen">Full screen</button></div>
 </div>
-<noscript><p class="warning">The live screen needs JavaScript. All else works without.</p></noscript>
+<noscript><p class="warning">The live screen needs JavaScript. All other pages work without it.</p></noscript>
 ${dayId === undefined ? noDays : figures}
 </div>`
 }
@@ -38,7 +38,7 @@ ${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribut
 }
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>
-<p class="faint">This event has no day. One shows here when the event lists it.</p></section>`
+<p class="faint">This event has no days. A day appears here as soon as the event lists it.</p></section>`
 
 const tile = (id: string, name: string, isMain = false): Html =>
   html`<div class="tile${isMain ? ' main' : ''}"><dt>${name}</dt><dd id="${id}">–</dd></div>`

@@ -69,7 +69,7 @@ test('each shard’s lag and age are shown', async () => {
 })
 
 test('dead letters are counted by reason, never shown with a value, and replayed once', async () => {
-  expect(await page()).toContain('None wait.')
+  expect(await page()).toContain('No dead letters are waiting.')
   await reject(5, 6, 7)
   await until('they are read', async () => (await page()).includes('3 records</strong> were rejected'))
   const shown = await page()
@@ -88,7 +88,7 @@ test('dead letters are counted by reason, never shown with a value, and replayed
   expect((await visitor.post('/operations/replay', { all: 'yes' }, from)).headers.location).toBe(
     '/operations?replayed=2',
   )
-  expect(await page()).toContain('None wait.')
+  expect(await page()).toContain('No dead letters are waiting.')
   expect((await visitor.get('/audit')).body).toContain('Replayed dead letters')
 })
 
@@ -114,12 +114,12 @@ test('a replay of nothing, or of what is no letter, is refused', async () => {
 
 test('the page shows a partition that stands still with the command to run, and past commands', async () => {
   const { db } = stage
-  expect(await page()).not.toContain('stand still')
+  expect(await page()).not.toContain('Stalled partitions')
   const message = `${names().orders}-0 stands still: run \`tally offsets accept ${names().orders} 0\``
   await noteStall(db, { topic: names().orders, partition: 0 }, { state: 'gap', message })
-  expect(await page()).toMatch(/Partitions that stand still.*gap<\/span>.*tally offsets accept/)
+  expect(await page()).toMatch(/Stalled partitions.*gap<\/span>.*tally offsets accept/)
   await clearStall(db, { topic: names().orders, partition: 0 })
-  expect(await page()).not.toContain('stand still')
+  expect(await page()).not.toContain('Stalled partitions')
   const entry = {
     email: 'root',
     address: 'host',
@@ -136,7 +136,7 @@ test('the page shows a partition that stands still with the command to run, and 
 })
 
 test('the last rebuild and the versions are shown', async () => {
-  expect(await page()).toContain('There was none.')
+  expect(await page()).toContain('No rebuild has run.')
   const started_at = '2026-09-04T10:00:00Z'
   const rebuild = { started_at, last_event_id: null }
   await stage.db
@@ -169,6 +169,6 @@ test('without Kafka the page says what it cannot tell, and the rest is there', a
   const replay = await other.post('/operations/replay', { all: 'yes' }, { from: '/keys/new' })
   await cut.close()
   expect([statusCode, replay.statusCode]).toEqual([200, 503])
-  expect(body).toContain('Not known right now')
+  expect(body).toContain('Not available right now')
   expect(body).toContain('Versions')
 })

@@ -52,7 +52,7 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
     const wantsAll = textOf(fields, 'all') === 'yes'
     if (!ids.every(isLetterId)) throw badForm()
     if (!wantsAll && ids.length === 0)
-      throw new PageProblem(400, 'Nothing was ticked', 'Go back and tick the dead letters to replay.')
+      throw new PageProblem(400, 'Nothing selected', 'Go back and select the dead letters to replay.')
     const { sent, refused } = await withProducer(async replay => {
       if (!wantsAll) {
         const replayed = await replayLetters(replay, ids)
@@ -81,8 +81,8 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
       logger.warn({ err: error }, 'dead letters were not replayed')
       throw new PageProblem(
         503,
-        'Not all were replayed',
-        'Kafka or Postgres did not answer. Try again: what was sent is not sent twice.',
+        'Replay incomplete',
+        'Kafka or Postgres did not answer. Try again: nothing is sent twice.',
         5,
       )
     }
@@ -99,7 +99,7 @@ function noticeOf({
 }): string | undefined {
   const isCount = (text: string): boolean => /^\d{1,9}$/.test(text)
   if (!isCount(replayed)) return undefined
-  const sent = `${counted(Number(replayed), 'dead letter')} replayed. One that fails again comes back under a new id.`
+  const sent = `${counted(Number(replayed), 'dead letter')} replayed. A record that fails again comes back under a new id.`
   if (!isCount(refused)) return sent
-  return `${sent} ${counted(Number(refused), 'dead letter')} cannot be replayed: the value is too large, or not in its topic any more. The command tally dead-letters replay says which.`
+  return `${sent} ${counted(Number(refused), 'dead letter')} cannot be replayed: the value is too large, or no longer in its topic. Run tally dead-letters replay to see which.`
 }

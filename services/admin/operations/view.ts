@@ -24,7 +24,7 @@ export function operationsView(
   csrf: string,
 ): Html {
   return html`<h1>Operations</h1>
-<p class="faint">For the platform team; about all organizations.</p>
+<p class="faint">For the platform team. Covers all organizations.</p>
 ${stalled.length === 0 ? '' : stalledView(stalled)}
 <section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards)}</section>
 <section class="card"><h2>Dead letters</h2>${letters === undefined ? lettersUnknown : lettersView(letters, csrf)}</section>
@@ -36,7 +36,7 @@ ${commands.length === 0 ? '' : commandsView(commands)}`
 }
 
 function stalledView(stalled: StalledPartition[]): Html {
-  return html`<section class="card"><h2>Partitions that stand still</h2>
+  return html`<section class="card"><h2>Stalled partitions</h2>
 ${stalled.map(
   ({ topic, partition, state, sinceMs, message }) => html`<p><span class="badge revoked">${state}</span>
 <code>${topic}-${partition}</code> since ${moment(sinceMs)}<span class="block">${message}</span></p>`,
@@ -67,27 +67,26 @@ function shardTable(shards: Shard[]): Html {
     const isBehind = asOfMs === null || now - asOfMs > behindMs
     return html`<tr><th scope="row" data-label="Shard">${shard}</th>
 <td data-label="Lag" class="number">${lag === null ? 'Kafka does not answer' : whole(lag)}</td>
-<td data-label="Age" class="number">${asOfMs === null ? 'never told' : span(now - asOfMs)}</td>
+<td data-label="Age" class="number">${asOfMs === null ? 'unknown' : span(now - asOfMs)}</td>
 <td data-label="State"><span class="badge ${isBehind ? 'revoked' : 'good'}">${isBehind ? 'behind' : 'up to date'}</span></td></tr>`
   })}</tbody></table>`
 }
 
-const lettersUnknown = html`<p>Not known right now: Kafka does not answer.</p>`
+const lettersUnknown = html`<p>Not available right now: Kafka does not answer.</p>`
 
 function lettersView({ byReason, shown, isNewest, isWhole, older }: Letters, csrf: string): Html {
   const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
   const next =
     older === undefined ? '' : html`<p><a href="/operations?before=${older}">Older dead letters</a></p>`
   if (all === 0 && isNewest && isWhole)
-    return html`<p class="faint">None wait. Every record so far was good, or was replayed.</p>`
-  if (all === 0)
-    return html`<p class="faint">None of the records of this page wait: they were replayed.</p>${next}`
+    return html`<p class="faint">No dead letters are waiting. Every record was accepted or has been replayed.</p>`
+  if (all === 0) return html`<p class="faint">All dead letters on this page have been replayed.</p>${next}`
   return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, isNewest ? 'record' : 'older record')}</strong> ${all === 1 ? 'was' : 'were'} rejected:
 ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</span> ${whole(count)} `)}</p>
 <form method="post" action="/operations/replay">${csrfField(csrf)}
 <table>
 <caption>${shown.length < all ? `The latest ${shown.length}${isNewest ? '' : ' of them'}` : 'All of them, the latest first'}</caption>
-<thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">What was wrong</th><th scope="col">When</th></tr></thead>
+<thead><tr><th scope="col"><span class="hidden">Replay</span></th><th scope="col">Record</th><th scope="col">Reason</th><th scope="col">Problem</th><th scope="col">When</th></tr></thead>
 <tbody>${shown.map(
     ({
       id,
@@ -95,16 +94,16 @@ ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</spa
       message,
       atMs,
     }) => html`<tr><td><input type="checkbox" name="id" value="${id}" aria-label="Replay ${id}"></td>
-<th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="What was wrong">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`,
+<th scope="row" data-label="Record"><code>${id}</code></th><td data-label="Reason">${reason}</td><td data-label="Problem">${message}</td><td data-label="When">${moment(atMs)}</td></tr>`,
   )}</tbody></table>
-<div class="actions"><button class="primary">Replay the ticked ones</button><button name="all" value="yes">Replay all</button></div>
-<p class="faint">A replayed record is sent to its topic again, once. Replay it when what rejected it is mended.</p></form>${next}`
+<div class="actions"><button class="primary">Replay selected</button><button name="all" value="yes">Replay all</button></div>
+<p class="faint">A replay sends the record to its topic once more. Replay it after the cause is fixed.</p></form>${next}`
 }
 
 function rebuildLine(rebuild: Rebuild | undefined): Html {
-  if (rebuild === undefined) return html`<p class="faint">There was none.</p>`
+  if (rebuild === undefined) return html`<p class="faint">No rebuild has run.</p>`
   const { startedAt, finishedAt } = rebuild
   return finishedAt === null
-    ? html`<p>Begun ${moment(startedAt)}, <strong>not finished</strong>: it is under way, or was ended and goes on with the same command.</p>`
+    ? html`<p>Started ${moment(startedAt)}, <strong>not finished</strong>: it is running, or was interrupted and continues if you run the same command again.</p>`
     : html`<p>Finished ${moment(finishedAt)}, in ${span(finishedAt - startedAt)}.</p>`
 }

@@ -18,8 +18,8 @@ const pendingShape = z.object({
 const refused = () =>
   new PageProblem(
     403,
-    'You cannot sign in here',
-    'The provider’s answer names no administrator with a verified e-mail. Ask the one who runs Tally.',
+    'Access denied',
+    'Your account has no verified e-mail address of an administrator. Contact the team that runs Tally.',
   )
 
 /** Sign-in through an OpenID provider: to it, and back with a code. */
@@ -31,8 +31,8 @@ export function oidcPages(app: FastifyInstance, parts: AdminParts, oidc: Oidc): 
       logger.warn({ err: error }, 'the OpenID provider does not answer')
       throw new PageProblem(
         503,
-        'Not right now',
-        'The provider does not answer. Try again, or use your password.',
+        'Sign-in provider unavailable',
+        'The provider does not answer. Try again, or sign in with your password.',
         5,
       )
     })
@@ -47,7 +47,7 @@ export function oidcPages(app: FastifyInstance, parts: AdminParts, oidc: Oidc): 
   app.get(callbackPath, async (request, reply) => {
     const pending = takePending(request, reply)
     if (pending === undefined)
-      throw new PageProblem(400, 'That took too long', 'Go back to the sign-in and try again.')
+      throw new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
       logger.warn({ err: error }, 'a sign-in through the OpenID provider failed')
       return undefined

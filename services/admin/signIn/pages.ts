@@ -12,7 +12,7 @@ import { beginSession, endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
 
 /** The same for a wrong e-mail and a wrong password: it does not tell who is an administrator. */
-const wrong = 'E-mail and password do not fit together.'
+const wrong = 'Incorrect e-mail or password.'
 
 /** What is hashed in place of an account's password where there is no such account, so that it takes as long. */
 const nobodysHash = hashPassword('nobody')
@@ -45,7 +45,7 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
       throw new PageProblem(
         429,
         'Too many attempts',
-        `Wait ${Math.ceil(waitSeconds / 60)} minutes, then try again.`,
+        `Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
         waitSeconds,
       )
     }

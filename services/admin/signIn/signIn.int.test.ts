@@ -48,7 +48,7 @@ test('a wrong e-mail and a wrong password are answered the same, byte for byte a
   }
   const known = await answerTo(email)
   expect(known.statusCode).toBe(401)
-  expect(known.page).toContain('E-mail and password do not fit together.')
+  expect(known.page).toContain('Incorrect e-mail or password.')
   expect(await answerTo('nobody@example.org')).toEqual(known)
   expect(await answerTo('no address')).toEqual(known)
 })

@@ -2,28 +2,28 @@ import { counted, span, whole } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
 
-export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not known right now</p>
-<p class="faint">Redis, which counts the requests, does not answer. The API goes on.</p></section>`
+export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not available right now</p>
+<p class="faint">Redis, which counts the requests, does not answer. The API keeps working.</p></section>`
 
 export function usageView({ keys, window, byHour }: Usage): Html {
   return html`<h1>Usage</h1>
-<p class="faint">What your keys asked of the API. Figures are a few seconds old.</p>
+<p class="faint">Requests that your keys made. Figures are a few seconds old.</p>
 ${limitCard(window)}
 ${refusedCard(keys)}
 ${keys.length === 0 ? noRequests : html`${dayCard(byHour)}${table(keys)}`}`
 }
 
 const noRequests = html`<section class="card empty"><p class="big">No requests in the last day</p>
-<p class="faint">Nothing has asked with one of your keys.</p></section>`
+<p class="faint">None of your keys was used.</p></section>`
 
 function limitCard({ status, limit, used, endsInMs }: Window): Html {
   const left = Math.max(0, limit - used)
   return html`<section class="card"><h2>Rate limit</h2>
-<p><strong>${whole(used)} of ${whole(limit)}</strong> requests of this minute are used, ${whole(left)} are left. <span class="faint">${
-    used === 0 ? 'The minute begins with the next request.' : `A new minute begins in ${span(endsInMs)}.`
+<p><strong>${whole(used)} of ${whole(limit)}</strong> requests used in this minute, ${whole(left)} left. <span class="faint">${
+    used === 0 ? 'The minute starts with the next request.' : `A new minute starts in ${span(endsInMs)}.`
   }</span></p>
 <meter min="0" max="${limit}" high="${Math.ceil(limit * 0.8)}" value="${Math.min(used, limit)}" aria-label="Requests used">${used} of ${limit}</meter>
-<p class="faint">All keys of the organization share it (state: ${status}). More keys do not raise it.</p></section>`
+<p class="faint">All keys of the organization share it (status: ${status}). More keys do not raise it.</p></section>`
 }
 
 const reasons = { 401: 'revoked or expired key', 403: 'missing scope', 429: 'rate limit' }
@@ -36,7 +36,7 @@ function refusedCard(keys: KeyUsage[]): Html {
     ),
   )
   if (refused.length === 0)
-    return html`<section class="card"><h2>Refused</h2><p class="faint">Nobody was refused in the last day.</p></section>`
+    return html`<section class="card"><h2>Refused</h2><p class="faint">No request was refused in the last day.</p></section>`
   return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
 ${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request')}</strong> <span class="badge revoked">${status}</span> ${reasons[status]}</li>`)}
 </ul></section>`

@@ -5,29 +5,29 @@ export const problemTypes = {
   'invalid-parameters': {
     status: 400,
     title: 'Invalid parameters',
-    help: 'A parameter has a value that it cannot have. `errors` names each one and what it takes.',
+    help: 'A parameter has an invalid value. `errors` names each one and what it takes.',
   },
   unauthorized: {
     status: 401,
     title: 'Unauthorized',
-    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Keys are made with `tally keys create`.',
+    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Create a key with `tally keys create`.',
   },
   'missing-scope': {
     status: 403,
     title: 'Forbidden',
-    help: 'The API key is valid but lacks the scope that this endpoint needs. Make a key with that scope.',
+    help: 'The API key is valid but lacks the scope that this endpoint requires. Use a key with that scope.',
   },
   'not-found': {
     status: 404,
     title: 'Not found',
-    help: 'There is nothing at this address that the API key may read. Check the path, and the ids of event, day, area, menu items and order.',
+    help: 'The resource does not exist, or the API key has no access to it. Check the path, and the ids of event, day, area, menu items and order.',
   },
   'method-not-allowed': {
     status: 405,
     title: 'Method not allowed',
     help: 'The API is read-only: use GET or HEAD.',
   },
-  'bad-request': { status: 400, title: 'Bad request', help: 'The request is no valid HTTP request.' },
+  'bad-request': { status: 400, title: 'Bad request', help: 'The request is not a valid HTTP request.' },
   'request-timeout': {
     status: 408,
     title: 'Request timeout',
@@ -41,17 +41,17 @@ export const problemTypes = {
   'rate-limit-exceeded': {
     status: 429,
     title: 'Too many requests',
-    help: 'The rate limit of the organization is used up. Wait as many seconds as `Retry-After` says. More keys do not raise the limit.',
+    help: 'The organization has used up its rate limit. Wait for the seconds in `Retry-After`. More keys do not raise the limit.',
   },
   'internal-error': {
     status: 500,
     title: 'Internal error',
-    help: 'Something went wrong inside the service. Try again; if it stays, report the `requestId`.',
+    help: 'An unexpected error occurred. Try again; if it persists, report the `requestId`.',
   },
   'service-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    help: 'A part of the service is down. Try again after as many seconds as `Retry-After` says.',
+    help: 'A part of the service is down. Try again after the seconds in `Retry-After`.',
   },
 } as const
 export type ProblemType = keyof typeof problemTypes
