@@ -1,4 +1,4 @@
-import { anEvent } from '@tally/testkit/records/cast'
+import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import { openDay, resolveDay } from './days.ts'
 

@@ -1,45 +1,35 @@
 import type { EventId } from '@tally/contract'
 import { lockOffset, readCounters } from '@tally/read-models'
 import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import {
-  anEvent,
-  anOrder,
-  aRefund,
-  batchOf,
-  friday,
-  newEventId,
-  openStage,
-  type Stage,
-  shard,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, aRefund, friday, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { projectBatch } from './projectBatch.ts'
 
-let stage: Stage
+let harness: Harness
 let eventId: string
 let at: Batches
 beforeAll(async () => {
-  stage = await openStage()
+  harness = await openHarness()
 })
 beforeEach(async () => {
   eventId = newEventId()
-  at = await openBatches(stage, eventId)
+  at = await openBatches(harness, eventId)
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 
 test('a batch is applied, and the next one begins behind it', async () => {
-  const projected = await at.orders(0, anOrder(eventId), anOrder(eventId, { orderId: 'A-2' }))
+  const projected = await at.orders(0, anOrder({ eventId }), anOrder({ eventId, orderId: 'A-2' }))
   expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 2, parked: 0, duplicate: 0 } } })
   expect(await at.stored()).toMatchObject({ nextOffset: 2, revision: projected.effects?.revision })
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
 test('a batch that was applied before writes nothing and says where to read on', async () => {
-  await at.orders(0, anOrder(eventId))
+  await at.orders(0, anOrder({ eventId }))
   const before = await at.stored()
-  expect(await at.orders(0, anOrder(eventId, { version: 9, totalAmount: 1 }))).toEqual({
+  expect(await at.orders(0, anOrder({ eventId, version: 9, totalAmount: 1 }))).toEqual({
     next: 1,
     effects: undefined,
   })
@@ -48,30 +38,30 @@ test('a batch that was applied before writes nothing and says where to read on',
 })
 
 test('of a batch from below the stored offset only what is new is applied', async () => {
-  await at.orders(0, anOrder(eventId))
-  const already = anOrder(eventId, { version: 9, totalAmount: 1 })
-  const projected = await at.orders(0, already, anOrder(eventId, { orderId: 'A-2' }))
+  await at.orders(0, anOrder({ eventId }))
+  const already = anOrder({ eventId, version: 9, totalAmount: 1 })
+  const projected = await at.orders(0, already, anOrder({ eventId, orderId: 'A-2' }))
   expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 1, duplicate: 0 } } })
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
 test('of a batch from below the stored offset only the new bad records become dead letters', async () => {
   await at.orders(0, Buffer.from('{'))
-  stage.letters.length = 0
+  harness.letters.length = 0
   await at.orders(0, Buffer.from('{'), Buffer.from('['))
-  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
+  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
 })
 
 test('a batch behind a gap writes nothing and seeks back to the stored offset', async () => {
-  await at.orders(0, anOrder(eventId))
-  expect(await at.orders(5, anOrder(eventId, { orderId: 'A-5' }))).toEqual({ next: 1, effects: undefined })
+  await at.orders(0, anOrder({ eventId }))
+  expect(await at.orders(5, anOrder({ eventId, orderId: 'A-5' }))).toEqual({ next: 1, effects: undefined })
   expect(await at.stored()).toMatchObject({ nextOffset: 1 })
   expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
 })
 
 test('a batch without records moves the offset on and takes no revision', async () => {
   const batch = { ...batchOf(topics.orders, 0, []), next: 7 }
-  expect(await projectBatch(stage.parts, 'orders', batch)).toMatchObject({
+  expect(await projectBatch(harness.deps, 'orders', batch)).toMatchObject({
     next: 7,
     effects: { revision: undefined },
   })
@@ -79,14 +69,14 @@ test('a batch without records moves the offset on and takes no revision', async 
 })
 
 test('two workers with the same batch at once apply it once', async () => {
-  const values = Array.from({ length: 50 }, (_, i) => anOrder(eventId, { orderId: `A-${i}` }))
-  const waiting = await stage.db.transaction().execute(async tx => {
+  const values = Array.from({ length: 50 }, (_, i) => anOrder({ eventId, orderId: `A-${i}` }))
+  const waiting = await harness.db.transaction().execute(async tx => {
     await lockOffset(tx, topics.orders, shard)
     const both = Promise.all([at.orders(0, ...values), at.orders(0, ...values)])
     await vi.waitFor(async () => {
       const { rows } = await sql`
 select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        stage.db,
+        harness.db,
       )
       expect(rows).toHaveLength(2)
     }, 30_000)
@@ -100,8 +90,8 @@ select from pg_stat_activity where datname = current_database() and wait_event_t
 
 test('orders and refunds of one event at once, in batches of their own, add up', async () => {
   const ids = Array.from({ length: 40 }, (_, i) => `A-${i}`)
-  const records = ids.map(orderId => anOrder(eventId, { orderId }))
-  const given = ids.map(orderId => aRefund(eventId, { orderId, refundId: `R-${orderId}` }))
+  const records = ids.map(orderId => anOrder({ eventId, orderId }))
+  const given = ids.map(orderId => aRefund({ eventId, orderId, refundId: `R-${orderId}` }))
   for (let from = 0; from < ids.length; from += 10)
     await Promise.all([
       at.orders(from, ...records.slice(from, from + 10)),
@@ -115,10 +105,10 @@ test('orders that come while the time zone changes are counted in the new one', 
   // 19:31 UTC is 01:16 in Kathmandu and 21:31 in Rome.
   for (let round = 0; round < 20; round++) {
     const [timeZone, hour] = round % 2 === 0 ? ['Asia/Kathmandu', 1] : ['Europe/Rome', 21]
-    const event = anEvent(eventId, organizationId, { version: round + 1, timeZone })
+    const event = anEvent({ eventId, organizationId, version: round + 1, timeZone })
     await Promise.all([
       at.events(round, event),
-      at.orders(round, anOrder(eventId, { orderId: `A-${round}` })),
+      at.orders(round, anOrder({ eventId, orderId: `A-${round}` })),
     ])
     expect(await at.hours()).toEqual([
       { hour, orderCount: round + 1, revenue: 17 * (round + 1), currency: 'EUR' },
@@ -128,7 +118,7 @@ test('orders that come while the time zone changes are counted in the new one', 
 
 /** The order buckets that count any order, as `19:30 day 41 area 1: 2 Paid`. */
 async function bucketsOf(eventId: string): Promise<string[]> {
-  const counters = await readCounters(stage.db, eventId as EventId)
+  const counters = await readCounters(harness.db, eventId as EventId)
   const rows = [...counters].flatMap(([day, areas]) =>
     [...areas].flatMap(([area, { orderBuckets }]) =>
       [...orderBuckets].flatMap(([bucket, counts]) =>
@@ -145,10 +135,10 @@ async function bucketsOf(eventId: string): Promise<string[]> {
 }
 
 test('an order leaves its bucket with its status, day, area and time; refunds touch none', async () => {
-  const order = (fields: Record<string, unknown>) => anOrder(eventId, fields)
+  const order = (fields: Record<string, unknown>) => anOrder({ eventId, ...fields })
   await at.orders(0, order({}), order({ orderId: 'A-2', orderDateTime: '2026-09-04T19:34:59.999Z' }))
   expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
-  await at.refunds(0, aRefund(eventId))
+  await at.refunds(0, aRefund({ eventId }))
   expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
   await at.orders(2, order({ version: 2, status: 'Cancelled' }))
   expect(await bucketsOf(eventId)).toEqual([
@@ -163,7 +153,8 @@ test('an order leaves its bucket with its status, day, area and time; refunds to
 test('menu items whose ids lie far apart are counted like any others, however many a batch has', async () => {
   const idOf = (order: number, line: number) => 1 + 40 * (order * 500 + line)
   const orders = Array.from({ length: 12 }, (_, order) =>
-    anOrder(eventId, {
+    anOrder({
+      eventId,
       orderId: `A-${order}`,
       items: Array.from({ length: 500 }, (_, line) => ({
         menuItemId: idOf(order, line),
@@ -174,7 +165,7 @@ test('menu items whose ids lie far apart are counted like any others, however ma
     }),
   )
   await at.orders(0, ...orders)
-  const counters = await readCounters(stage.db, eventId as EventId)
+  const counters = await readCounters(harness.db, eventId as EventId)
   const items = counters.get(friday)?.get(0)?.items ?? new Map()
   expect(items.size).toBe(6_000)
   // The rows of area 1 are written in two parts.

@@ -1,6 +1,7 @@
 import { orderStatuses } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
-import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'

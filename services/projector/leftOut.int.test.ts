@@ -1,35 +1,28 @@
 import type { EventId } from '@tally/contract'
 import { projectBatch } from '@tally/projection'
 import { ensureOffsets, lockEvents, publishEvents, readOffsets } from '@tally/read-models'
-import {
-  anOrder,
-  batchOf,
-  newEventId,
-  openStage,
-  type Stage,
-  shard,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Publisher } from './publish/publisher.ts'
 import { openPublisher } from './publish/publisher.ts'
 
-let stage: Stage
+let harness: Harness
 let nextOffset = 0
 const orders = { topic: topics.orders, partition: shard }
 
 beforeAll(async () => {
-  stage = await openStage()
-  await ensureOffsets(stage.db, topics.orders, [shard])
+  harness = await openHarness()
+  await ensureOffsets(harness.db, topics.orders, [shard])
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 
 /** One more order of the event, committed; published only where a publisher hears of it. */
 async function sell(eventId: string, publisher?: Publisher): Promise<void> {
-  const order = anOrder(eventId, { orderId: `A-${nextOffset}` })
+  const order = anOrder({ eventId, orderId: `A-${nextOffset}` })
   const { next, effects } = await projectBatch(
-    stage.parts,
+    harness.deps,
     'orders',
     batchOf(topics.orders, nextOffset, [order]),
   )
@@ -39,24 +32,24 @@ async function sell(eventId: string, publisher?: Publisher): Promise<void> {
 
 /** What the watch does: flush, compare with Postgres, flush what was missing. */
 async function watchOnce(publisher: Publisher): Promise<void> {
-  const stored = (await readOffsets(stage.db, [topics.orders])).find(({ partition }) => partition === shard)
+  const stored = (await readOffsets(harness.db, [topics.orders])).find(({ partition }) => partition === shard)
   await publisher.flush()
   if (await publisher.heal(orders, stored?.revision ?? 0)) await publisher.flush()
 }
 
 async function ordersInRedis(eventId: string): Promise<number> {
-  return JSON.parse((await stage.readEvent(eventId))['kpis:41:0'] ?? '{}').totalOrders
+  return JSON.parse((await harness.readEvent(eventId))['kpis:41:0'] ?? '{}').totalOrders
 }
 
 test('what a killed projector did not publish is published, although its successor publishes another event first', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
-  const first = openPublisher(stage)
+  const first = openPublisher(harness)
   await sell(fish, first)
   await sell(wine, first)
   await watchOnce(first)
   await sell(fish)
 
-  const second = openPublisher(stage)
+  const second = openPublisher(harness)
   await sell(wine, second)
   await watchOnce(second)
 
@@ -65,16 +58,20 @@ test('what a killed projector did not publish is published, although its success
 
 test('a Redis that is put back to an older snapshot is brought up to date, although a batch comes before it is noticed', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await sell(fish, publisher)
   await sell(wine, publisher)
   await watchOnce(publisher)
-  const keys = [stage.keys.event(fish as EventId), stage.keys.event(wine as EventId), stage.keys.shard(shard)]
-  const snapshot = await Promise.all(keys.map(key => stage.redis.dumpBuffer(key)))
+  const keys = [
+    harness.keys.event(fish as EventId),
+    harness.keys.event(wine as EventId),
+    harness.keys.shard(shard),
+  ]
+  const snapshot = await Promise.all(keys.map(key => harness.redis.dumpBuffer(key)))
   await sell(fish, publisher)
   await watchOnce(publisher)
   for (const [index, key] of keys.entries())
-    await stage.redis.restore(key, 0, snapshot[index] ?? '', 'REPLACE')
+    await harness.redis.restore(key, 0, snapshot[index] ?? '', 'REPLACE')
 
   await sell(wine, publisher)
   await watchOnce(publisher)
@@ -84,14 +81,14 @@ test('a Redis that is put back to an older snapshot is brought up to date, altho
 
 test('an event with a thousand days and many areas is published like any other', async () => {
   const eventId = newEventId() as EventId
-  await stage.db.transaction().execute(tx => lockEvents(tx, [eventId], shard))
+  await harness.db.transaction().execute(tx => lockEvents(tx, [eventId], shard))
   await sql`
 insert into daily_counters
 select ${eventId}::uuid, day, area, 0, 0, 1, 0, 0, 0, 0, 100, 1
-from generate_series(1, 1000) as day, generate_series(0, 70) as area`.execute(stage.db)
+from generate_series(1, 1000) as day, generate_series(0, 70) as area`.execute(harness.db)
 
-  await publishEvents(stage, new Map([[eventId, { whole: true }]]))
+  await publishEvents(harness, new Map([[eventId, { whole: true }]]))
 
-  const field = await stage.redis.hget(stage.keys.event(eventId), 'kpis:1000:70')
+  const field = await harness.redis.hget(harness.keys.event(eventId), 'kpis:1000:70')
   expect(JSON.parse(field ?? '{}')).toMatchObject({ totalOrders: 1, totalSales: 1 })
 })

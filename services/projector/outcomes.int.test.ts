@@ -1,37 +1,28 @@
 import { openDeadLetters } from '@tally/dead-letters'
 import { projectBatch } from '@tally/projection'
 import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import {
-  anEvent,
-  anOrder,
-  aRefund,
-  batchOf,
-  newEventId,
-  openStage,
-  type Stage,
-  shard,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-let stage: Stage
+let harness: Harness
 let eventId: string
 let at: Batches
 beforeAll(async () => {
-  stage = await openStage()
+  harness = await openHarness()
 })
 beforeEach(async () => {
   eventId = newEventId()
-  at = await openBatches(stage, eventId)
+  at = await openBatches(harness, eventId)
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 
 test('a bad record goes to the dead letters as it came, and the records around it are applied', async () => {
-  const bad = { ...anOrder(eventId, { status: 'Secret name' }) }
-  const projected = await at.orders(0, anOrder(eventId), bad, anOrder(eventId, { orderId: 'A-3' }))
+  const bad = { ...anOrder({ eventId, status: 'Secret name' }) }
+  const projected = await at.orders(0, anOrder({ eventId }), bad, anOrder({ eventId, orderId: 'A-3' }))
   expect(projected).toMatchObject({ next: 3, effects: { counts: { applied: 2 }, rejected: [{ offset: 1 }] } })
-  expect(stage.letters).toEqual([
+  expect(harness.letters).toEqual([
     {
       topic: 't.dead-letters',
       key: Buffer.from(eventId),
@@ -51,54 +42,58 @@ test('a bad record goes to the dead letters as it came, and the records around i
 
 test('where dead letters cannot be sent the batch is rolled back whole', async () => {
   const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
-  const parts = { ...stage.parts, deadLetters: openDeadLetters(producer, 't.dead-letters') }
-  const batch = batchOf(topics.orders, 0, [anOrder(eventId), Buffer.from('{')])
+  const parts = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
   await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('Kafka is down')
   expect(await at.stored()).toMatchObject({ nextOffset: 0 })
   expect(await at.figures()).toBeNull()
 })
 
 test('a batch that Postgres did not take is tried again without a second dead letter', async () => {
-  const records = [Buffer.from('{'), anOrder(eventId), Buffer.from('[')]
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  const records = [Buffer.from('{'), anOrder({ eventId }), Buffer.from('[')]
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   for (let attempt = 0; attempt < 2; attempt++)
     await expect(at.orders(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
+  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
   expect(await at.orders(0, ...records)).toMatchObject({ next: 3 })
-  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
+  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
 test('a slice that was committed does not forget the letters of the next one', async () => {
   const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
-  const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder(eventId)])
-  await projectBatch(stage.parts, 'orders', committed)
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder({ eventId })])
+  await projectBatch(harness.deps, 'orders', committed)
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   for (let attempt = 0; attempt < 2; attempt++) {
-    expect(await projectBatch(stage.parts, 'orders', committed)).toMatchObject({
+    expect(await projectBatch(harness.deps, 'orders', committed)).toMatchObject({
       next: 1,
       effects: undefined,
     })
-    await expect(projectBatch(stage.parts, 'orders', next)).rejects.toThrow('full_disk')
+    await expect(projectBatch(harness.deps, 'orders', next)).rejects.toThrow('full_disk')
   }
-  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
-  await projectBatch(stage.parts, 'orders', next)
-  expect(stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
+  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
+  await projectBatch(harness.deps, 'orders', next)
+  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
 
 test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async () => {
   const [own, other] = [newEventId(), newEventId()]
-  const records = [{}, anEvent(eventId, own), anEvent(eventId, other, { version: 2 })]
-  await sql`alter table events add constraint full_disk check (false) not valid`.execute(stage.db)
+  const records = [
+    {},
+    anEvent({ eventId, organizationId: own }),
+    anEvent({ eventId, organizationId: other, version: 2 }),
+  ]
+  await sql`alter table events add constraint full_disk check (false) not valid`.execute(harness.db)
   await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table events drop constraint full_disk`.execute(stage.db)
+  await sql`alter table events drop constraint full_disk`.execute(harness.db)
   await sql`alter table shard_offsets add constraint full_disk check (next_offset < 1) not valid`.execute(
-    stage.db,
+    harness.db,
   )
   for (let attempt = 0; attempt < 2; attempt++)
     await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
-  await sql`alter table shard_offsets drop constraint full_disk`.execute(stage.db)
+  await sql`alter table shard_offsets drop constraint full_disk`.execute(harness.db)
   await at.events(0, ...records)
-  const offsets = stage.letters.map(({ headers }) => headers?.['__connect.errors.offset'])
+  const offsets = harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])
   expect(offsets.sort()).toEqual(['0', '2'])
 })
 
@@ -111,11 +106,11 @@ test('a letter that is still on its way is waited for, not sent again', async ()
       return arrived
     },
   }
-  const parts = { ...stage.parts, deadLetters: openDeadLetters(producer, 't.dead-letters') }
-  const batch = batchOf(topics.orders, 0, [anOrder(eventId), Buffer.from('{')])
-  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(stage.db)
+  const parts = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
+  await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('full_disk')
-  await sql`alter table orders drop constraint full_disk`.execute(stage.db)
+  await sql`alter table orders drop constraint full_disk`.execute(harness.db)
   const again = projectBatch(parts, 'orders', batch)
   arrive()
   expect(await again).toMatchObject({ next: 2 })
@@ -126,15 +121,15 @@ test('a record that moves an event to another organization is a conflict, whatev
   const [own, other] = [newEventId(), newEventId()]
   const { effects } = await at.events(
     0,
-    anEvent(eventId, own, { version: 5 }),
-    anEvent(eventId, other, { version: 6 }),
-    anEvent(eventId, other, { version: 1 }),
-    anEvent(eventId, own, { version: 4 }),
-    anEvent(eventId, own, { version: 7, name: 'New name' }),
+    anEvent({ eventId, organizationId: own, version: 5 }),
+    anEvent({ eventId, organizationId: other, version: 6 }),
+    anEvent({ eventId, organizationId: other, version: 1 }),
+    anEvent({ eventId, organizationId: own, version: 4 }),
+    anEvent({ eventId, organizationId: own, version: 7, name: 'New name' }),
   )
   expect(effects?.counts).toMatchObject({ applied: 2, duplicate: 1 })
   expect(
-    stage.letters.map(({ headers }) => [headers?.['tally.reason'], headers?.['__connect.errors.offset']]),
+    harness.letters.map(({ headers }) => [headers?.['tally.reason'], headers?.['__connect.errors.offset']]),
   ).toEqual([
     ['conflict', '1'],
     ['conflict', '2'],
@@ -142,39 +137,39 @@ test('a record that moves an event to another organization is a conflict, whatev
 })
 
 test('the first good refund of an id wins, and a rejected one leaves its id free', async () => {
-  await at.orders(0, anOrder(eventId))
+  await at.orders(0, anOrder({ eventId }))
   const { effects } = await at.refunds(
     0,
-    aRefund(eventId, { amount: -1 }),
-    aRefund(eventId),
-    aRefund(eventId, { amount: 1, lines: [] }),
+    aRefund({ eventId, amount: -1 }),
+    aRefund({ eventId }),
+    aRefund({ eventId, amount: 1, lines: [] }),
   )
   expect(effects?.counts).toEqual({ applied: 1, parked: 0, duplicate: 1 })
-  await at.refunds(3, aRefund(eventId, { amount: 2, lines: [] }))
+  await at.refunds(3, aRefund({ eventId, amount: 2, lines: [] }))
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
 test('a refund that comes before its order waits for it', async () => {
-  expect((await at.refunds(0, aRefund(eventId))).effects?.counts).toEqual({
+  expect((await at.refunds(0, aRefund({ eventId }))).effects?.counts).toEqual({
     applied: 0,
     parked: 1,
     duplicate: 0,
   })
   expect(await at.figures()).toBeNull()
-  await at.orders(0, anOrder(eventId))
+  await at.orders(0, anOrder({ eventId }))
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
 test('orders that came before their event move to the hours of its time zone', async () => {
-  await at.orders(0, anOrder(eventId))
-  await at.events(0, anEvent(eventId, newEventId()))
+  await at.orders(0, anOrder({ eventId }))
+  await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
   expect(await at.hours()).toMatchObject([{ hour: 21 }])
 })
 
 test('what the schema does not name reaches no table', async () => {
-  const order = anOrder(eventId, { customerName: 'MARKER', items: [] })
+  const order = anOrder({ eventId, customerName: 'MARKER', items: [] })
   await at.orders(0, { ...order, extra: { email: 'MARKER@example.org' } } as typeof order)
-  const rows = await stage.db.selectFrom('orders').selectAll().where('event_id', '=', eventId).execute()
+  const rows = await harness.db.selectFrom('orders').selectAll().where('event_id', '=', eventId).execute()
   expect(rows).toHaveLength(1)
   expect(JSON.stringify(rows)).not.toContain('MARKER')
 })

@@ -5,34 +5,35 @@ import type { Projected } from '@tally/projection'
 import { judgeBatch, logInternal, projectPieces } from '@tally/projection'
 import { openLogger } from '@tally/runtime'
 import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import { anOrder, batchOf, newEventId, openStage, type Stage, topics } from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, topics } from '@tally/testkit/projection/harness'
+import { anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
-let stage: Stage
+let harness: Harness
 let batches: Batches
 let eventId: string
 const internal: number[] = []
 
 beforeAll(async () => {
-  stage = await openStage()
+  harness = await openHarness()
 })
 beforeEach(async () => {
   eventId = newEventId()
-  batches = await openBatches(stage, eventId)
+  batches = await openBatches(harness, eventId)
   internal.length = 0
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 
-const orders = (...ids: string[]) => ids.map(orderId => anOrder(eventId, { orderId }))
+const orders = (...ids: string[]) => ids.map(orderId => anOrder({ eventId, orderId }))
 async function project(batch: RecordBatch): Promise<{ next: number; pieces: Projected[] }> {
   const pieces: Projected[] = []
-  const parts = { ...stage.parts, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
+  const parts = { ...harness.deps, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
   const next = await projectPieces(parts, 'orders', batch, (_, projected) => pieces.push(projected))
   return { next, pieces }
 }
 const reasonsOfLetters = () =>
-  stage.letters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
+  harness.letters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
 
 test('a record whose value was left out is a dead letter with its size and hash, the others count', async () => {
   const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
@@ -40,7 +41,7 @@ test('a record whose value was left out is a dead letter with its size and hash,
   batch.records[1] = { offset: 1, timestampMs: 0, key: Buffer.from('k'), value: null, headers: {}, leftOut }
   await project(batch)
   expect(await batches.figures()).toMatchObject({ orders: 2 })
-  expect(stage.letters).toMatchObject([
+  expect(harness.letters).toMatchObject([
     {
       value: null,
       headers: {
@@ -66,7 +67,7 @@ test('a record on which judging fails is a dead letter, the others count', async
 })
 
 test('a record that the database refuses is a dead letter, the others count once each', async () => {
-  await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(stage.db)
+  await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(harness.db)
   try {
     const { next, pieces } = await project(
       batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3', 'A-4', 'A-5')),
@@ -78,17 +79,17 @@ test('a record that the database refuses is a dead letter, the others count once
     expect(internal).toEqual([3])
     expect(await batches.stored()).toMatchObject({ nextOffset: 5 })
   } finally {
-    await sql`alter table orders drop constraint poison`.execute(stage.db)
+    await sql`alter table orders drop constraint poison`.execute(harness.db)
   }
 })
 
 test('an error that no record caused fails the batch and makes no dead letter', async () => {
-  await sql`alter table orders rename to elsewhere`.execute(stage.db)
+  await sql`alter table orders rename to elsewhere`.execute(harness.db)
   try {
     await expect(project(batchOf(topics.orders, 0, orders('A-1', 'A-2')))).rejects.toThrow('does not exist')
-    expect(stage.letters).toEqual([])
+    expect(harness.letters).toEqual([])
   } finally {
-    await sql`alter table elsewhere rename to orders`.execute(stage.db)
+    await sql`alter table elsewhere rename to orders`.execute(harness.db)
   }
 })
 

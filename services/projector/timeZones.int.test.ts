@@ -3,53 +3,45 @@ import { projectBatch } from '@tally/projection'
 import { openPostgres } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import {
-  anEvent,
-  anOrder,
-  aRefund,
-  batchOf,
-  newEventId,
-  openStage,
-  type Stage,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPublisher } from './publish/publisher.ts'
 
-let stage: Stage
+let harness: Harness
 let eventId: string
 let at: Batches
 beforeAll(async () => {
-  stage = await openStage()
+  harness = await openHarness()
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 beforeEach(async () => {
   eventId = newEventId()
-  at = await openBatches(stage, eventId)
+  at = await openBatches(harness, eventId)
 })
 
 test("an order leaves the hour that it was counted in, even if the time zone's data have changed since", async () => {
-  await at.events(0, anEvent(eventId, newEventId()))
-  await at.orders(0, anOrder(eventId), anOrder(eventId, { orderId: 'A-2' }))
+  await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
+  await at.orders(0, anOrder({ eventId }), anOrder({ eventId, orderId: 'A-2' }))
   expect(await at.hours()).toMatchObject([{ hour: 21, orderCount: 2, revenue: 34 }])
   // As if another version of the time zone data placed the same record in another hour.
-  await stage.db
+  await harness.db
     .updateTable('events')
     .set({ time_zone: 'Asia/Kathmandu' })
     .where('event_id', '=', eventId)
     .execute()
-  await at.refunds(0, aRefund(eventId))
+  await at.refunds(0, aRefund({ eventId }))
   expect(await at.hours()).toMatchObject([{ hour: 1, orderCount: 2, revenue: 25.5 }])
   await at.orders(
     2,
-    anOrder(eventId, { version: 2, status: 'Cancelled' }),
-    anOrder(eventId, { orderId: 'A-2', version: 2, orderDateTime: '2026-09-04T20:31:07Z' }),
+    anOrder({ eventId, version: 2, status: 'Cancelled' }),
+    anOrder({ eventId, orderId: 'A-2', version: 2, orderDateTime: '2026-09-04T20:31:07Z' }),
   )
   expect(await at.hours()).toMatchObject([{ hour: 2, orderCount: 1, revenue: 17 }])
   const { rows } = await sql`
 select from hourly_counters where event_id = ${eventId}::uuid and (orders < 0 or sales_cents < 0)`.execute(
-    stage.db,
+    harness.db,
   )
   expect(rows).toEqual([])
 })
@@ -83,17 +75,17 @@ from pg_stat_user_tables where relname = ${table}`.execute(db)
 test('a change of the time zone after 200,000 orders reads no order and recounts nothing', async () => {
   // One connection, so that its own statistics can be flushed before they are read.
   const options = { name: 'test', max: 1, statementTimeoutMs: 30_000, prepares: true, onError: () => {} }
-  const db = openPostgres(stage.url, options)
+  const db = openPostgres(harness.url, options)
   const organizationId = newEventId()
   try {
-    await at.events(0, anEvent(eventId, organizationId, { timeZone: 'UTC' }))
+    await at.events(0, anEvent({ eventId, organizationId, timeZone: 'UTC' }))
     await sellMuch(db)
     const before = { orders: await workOn(db, 'orders'), hourly: await workOn(db, 'hourly_counters') }
 
-    const moved = anEvent(eventId, organizationId, { version: 2, timeZone: 'Asia/Kathmandu' })
-    const publisher = openPublisher({ db, redis: stage.redis, keys: stage.keys })
+    const moved = anEvent({ eventId, organizationId, version: 2, timeZone: 'Asia/Kathmandu' })
+    const publisher = openPublisher({ db, redis: harness.redis, keys: harness.keys })
     const batch = batchOf(topics.events, 1, [moved])
-    const { effects } = await projectBatch({ ...stage.parts, db }, 'events', batch)
+    const { effects } = await projectBatch({ ...harness.deps, db }, 'events', batch)
     expect(effects?.counts).toMatchObject({ applied: 1 })
     if (effects !== undefined) publisher.add(batch, effects)
     await publisher.flush()
@@ -103,7 +95,7 @@ test('a change of the time zone after 200,000 orders reads no order and recounts
     expect(written).toBe(before.hourly.written)
     // 32 quarters of an hour, of two areas and of all.
     expect(read - before.hourly.read).toBe(32 * 3)
-    const hours = JSON.parse((await stage.readEvent(eventId as EventId))['hours:41:0'] ?? '[]')
+    const hours = JSON.parse((await harness.readEvent(eventId as EventId))['hours:41:0'] ?? '[]')
     expect(hours.map(({ hour }: { hour: number }) => hour)).toEqual([0, 1, 2, 3, 4, 5, 21, 22, 23])
     expect(hours.reduce((sum: number, { orderCount }: { orderCount: number }) => sum + orderCount, 0)).toBe(
       200_000,

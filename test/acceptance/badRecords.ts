@@ -1,16 +1,22 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { burger, type Festival, friday, type Over, saturday } from '@tally/testkit/records/festival'
+import { burger, type Festival, type Fields, friday, saturday } from '@tally/testkit/records/festival'
 
 export type Case = { rule: string; reason: string; field?: string; record: TestRecord }
 
-const day = (over: Over) => ({
+const day = (fields: Fields) => ({
   dayId: saturday,
   date: '2026-09-05',
   openedAt: '2026-09-05T16:00:00Z',
   closedAt: null,
-  ...over,
+  ...fields,
 })
-const line = (over: Over) => ({ menuItemId: burger, itemName: 'Burger', quantity: 1, unitPrice: 1, ...over })
+const line = (fields: Fields) => ({
+  menuItemId: burger,
+  itemName: 'Burger',
+  quantity: 1,
+  unitPrice: 1,
+  ...fields,
+})
 const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index))
 

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { newOrganizationId } from '@tally/testkit/records/readModels'
+import { newOrganizationId } from '@tally/testkit/records/records'
 import { type AllKeys, testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 

@@ -1,4 +1,5 @@
-import { anOrder, bar, burgers, chips, saturday } from '@tally/testkit/records/cast'
+import { anOrder, burgers } from '@tally/testkit/records/decoded'
+import { bar, chips, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { hourIn } from '../hours.ts'
 import { counted } from '../testing/counted.ts'

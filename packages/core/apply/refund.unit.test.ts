@@ -1,12 +1,5 @@
-import {
-  anOrder,
-  aRefund,
-  burger,
-  burgers,
-  chips,
-  saturday,
-  type WireRefund,
-} from '@tally/testkit/records/cast'
+import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
+import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
@@ -16,7 +9,7 @@ import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
 const inRome = hourIn('Europe/Rome')
 
 /** Friday's figures, all areas, of one order and these refunds of it. */
-function friday(order: ReturnType<typeof anOrder>, ...refunds: WireRefund[]) {
+function friday(order: ReturnType<typeof anOrder>, ...refunds: Fields[]) {
   const records = refunds.map((fields, index) => ({ refund: aRefund({ refundId: `R-${index}`, ...fields }) }))
   const totals = counted([[{ order }, ...records]], inRome)
   return {

@@ -1,5 +1,6 @@
 import { organization } from '@tally/contract'
-import { anEvent, proLoco } from '@tally/testkit/records/cast'
+import { anEvent } from '@tally/testkit/records/decoded'
+import { proLoco } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { applyEvent, applyOrganization } from './versioned.ts'
 

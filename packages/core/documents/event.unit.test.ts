@@ -1,4 +1,5 @@
-import { anEvent, saturday } from '@tally/testkit/records/cast'
+import { anEvent } from '@tally/testkit/records/decoded'
+import { saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { compareEvents, composeEvent } from './event.ts'
 

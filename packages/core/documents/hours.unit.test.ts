@@ -1,5 +1,6 @@
 import type { EpochMs } from '@tally/contract'
-import { anOrder, friday } from '@tally/testkit/records/cast'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { friday } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyOrder } from '../apply/order.ts'

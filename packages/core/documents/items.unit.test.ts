@@ -1,4 +1,5 @@
-import { anEvent, burger, chips } from '@tally/testkit/records/cast'
+import { anEvent } from '@tally/testkit/records/decoded'
+import { burger, chips } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { composeItems, type ItemTotals, itemCounts, topItems } from './items.ts'
 

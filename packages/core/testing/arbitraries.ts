@@ -1,5 +1,5 @@
 import { orderStatuses } from '@tally/contract'
-import { anOrder, aRefund } from '@tally/testkit/records/cast'
+import { anOrder, aRefund } from '@tally/testkit/records/decoded'
 import fc from 'fast-check'
 import type { GoodRecord } from './counted.ts'
 

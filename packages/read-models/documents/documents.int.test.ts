@@ -1,5 +1,6 @@
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
-import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inSnapshot } from '../publish/snapshot.ts'

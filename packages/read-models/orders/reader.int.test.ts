@@ -1,6 +1,7 @@
 import { type OrderAnswer, type OrderStatus, orderStatuses } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
-import { anOrder, newEventId } from '@tally/testkit/records/readModels'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPageBuckets } from '../orderBuckets/reader.ts'
@@ -148,7 +149,7 @@ test('an order is answered as it came, with what is left of its total', async ()
 })
 
 test('an order of which only refunds have come is not there, in no list and no count', async () => {
-  const { eventId, orderId } = anOrder()
+  const { eventId, orderId } = anOrder({ eventId: newEventId() })
   const refunds = { amount: 100, lines: [] }
   await database.db.transaction().execute(tx => storeRefundSums([{ eventId, orderId, refunds }]).execute(tx))
   expect(await readOrder(database.db, eventId, orderId)).toBeUndefined()

@@ -1,4 +1,4 @@
-import { newEventId } from '@tally/testkit/records/readModels'
+import { newEventId } from '@tally/testkit/records/records'
 import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RedisKeys } from './keys.ts'

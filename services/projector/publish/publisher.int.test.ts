@@ -1,22 +1,14 @@
 import { projectBatch } from '@tally/projection'
 import { ensureOffsets, readOffsets } from '@tally/read-models'
-import {
-  anEvent,
-  anOrder,
-  batchOf,
-  newEventId,
-  openStage,
-  type Stage,
-  shard,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { openPublisher, type Publisher } from './publisher.ts'
 
-let stage: Stage
+let harness: Harness
 let eventId: string
 let organizationId: string
 let nextOrder = 0
@@ -24,14 +16,14 @@ const ofOrders = { topic: topics.orders, partition: shard }
 const ofEvents = { topic: topics.events, partition: shard }
 
 beforeAll(async () => {
-  stage = await openStage()
-  for (const topic of Object.values(topics)) await ensureOffsets(stage.db, topic, [shard])
+  harness = await openHarness()
+  for (const topic of Object.values(topics)) await ensureOffsets(harness.db, topic, [shard])
 })
 beforeEach(async () => {
   eventId = newEventId()
   organizationId = newEventId()
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 
 /** Applies one more order of 17 euros; with a publisher, what it changed is noted there. */
 async function sell(
@@ -40,22 +32,22 @@ async function sell(
   lag?: { isBehind: boolean },
 ): Promise<void> {
   const batch = batchOf(topics.orders, nextOrder, [
-    anOrder(eventId, { orderId: `A-${nextOrder}`, ...fields }),
+    anOrder({ eventId, orderId: `A-${nextOrder}`, ...fields }),
   ])
   nextOrder += 1
-  const { effects } = await projectBatch(stage.parts, 'orders', batch)
+  const { effects } = await projectBatch(harness.deps, 'orders', batch)
   if (effects !== undefined) publisher?.add(ofOrders, effects, lag)
 }
 
 async function openFestival(publisher?: Publisher): Promise<void> {
   const from = (await storedOf(topics.events))?.nextOffset ?? 0
-  const batch = batchOf(topics.events, from, [anEvent(eventId, organizationId)])
-  const { effects } = await projectBatch(stage.parts, 'events', batch)
+  const batch = batchOf(topics.events, from, [anEvent({ eventId, organizationId })])
+  const { effects } = await projectBatch(harness.deps, 'events', batch)
   if (effects !== undefined) publisher?.add(ofEvents, effects)
 }
 
 async function storedOf(topic: string) {
-  return (await readOffsets(stage.db, [topic])).find(({ partition }) => partition === shard)
+  return (await readOffsets(harness.db, [topic])).find(({ partition }) => partition === shard)
 }
 
 /** What the watch does: heal both partitions, then flush. */
@@ -69,12 +61,12 @@ async function heal(publisher: Publisher): Promise<boolean> {
 }
 
 async function published() {
-  const { revision, complete, ...documents } = await stage.readEvent(eventId)
+  const { revision, complete, ...documents } = await harness.readEvent(eventId)
   const kpis = JSON.parse(documents['kpis:41:0'] ?? '{}')
   return { revision: Number(revision), complete, orders: kpis.totalOrders, sales: kpis.totalSales }
 }
 async function revisionInPostgres(): Promise<number | undefined> {
-  const row = await stage.db
+  const row = await harness.db
     .selectFrom('event_heads')
     .select('revision')
     .where('event_id', '=', eventId)
@@ -83,7 +75,7 @@ async function revisionInPostgres(): Promise<number | undefined> {
 }
 
 test('what a batch changed is published at its revision', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
@@ -96,14 +88,14 @@ test('what a batch changed is published at its revision', async () => {
 })
 
 test('a crash between commit and publish is healed by the next owner', async () => {
-  const first = openPublisher(stage)
+  const first = openPublisher(harness)
   await openFestival(first)
   await sell(first)
   await first.flush()
   await sell()
   expect(await published()).toMatchObject({ orders: 1 })
 
-  const second = openPublisher(stage)
+  const second = openPublisher(harness)
   expect(await heal(second)).toBe(true)
   expect(await published()).toEqual({
     revision: await revisionInPostgres(),
@@ -115,58 +107,60 @@ test('a crash between commit and publish is healed by the next owner', async () 
 })
 
 test('a publisher that knows only the last of several batches publishes the event whole', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher, { areaId: 1 })
   await publisher.flush()
   await sell(undefined, { areaId: 2 })
   await sell(publisher, { areaId: 1 })
   await publisher.flush()
-  const documents = await stage.readEvent(eventId)
+  const documents = await harness.readEvent(eventId)
   expect(JSON.parse(documents['kpis:41:0'] ?? '')).toMatchObject({ totalOrders: 3 })
   expect(JSON.parse(documents['kpis:41:2'] ?? '')).toMatchObject({ totalOrders: 1 })
 })
 
 test('differences that another batch stands between are not joined: the event is published whole', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   await sell(publisher, { areaId: 1 })
   await sell(undefined, { areaId: 2 })
   await sell(publisher, { areaId: 1 })
   await publisher.flush()
-  const documents = await stage.readEvent(eventId)
+  const documents = await harness.readEvent(eventId)
   expect(JSON.parse(documents['kpis:41:0'] ?? '')).toMatchObject({ totalOrders: 3 })
   expect(JSON.parse(documents['kpis:41:2'] ?? '{}')).toMatchObject({ totalOrders: 1 })
 })
 
 test('Redis that lost all of its data is filled again', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
-  const before = await stage.readEvent(eventId)
-  const lost = await stage.redis.keys(`${stage.keys.shard(shard).split(':')[0]}:*`)
-  await stage.redis.del(...lost)
+  const before = await harness.readEvent(eventId)
+  const lost = await harness.redis.keys(`${harness.keys.shard(shard).split(':')[0]}:*`)
+  await harness.redis.del(...lost)
 
   expect(await heal(publisher)).toBe(true)
-  expect(await stage.readEvent(eventId)).toEqual(before)
-  const id = organizationId as Parameters<typeof stage.keys.organization>[0]
-  const list = await stage.redis.hget(stage.keys.organization(id), 'events')
+  expect(await harness.readEvent(eventId)).toEqual(before)
+  const id = organizationId as Parameters<typeof harness.keys.organization>[0]
+  const list = await harness.redis.hget(harness.keys.organization(id), 'events')
   expect(JSON.parse(list ?? '')).toMatchObject([{ id: eventId, name: 'Sagra del Pesce' }])
 })
 
 test('Redis that came back from an old snapshot is brought to where Postgres is', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
-  const event = stage.keys.event(eventId as Parameters<typeof stage.keys.event>[0])
-  const snapshot = await Promise.all([event, stage.keys.shard(shard)].map(key => stage.redis.dumpBuffer(key)))
+  const event = harness.keys.event(eventId as Parameters<typeof harness.keys.event>[0])
+  const snapshot = await Promise.all(
+    [event, harness.keys.shard(shard)].map(key => harness.redis.dumpBuffer(key)),
+  )
   await sell(publisher)
   await publisher.flush()
-  await stage.redis.restore(event, 0, snapshot[0] ?? '', 'REPLACE')
-  await stage.redis.restore(stage.keys.shard(shard), 0, snapshot[1] ?? '', 'REPLACE')
+  await harness.redis.restore(event, 0, snapshot[0] ?? '', 'REPLACE')
+  await harness.redis.restore(harness.keys.shard(shard), 0, snapshot[1] ?? '', 'REPLACE')
   expect(await published()).toMatchObject({ orders: 1 })
 
   expect(await heal(publisher)).toBe(true)
@@ -174,7 +168,7 @@ test('Redis that came back from an old snapshot is brought to where Postgres is'
 })
 
 test('a late publisher never puts older figures over newer ones', async () => {
-  const [late, quick] = [openPublisher(stage), openPublisher(stage)]
+  const [late, quick] = [openPublisher(harness), openPublisher(harness)]
   await openFestival(late)
   await sell(late)
   await sell(quick)
@@ -192,7 +186,7 @@ test('what could not be published is kept and published by the next flush', asyn
     onError: () => {},
   })
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
-  const publisher = openPublisher({ db: stage.db, redis, keys: stage.keys })
+  const publisher = openPublisher({ db: harness.db, redis, keys: harness.keys })
   await openFestival(publisher)
   await sell(publisher)
   await relay.cut()
@@ -206,7 +200,7 @@ test('what could not be published is kept and published by the next flush', asyn
 })
 
 test('what a partition that is behind has changed waits for the batch that catches up', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   await sell(publisher, {}, { isBehind: true })
@@ -225,7 +219,7 @@ test('what a partition that is behind has changed waits for the batch that catch
 })
 
 test('it waits two seconds at most', async () => {
-  const publisher = openPublisher(stage)
+  const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
   const began = performance.now()

@@ -1,21 +1,13 @@
 import { projectBatch } from '@tally/projection'
 import { ensureOffsets, eventRevisionField, readOffsets } from '@tally/read-models'
-import {
-  anEvent,
-  anOrder,
-  batchOf,
-  newEventId,
-  openStage,
-  type Stage,
-  shard,
-  topics,
-} from '@tally/testkit/projection/stage'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openPublisher, type Publisher } from '../publish/publisher.ts'
 import { openWalk, type Walk } from './walk.ts'
 
-let stage: Stage
+let harness: Harness
 let publisher: Publisher
 let walk: Walk
 let eventId: string
@@ -23,17 +15,17 @@ let organizationId: string
 let next: number
 
 beforeAll(async () => {
-  stage = await openStage()
+  harness = await openHarness()
 })
-afterAll(() => stage.close())
+afterAll(() => harness.close())
 beforeEach(async () => {
-  await stage.db.deleteFrom('event_heads').execute()
-  await stage.db.deleteFrom('organizations').execute()
-  await stage.db.deleteFrom('shard_offsets').execute()
-  for (const topic of Object.values(topics)) await ensureOffsets(stage.db, topic, [shard])
-  publisher = openPublisher(stage)
+  await harness.db.deleteFrom('event_heads').execute()
+  await harness.db.deleteFrom('organizations').execute()
+  await harness.db.deleteFrom('shard_offsets').execute()
+  for (const topic of Object.values(topics)) await ensureOffsets(harness.db, topic, [shard])
+  publisher = openPublisher(harness)
   walk = openWalk({
-    ...stage,
+    ...harness,
     publisher,
     eventsTopic: topics.events,
     organizationsTopic: topics.organizations,
@@ -41,23 +33,23 @@ beforeEach(async () => {
   eventId = newEventId()
   organizationId = newEventId()
   next = 0
-  await publish('events', batchOf(topics.events, 0, [anEvent(eventId, organizationId)]))
+  await publish('events', batchOf(topics.events, 0, [anEvent({ eventId, organizationId })]))
   await sell()
 })
 
 async function publish(type: 'events' | 'orders', batch: ReturnType<typeof batchOf>): Promise<void> {
-  const { effects } = await projectBatch(stage.parts, type, batch)
+  const { effects } = await projectBatch(harness.deps, type, batch)
   if (effects !== undefined) publisher.add(batch, effects)
   await publisher.flush()
 }
 
 const sell = () =>
-  publish('orders', batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })]))
+  publish('orders', batchOf(topics.orders, next, [anOrder({ eventId, orderId: `A-${next++}` })]))
 
-const eventKey = () => stage.keys.event(eventId as Parameters<typeof stage.keys.event>[0])
+const eventKey = () => harness.keys.event(eventId as Parameters<typeof harness.keys.event>[0])
 const organizationKey = () =>
-  stage.keys.organization(organizationId as Parameters<typeof stage.keys.organization>[0])
-const shardKey = () => stage.keys.shard(shard)
+  harness.keys.organization(organizationId as Parameters<typeof harness.keys.organization>[0])
+const shardKey = () => harness.keys.shard(shard)
 const mine = [
   { topic: topics.events, partition: shard },
   { topic: topics.organizations, partition: 0 },
@@ -71,57 +63,57 @@ async function walkRound(): Promise<void> {
 }
 
 const stored = async () => {
-  const row = await stage.db
+  const row = await harness.db
     .selectFrom('event_heads')
     .select('revision')
     .where('event_id', '=', eventId)
     .executeTakeFirstOrThrow()
   return row.revision
 }
-const figures = async () => JSON.parse((await stage.readEvent(eventId))['kpis:41:0'] ?? 'null')?.totalOrders
+const figures = async () => JSON.parse((await harness.readEvent(eventId))['kpis:41:0'] ?? 'null')?.totalOrders
 
 test('an event whose key went back to an older state is published again', async () => {
-  const dump = await stage.redis.dumpBuffer(eventKey())
+  const dump = await harness.redis.dumpBuffer(eventKey())
   await sell()
-  await stage.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
+  await harness.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
   expect(await figures()).toBe(1)
   await walkRound()
   expect(await figures()).toBe(2)
-  expect(Number(await stage.redis.hget(eventKey(), 'revision'))).toBe(await stored())
+  expect(Number(await harness.redis.hget(eventKey(), 'revision'))).toBe(await stored())
 })
 
 test('an event and an organization whose keys are gone are published again', async () => {
-  await stage.redis.del(eventKey())
-  await stage.redis.del(organizationKey())
+  await harness.redis.del(eventKey())
+  await harness.redis.del(organizationKey())
   await walkRound()
   expect(await figures()).toBe(1)
-  expect(await stage.redis.hexists(organizationKey(), 'events')).toBe(1)
+  expect(await harness.redis.hexists(organizationKey(), 'events')).toBe(1)
 })
 
 test('documents newer in Redis than in Postgres, which lost them, are replaced under a revision above both', async () => {
   const lost = (await stored()) + 10_000_000_000
-  await stage.redis.hset(eventKey(), { revision: lost, 'kpis:41:0': '{"totalOrders":99}' })
-  await stage.redis.hset(organizationKey(), { revision: lost, events: '["lost"]' })
+  await harness.redis.hset(eventKey(), { revision: lost, 'kpis:41:0': '{"totalOrders":99}' })
+  await harness.redis.hset(organizationKey(), { revision: lost, events: '["lost"]' })
   await walkRound()
   expect(await figures()).toBe(1)
   expect(await stored()).toBeGreaterThan(lost)
-  expect(await stage.redis.hget(organizationKey(), 'events')).toContain(eventId)
+  expect(await harness.redis.hget(organizationKey(), 'events')).toContain(eventId)
 })
 
 test('a revision that exists only in the shard’s hash is surpassed', async () => {
   const lost = (await stored()) + 10_000_000_000
-  await stage.redis.hset(shardKey(), eventRevisionField(eventId as never), lost)
+  await harness.redis.hset(shardKey(), eventRevisionField(eventId as never), lost)
   await walkRound()
-  expect(Number(await stage.redis.hget(eventKey(), 'revision'))).toBeGreaterThan(lost)
+  expect(Number(await harness.redis.hget(eventKey(), 'revision'))).toBeGreaterThan(lost)
 })
 
 test('a difference that is being published anyway changes nothing', async () => {
-  const dump = await stage.redis.dumpBuffer(eventKey())
+  const dump = await harness.redis.dumpBuffer(eventKey())
   await sell()
-  const published = await stage.redis.dumpBuffer(eventKey())
-  await stage.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
+  const published = await harness.redis.dumpBuffer(eventKey())
+  await harness.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
   await walk.step(mine)
-  await stage.redis.restore(eventKey(), 0, published as Buffer, 'REPLACE')
+  await harness.redis.restore(eventKey(), 0, published as Buffer, 'REPLACE')
   const before = await stored()
   await walkRound()
   expect(await stored()).toBe(before)
@@ -129,14 +121,14 @@ test('a difference that is being published anyway changes nothing', async () => 
 
 test('events that change all the time keep the walk from no other shard', async () => {
   const busy = { topic: topics.events, partition: shard - 1 }
-  const before = await stage.redis.dumpBuffer(eventKey())
+  const before = await harness.redis.dumpBuffer(eventKey())
   await sell()
-  await stage.redis.restore(eventKey(), 0, before as Buffer, 'REPLACE')
+  await harness.redis.restore(eventKey(), 0, before as Buffer, 'REPLACE')
   for (let revision = 1; revision < 20; revision++) {
     await sql`
 insert into event_heads (event_id, shard, revision) values (${organizationId}, ${busy.partition}, ${revision})
-on conflict (event_id) do update set revision = excluded.revision`.execute(stage.db)
-    await stage.redis.hset(stage.keys.event(organizationId as never), 'revision', revision - 1)
+on conflict (event_id) do update set revision = excluded.revision`.execute(harness.db)
+    await harness.redis.hset(harness.keys.event(organizationId as never), 'revision', revision - 1)
     await walk.step([busy, ...mine])
   }
   await publisher.drain()
@@ -144,7 +136,7 @@ on conflict (event_id) do update set revision = excluded.revision`.execute(stage
 })
 
 test('a projector of many shards walks all of them within a few steps', async () => {
-  await stage.redis.del(eventKey())
+  await harness.redis.del(eventKey())
   const many = Array.from({ length: 300 }, (_, partition) => ({ topic: topics.events, partition }))
   for (let step = 0; step < 4; step++) await walk.step(many)
   await publisher.drain()
@@ -152,19 +144,19 @@ test('a projector of many shards walks all of them within a few steps', async ()
 })
 
 test('what is pending anyway is not taken for lost, and a projector that stops leaves the backlog to the next one', async () => {
-  const batch = batchOf(topics.orders, next, [anOrder(eventId, { orderId: `A-${next++}` })])
-  const { effects } = await projectBatch(stage.parts, 'orders', batch)
+  const batch = batchOf(topics.orders, next, [anOrder({ eventId, orderId: `A-${next++}` })])
+  const { effects } = await projectBatch(harness.deps, 'orders', batch)
   if (effects !== undefined) publisher.add(batch, effects, { isBehind: true })
   await walkRound()
   expect(await figures()).toBe(1)
 
-  await stage.redis.del(organizationKey())
+  await harness.redis.del(organizationKey())
   await walk.step(mine)
   await walk.step(mine)
   await publisher.drain(() => true)
-  expect(await stage.redis.exists(organizationKey())).toBe(0)
+  expect(await harness.redis.exists(organizationKey())).toBe(0)
   await publisher.drain()
-  expect(await stage.redis.exists(organizationKey())).toBe(1)
+  expect(await harness.redis.exists(organizationKey())).toBe(1)
 })
 
 test('live figures do not wait for all that Redis has lost', async () => {
@@ -174,22 +166,22 @@ test('live figures do not wait for all that Redis has lost', async () => {
     batchOf(
       topics.events,
       1,
-      others.map(id => anEvent(id, organizationId)),
+      others.map(id => anEvent({ eventId: id, organizationId })),
     ),
   )
-  for (const key of [eventKey(), shardKey()]) await stage.redis.del(key)
-  await Promise.all(others.map(id => stage.redis.del(stage.keys.event(id as never))))
+  for (const key of [eventKey(), shardKey()]) await harness.redis.del(key)
+  await Promise.all(others.map(id => harness.redis.del(harness.keys.event(id as never))))
 
   const offset = { topic: topics.events, partition: shard }
   expect(await publisher.heal(offset, Number.MAX_SAFE_INTEGER)).toBe(true)
   const draining = publisher.drain()
   await sell()
   expect(await figures()).toBe(2)
-  const there = await Promise.all(others.map(id => stage.redis.exists(stage.keys.event(id as never))))
+  const there = await Promise.all(others.map(id => harness.redis.exists(harness.keys.event(id as never))))
   expect(there).toContain(0)
   expect(publisher.holdsBack(offset, 1)).toBe(true)
   await draining
-  const all = await Promise.all(others.map(id => stage.redis.exists(stage.keys.event(id as never))))
+  const all = await Promise.all(others.map(id => harness.redis.exists(harness.keys.event(id as never))))
   expect(all).not.toContain(0)
   expect(publisher.holdsBack(offset, 1)).toBe(false)
 }, 60_000)
@@ -201,12 +193,12 @@ test('a mark stores again what earlier pieces of its backlog published: the hash
     batchOf(
       topics.events,
       1,
-      others.map(id => anEvent(id, organizationId)),
+      others.map(id => anEvent({ eventId: id, organizationId })),
     ),
   )
-  await stage.redis.del(shardKey())
+  await harness.redis.del(shardKey())
   let advances = 0
-  const redis = new Proxy(stage.redis, {
+  const redis = new Proxy(harness.redis, {
     get(target, name) {
       const found = Reflect.get(target, name)
       if (typeof found !== 'function') return found
@@ -217,11 +209,11 @@ test('a mark stores again what earlier pieces of its backlog published: the hash
       }
     },
   })
-  const healing = openPublisher({ db: stage.db, redis, keys: stage.keys })
+  const healing = openPublisher({ db: harness.db, redis, keys: harness.keys })
   expect(await healing.heal({ topic: topics.events, partition: shard }, await stored())).toBe(true)
   await healing.drain()
   expect(advances).toBe(2)
-  const fields = await stage.redis.hkeys(shardKey())
+  const fields = await harness.redis.hkeys(shardKey())
   expect(fields).toEqual(expect.arrayContaining(others.map(id => eventRevisionField(id as never))))
 })
 
@@ -232,25 +224,25 @@ test('a mark whose backlog has ended vouches for what was published meanwhile, t
     batchOf(
       topics.events,
       1,
-      others.map(id => anEvent(id, organizationId)),
+      others.map(id => anEvent({ eventId: id, organizationId })),
     ),
   )
-  await stage.redis.del(shardKey())
+  await harness.redis.del(shardKey())
   const of = { topic: topics.orders, partition: shard }
   const revision = async () =>
-    (await readOffsets(stage.db, [of.topic])).find(({ partition }) => partition === shard)?.revision ?? 0
+    (await readOffsets(harness.db, [of.topic])).find(({ partition }) => partition === shard)?.revision ?? 0
   expect(await publisher.heal(of, await revision())).toBe(true)
   const draining = publisher.drain()
   await sell()
   expect(publisher.holdsBack(of, 1)).toBe(true)
   await draining
   expect(await publisher.heal(of, await revision())).toBe(false)
-  expect(await stage.redis.hkeys(shardKey())).toContain(eventRevisionField(eventId as never))
+  expect(await harness.redis.hkeys(shardKey())).toContain(eventRevisionField(eventId as never))
 })
 
 test('a key of another type is replaced', async () => {
-  await stage.redis.del(eventKey())
-  await stage.redis.set(eventKey(), 'not a hash')
+  await harness.redis.del(eventKey())
+  await harness.redis.set(eventKey(), 'not a hash')
   await walkRound()
   expect(await figures()).toBe(1)
 })
