@@ -1,12 +1,11 @@
 import { reasonOf } from '@tally/runtime'
 import type { PostgresPool } from 'kysely'
-import type pg from 'pg'
 
 /**
  * One pool for several hosts: a connection comes from the host of the last one or, if that fails, from the first other
  * host that is reachable and writable. pg supports only one host.
  */
-export function firstWritable(pools: pg.Pool[]): PostgresPool {
+export function firstWritable(pools: PostgresPool[]): PostgresPool {
   const [first] = pools
   if (first === undefined) throw new Error('no Postgres host is given')
   if (pools.length === 1) return first
@@ -17,7 +16,7 @@ export function firstWritable(pools: pg.Pool[]): PostgresPool {
       const errors: unknown[] = []
       for (const at of [...pools.keys()].map(step => (last + step) % pools.length)) {
         try {
-          const client = await (pools[at] as pg.Pool).connect()
+          const client = await (pools[at] as PostgresPool).connect()
           last = at
           return client
         } catch (error) {

@@ -1,15 +1,16 @@
 import { databaseAddresses, wantsWritable } from '@tally/runtime'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { Client, preparingClient, types } from './client.ts'
+import { forKysely, openStatementNames, type StatementNames } from './connection.ts'
 import type { Database } from './database.ts'
 import { firstWritable } from './firstWritable.ts'
+import { types } from './types.ts'
 
-/** Set by a query on each new connection: PgBouncer refuses them as startup parameters (pg's own options). */
+/** Set by a query on each new connection, because PgBouncer refuses them as startup parameters (pg's own options). */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
 /**
- * A plan that is kept is made when a table may still be empty, and then would read all of it for as long as Postgres has not
- * analyzed it anew. Everything is asked by key.
+ * A kept plan may have been made while a table was empty. It would then scan the whole table until Postgres analyzes it
+ * again, although every query is by key.
  */
 const keptPlans = { enable_seqscan: 'off', jit: 'off' }
 
@@ -17,13 +18,13 @@ export type PoolOptions = {
   name: string
   max: number
   statementTimeoutMs: number
-  /** How long a query waits for a connection, new or free; 2 s by default. */
+  /** How long a query waits for a connection, new or idle; 2 s by default. */
   connectTimeoutMs?: number
   /** How long a statement waits for a lock before it fails with 55P03; by default as long as the statement may take. */
   lockTimeoutMs?: number
   /**
-   * Postgres parses and plans each text once a connection: for who asks the same few questions all the time. Such a text
-   * names its columns: `select *` would fail for as long as the connection lives once a migration adds one.
+   * Prepares each text once per connection, for processes that repeat the same few queries. Such a text must name its
+   * columns: after a migration adds one, a prepared `select *` fails for as long as the connection lives.
    */
   prepares?: boolean
   /** Further settings of Postgres for each connection, such as `search_path`. */
@@ -32,14 +33,18 @@ export type PoolOptions = {
   onConnect?: (client: pg.ClientBase) => Promise<void>
   onError: (error: Error) => void
 }
+
 /**
- * A pool of connections to the database at `url`; opens none until it is used. Of several hosts, each connection uses
- * the first that is writable. `onError` is called with errors of idle connections; the pool replaces them by itself.
- * Close it with `destroy()`.
+ * Opens a pool of connections to the database at `url`; it connects when it is first used. If `url` names several hosts,
+ * each connection uses the first that is writable. `onError` is called with errors of idle connections, which the pool
+ * replaces. Close the pool with `destroy()`.
  */
 export function openPool(url: string, options: PoolOptions): Kysely<Database> {
   const mustWrite = wantsWritable(url)
-  const pools = databaseAddresses(url).map(address => openHost(address, options, mustWrite))
+  const nameOf: StatementNames = options.prepares ? openStatementNames() : () => undefined
+  const pools = databaseAddresses(url).map(address =>
+    forKysely(openHost(address, options, mustWrite), nameOf),
+  )
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: firstWritable(pools) }) })
 }
 
@@ -66,24 +71,19 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
     application_name: `tally-${name}`,
     max,
     types,
-    Client: (prepares ? preparingClient() : Client) as new () => Client,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
-    // The one place that prepares a new connection. pg-pool waits for it, and closes the connection if it fails;
-    // kysely's onCreateConnection would leave the connection in the pool forever.
+    // pg-pool waits for it, and closes the connection if it fails; kysely's onCreateConnection would leave the connection
+    // in the pool forever.
     onConnect: async client => {
       await beginSession(client, settings, mustWrite)
       await options.onConnect?.(client)
     },
   })
   pool.on('error', onError)
-  // A connection that breaks while it is in use tells its query; without a listener of its own it would end the process.
+  // The query of a connection that breaks while in use fails; without a listener, the error would also end the process.
   pool.on('connect', client => client.on('error', () => {}))
-  // A connection that is ending must not return to the pool.
-  pool.on('release', (_, client) => {
-    if ((client as unknown as Client).isSpoilt) void client.end()
-  })
   return pool
 }
 
