@@ -54,7 +54,7 @@ const paths = [
 const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.orderId}`]
 
 test('Kafka down: all that reads goes on as at the last applied record, and asOf stands still', async () => {
-  stage.system.links.kafka.cut()
+  await stage.system.links.kafka.cut()
   const cutAt = Date.now()
   await stage.expectAnswers()
   await stage.send(sagra.order())
@@ -78,7 +78,7 @@ test('no projector: all that reads goes on as at the last applied record, and as
 })
 
 test('Redis down: every endpoint answers from Postgres, also what is counted meanwhile', async () => {
-  stage.system.links.redis.cut()
+  await stage.system.links.redis.cut()
   await stage.expectAnswers()
   await stage.count(sagra.order(), sagra.refund({ orderId: order.value.orderId, amount: 1, lines: [] }))
   await stage.expectAnswers()
@@ -93,7 +93,7 @@ test('Redis down: each process counts the rate limit for itself', async () => {
   const verbena = newFestival()
   await stage.count(verbena.organization({ status: 'Trial' }))
   const own = await stage.token(verbena.organizationId)
-  stage.system.links.redis.cut()
+  await stage.system.links.redis.cut()
   for (const query of [0, 1]) {
     const statuses: number[] = []
     for (let request = 0; request < 7; request++)
@@ -103,7 +103,7 @@ test('Redis down: each process counts the rate limit for itself', async () => {
 })
 
 test('Postgres down: events, analytics and item counts go on from Redis', async () => {
-  stage.system.links.postgres.cut()
+  await stage.system.links.postgres.cut()
   await stage.expectAnswers(hot)
   // On a busy machine Redis too may answer too late, and a 503 is right.
   for (const path of paths)
@@ -114,7 +114,7 @@ test('Postgres down: a wrong token is refused, and the event of another organiza
   const verbena = newFestival()
   await stage.count(verbena.organization(), verbena.event())
   const other = await stage.token(verbena.organizationId)
-  stage.system.links.postgres.cut()
+  await stage.system.links.postgres.cut()
   expect((await stage.get(`${sagra.path}/analytics/kpis`, { token: `${token.slice(0, -1)}x` })).status).toBe(
     401,
   )
@@ -128,7 +128,7 @@ test('Postgres down: orders answer 503 with Retry-After, which costs one, over a
   await stage.count(verbena.organization(), verbena.event())
   const own = await stage.token(verbena.organizationId)
   const paths = [`${verbena.path}/orders`, `${verbena.path}/orders/till-1`, `${verbena.path}/analytics/kpis`]
-  stage.system.links.postgres.cut()
+  await stage.system.links.postgres.cut()
   const remaining: number[] = []
   for (const query of [0, 1, 0, 1]) {
     for (const path of paths) {
@@ -146,14 +146,14 @@ test('Postgres down: orders answer 503 with Retry-After, which costs one, over a
 })
 
 test('Postgres that hangs: hot endpoints go on, orders answer 503 instead of hanging with it', async () => {
-  stage.system.links.postgres.stall()
+  await stage.system.links.postgres.stall()
   await stage.expectAnswers(hot)
   expect((await stage.get(`${sagra.path}/orders`, { token })).status).toBe(503)
 })
 
 test('Redis and Postgres down: 503 problem from every endpoint', async () => {
-  stage.system.links.redis.cut()
-  stage.system.links.postgres.cut()
+  await stage.system.links.redis.cut()
+  await stage.system.links.postgres.cut()
   for (const path of [...paths, ...orderPaths]) {
     const { status, headers } = await stage.get(path, { token })
     expect({ path, status }).toEqual({ path, status: 503 })

@@ -21,8 +21,8 @@ afterEach(async () => {
   await query.process.end()
   for (const link of Object.values(links)) await link.mend()
 })
-afterAll(() => {
-  for (const link of Object.values(links)) link.close()
+afterAll(async () => {
+  for (const link of Object.values(links)) await link.close()
 })
 
 const through = (url: string | undefined, { port }: Link) =>
@@ -66,8 +66,8 @@ test.each(['cut', 'stall'] as const)(
   async down => {
     const { get } = await twoFestivals()
     for (const ms of [200, 600]) {
-      links.redis.slow(ms / 2)
-      links.postgres[down]()
+      await links.redis.slow(ms / 2)
+      await links.postgres[down]()
       expectAnswered(await get(0))
       expectAnswered(await get(1))
       expectAnswered((await Promise.all([get(0), get(1)])).flat())
@@ -78,10 +78,10 @@ test.each(['cut', 'stall'] as const)(
 
 test('Postgres hangs after Redis was too slow for a moment: hot questions are answered', async () => {
   const { get } = await twoFestivals()
-  links.redis.stall()
+  await links.redis.stall()
   expectAnswered(await get(0))
   expectAnswered(await get(0))
-  links.postgres.stall()
+  await links.postgres.stall()
   await links.redis.mend()
   expectAnswered((await Promise.all([get(0), get(1)])).flat())
 })

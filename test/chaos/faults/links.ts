@@ -14,7 +14,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
     name: `connections to ${name} cut`,
     allows,
     async run({ links }, random) {
-      links[part].cut()
+      await links[part].cut()
       await last(random, 500, 4_000)
       await links[part].mend()
     },
@@ -23,7 +23,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
     name: `connections to ${name} hang`,
     allows,
     async run({ links }, random) {
-      links[part].stall()
+      await links[part].stall()
       await last(random, 1_000, 5_000)
       await links[part].mend()
     },
@@ -32,7 +32,7 @@ export const linkFaults: Fault[] = parts.flatMap(({ part, name, allows }): Fault
     name: `connections to ${name} slow`,
     allows: 'everything',
     async run({ links }, random) {
-      links[part].slow(random.whole(10, 80))
+      await links[part].slow(random.whole(10, 80))
       await last(random, 1_000, 4_000)
       await links[part].mend()
     },

@@ -14,7 +14,7 @@ export const nameFaults: Fault[] = parts.map(({ part, name, allows }) => ({
   allows,
   async run({ links, names }, random) {
     names.off(part)
-    links[part].cut()
+    await links[part].cut()
     await links[part].mend()
     await last(random, 1_000, 3_000).finally(() => names.on(part))
   },

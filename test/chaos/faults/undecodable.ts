@@ -30,7 +30,7 @@ async function meetDamage(system: System, tools: FaultTools, eventId: string): P
   const { feeding, wrongs, eventIds, isFresh } = tools
   const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
   // No process may have read the batch before it is damaged. Its record was sent before, so skipping it changes nothing.
-  system.links.kafka.cut()
+  await system.links.kafka.cut()
   const damaged = await writeDamagedBatch(system, outgoingOf(festival.event()))
   await system.links.kafka.mend()
   try {

@@ -97,7 +97,7 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
       postgres: await openLink(await freePort(), Number(new URL(servers.databaseUrl).port)),
       redis: await openLink(await freePort(), Number(new URL(servers.redisUrl).port)),
     }
-    releases.push(() => Object.values(links).map(link => link.close()))
+    releases.push(() => Promise.all(Object.values(links).map(link => link.close())))
 
     const names = openNames(join(folder, 'names'))
     const through = (url: string, part: PartName) =>
