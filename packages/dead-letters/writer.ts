@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Rejected } from '@tally/contract'
-import type { KafkaRecord, OutgoingRecord, Producer, RecordBatch, RecordHeaders } from '@tally/kafka'
-
-type Partition = { topic: string; partition: number }
-const keyOf = ({ topic, partition }: Partition): string => `${topic}:${partition}`
+import {
+  type KafkaRecord,
+  type OutgoingRecord,
+  type Producer,
+  partitionKey,
+  type RecordBatch,
+  type RecordHeaders,
+  type TopicPartition,
+} from '@tally/kafka'
 
 export type RejectedAt = { offset: number; rejected: Rejected }
 
@@ -14,7 +19,7 @@ export type DeadLetters = {
    */
   send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
   /** What lies before `next` is committed: nobody will try it again. */
-  committed(of: Partition, next: number): void
+  committed(of: TopicPartition, next: number): void
 }
 
 export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
@@ -23,8 +28,8 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
   return {
     async send(batch, rejected) {
       if (rejected.length === 0) return
-      const known = sent.get(keyOf(batch)) ?? new Map<number, Promise<void>>()
-      sent.set(keyOf(batch), known)
+      const known = sent.get(partitionKey(batch)) ?? new Map<number, Promise<void>>()
+      sent.set(partitionKey(batch), known)
       const { topic: source, partition, records } = batch
       const reasons = new Map(rejected.map(one => [one.offset, one.rejected]))
       const unsent = records.filter(({ offset }) => reasons.has(offset) && !known.has(offset))
@@ -40,10 +45,10 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
       await Promise.all(new Set(rejected.map(({ offset }) => known.get(offset))))
     },
     committed(of, next) {
-      const known = sent.get(keyOf(of))
+      const known = sent.get(partitionKey(of))
       if (known === undefined) return
       for (const offset of known.keys()) if (offset < next) known.delete(offset)
-      if (known.size === 0) sent.delete(keyOf(of))
+      if (known.size === 0) sent.delete(partitionKey(of))
     },
   }
 }

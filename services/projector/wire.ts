@@ -6,9 +6,9 @@ import {
   consumeBatches,
   describeTopics,
   openProducer,
+  type TopicPartition,
   topicNames,
 } from '@tally/kafka'
-import type { Partition } from '@tally/projection'
 import { logInternal } from '@tally/projection'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
@@ -121,7 +121,7 @@ export async function startProjector(
   const logs = openLogs({ kafka, db, topics, metrics, logger, onMoved: asOf.applied })
 
   const refusals = openRefusals({ metrics, logger })
-  let assigned: Partition[] = []
+  let assigned: TopicPartition[] = []
   watching = watch({
     kafka,
     db,

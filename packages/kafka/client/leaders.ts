@@ -1,8 +1,5 @@
+import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { Broker, Cluster, SharedCluster } from './cluster.ts'
-
-export type TopicPartition = { topic: string; partition: number }
-
-export const byKey = ({ topic, partition }: TopicPartition): string => `${topic}:${partition}`
 
 /**
  * How long one broker may take: an answer usually takes a few ms, and whoever asks (`asOf` of all partitions, a batch

@@ -1,5 +1,5 @@
 import type { KafkaConnection } from '../client/connection.ts'
-import { byKey } from '../client/leaders.ts'
+import { partitionKey } from '../topics/topicPartition.ts'
 import { logEnds } from './logEnds.ts'
 import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 
@@ -50,7 +50,7 @@ export async function judgeLogs(
   for (let from = 0; from < reads.length; from += READS_AT_ONCE) {
     await Promise.all(
       reads.slice(from, from + READS_AT_ONCE).map(async ({ position }) => {
-        isOther.set(byKey(position), await holdsAnother(connection, position))
+        isOther.set(partitionKey(position), await holdsAnother(connection, position))
       }),
     )
   }
@@ -58,7 +58,7 @@ export async function judgeLogs(
     topic: position.topic,
     partition: position.partition,
     ...log,
-    ...judge(position, log, isOther.get(byKey(position)) === true),
+    ...judge(position, log, isOther.get(partitionKey(position)) === true),
   }))
 }
 

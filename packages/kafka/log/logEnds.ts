@@ -1,7 +1,8 @@
 import { type Broker, READ_UNCOMMITTED } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
-import { askLeaders, byKey, type TopicPartition } from '../client/leaders.ts'
+import { askLeaders } from '../client/leaders.ts'
 import { askTopicMetadata } from '../topics/topicMetadata.ts'
+import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
 import type { PartitionLogs } from '../types.ts'
 
 /** Kafka's two special timestamps of ListOffsets. */
@@ -29,9 +30,11 @@ export async function logEnds(
     // After the ends, so that the ends belong to the log named here: a leader knows a topic's id before it has its log.
     const ids = await identities(broker, nodeId, mine)
     for (const of of mine) {
-      const [start, end] = [earliest, latest].map(offsets => offsets.get(byKey(of)))
+      const [start, end] = [earliest, latest].map(offsets => offsets.get(partitionKey(of)))
       if (start === undefined || end === undefined) continue
-      logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...ids.get(byKey(of)) })
+      logs
+        .get(of.topic)
+        ?.set(of.partition, { start: Math.min(start, end), end, ...ids.get(partitionKey(of)) })
     }
   })
   return logs
@@ -49,7 +52,9 @@ async function listOffsets(
   const { responses } = await broker.listOffsets({ isolationLevel: READ_UNCOMMITTED, topics })
   return new Map(
     responses.flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, offset }) => [byKey({ topic, partition }), Number(offset)] as const),
+      partitions.map(
+        ({ partition, offset }) => [partitionKey({ topic, partition }), Number(offset)] as const,
+      ),
     ),
   )
 }
@@ -83,12 +88,12 @@ async function identities(
   const states = (found ?? []).flatMap(({ topic, topicId, partitions }) =>
     partitions.map(state => ({ ...state, topic, topicId })),
   )
-  const wanted = new Set(partitions.map(byKey))
-  const mine = states.filter(state => wanted.has(byKey(state)))
+  const wanted = new Set(partitions.map(partitionKey))
+  const mine = states.filter(state => wanted.has(partitionKey(state)))
   const moved = mine.find(({ leader }) => String(leader) !== nodeId)
   if (moved) throw new LeaderMovedError(`the leader of ${moved.topic}-${moved.partition} has moved`)
   return new Map(
-    mine.map(state => [byKey(state), { topicId: state.topicId, leaderEpoch: state.leaderEpoch }]),
+    mine.map(state => [partitionKey(state), { topicId: state.topicId, leaderEpoch: state.leaderEpoch }]),
   )
 }
 

@@ -1,7 +1,7 @@
 import { readParts } from '../batches/readParts.ts'
 import type { Cluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
-import type { TopicPartition } from '../client/leaders.ts'
+import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { KafkaRecord } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
 import { endOffsets } from './offsets.ts'

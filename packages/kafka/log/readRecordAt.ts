@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readParts } from '../batches/readParts.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
-import type { TopicPartition } from '../client/leaders.ts'
+import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { KafkaRecord } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
 

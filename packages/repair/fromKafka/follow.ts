@@ -5,6 +5,7 @@ import {
   consumeBatches,
   endOffsets,
   type KafkaConnection,
+  partitionKey,
   type RecordBatch,
   topicNames,
   UndecodableBatchError,
@@ -17,9 +18,6 @@ import { sql } from 'kysely'
 import { NotYetError } from './notYet.ts'
 import { shadowSchema } from './shadow.ts'
 
-/** One partition of one topic, as a key. */
-export const at = (topic: string, partition: number): string => `${topic}:${partition}`
-
 export type Follower = {
   /** How many records the shadow has yet to read to be where the live tables are. */
   behind(): number
@@ -31,7 +29,7 @@ export type Follower = {
   release(): void
   /** Partitions that are switched: what still comes of them is the live projector's alone. */
   forget(partitions: string[]): void
-  /** Where Kafka's log of each partition ends now, by `at`. */
+  /** Where Kafka's log of each partition ends now, by partition key. */
   ends(): Promise<Map<string, number>>
   /** Rejects when reading can never heal. */
   failed: Promise<never>
@@ -72,13 +70,13 @@ export async function follow(
 
   const partitions = await ensurePartitions({ kafka, db, shadow }, topics)
   for (const { topic, partition, nextOffset } of await readOffsets(shadow, topics))
-    applied.set(at(topic, partition), nextOffset)
+    applied.set(partitionKey({ topic, partition }), nextOffset)
 
   const readEnds = async () => {
     const found = [...(await endOffsets(kafka, topics))]
     return new Map(
       found.flatMap(([topic, offsets]) =>
-        [...offsets].map(([partition, { end }]) => [at(topic, partition), end] as const),
+        [...offsets].map(([partition, { end }]) => [partitionKey({ topic, partition }), end] as const),
       ),
     )
   }
@@ -87,7 +85,7 @@ export async function follow(
     const stored = await readOffsets(db, topics)
     const ends = await readEnds()
     for (const { topic, partition, nextOffset } of stored) {
-      const key = at(topic, partition)
+      const key = partitionKey({ topic, partition })
       if (!held.has(key)) targets.set(key, Math.min(nextOffset, ends.get(key) ?? 0))
     }
   }
@@ -95,7 +93,7 @@ export async function follow(
   /** A batch that cannot be decoded stays in its topic: if the live tables have skipped it, the shadow skips it too. */
   const passSkipped = async () => {
     for (const { topic, partition, error } of consumer?.state().batchErrors ?? []) {
-      const key = at(topic, partition)
+      const key = partitionKey({ topic, partition })
       if (!(error instanceof UndecodableBatchError) || (targets.get(key) ?? 0) < error.to) continue
       await passTo(shadow, { topic, partition }, error.to)
       applied.set(key, error.to)
@@ -112,7 +110,7 @@ export async function follow(
 
   const noDeadLetters = { send: async () => {}, committed: () => {} }
   const onBatch = async (batch: RecordBatch): Promise<number> => {
-    const key = at(batch.topic, batch.partition)
+    const key = partitionKey(batch)
     if (forgotten.has(key)) return batch.next
     const target = targets.get(key) ?? 0
     if (batch.from >= target) {
@@ -198,7 +196,7 @@ async function ensurePartitions({ kafka, db, shadow }: FollowParts, topics: stri
     const partitions = [...offsets.keys()].sort((one, other) => one - other)
     await ensureOffsets(db, topic, partitions)
     await ensureOffsets(shadow, topic, partitions)
-    keys.push(...partitions.map(partition => at(topic, partition)))
+    keys.push(...partitions.map(partition => partitionKey({ topic, partition })))
   }
   return keys
 }

@@ -1,6 +1,7 @@
+import { partitionKey } from '@tally/kafka'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { at, type Follower } from './follow.ts'
+import type { Follower } from './follow.ts'
 import { shadowSchema } from './shadow.ts'
 
 type Meeting = { live: string; topics: string[]; follower: Follower }
@@ -24,7 +25,7 @@ for update`.execute(tx)
   const ends = await follower.ends()
   return new Map(
     rows.map(({ topic, partition, next_offset }) => {
-      const key = at(topic, partition)
+      const key = partitionKey({ topic, partition })
       return [key, Math.min(next_offset, ends.get(key) ?? 0)]
     }),
   )
@@ -51,7 +52,7 @@ returning kept.topic, kept.partition, kept.next_offset`.execute(tx)
 delete from ${sql.id(live, 'partition_logs')}
 where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])`.execute(tx)
   const isReached = rows.every(
-    ({ topic, partition, next_offset }) => reached.get(at(topic, partition)) === next_offset,
+    ({ topic, partition, next_offset }) => reached.get(partitionKey({ topic, partition })) === next_offset,
   )
   if (rows.length !== reached.size || !isReached) {
     throw new Error('Postgres has lost what was read from the topics (did it crash?): run this command again')

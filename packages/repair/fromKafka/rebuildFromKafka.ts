@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises'
-import { checkTopics, type KafkaConnection, topicNames } from '@tally/kafka'
+import { checkTopics, type KafkaConnection, partitionKey, topicNames } from '@tally/kafka'
 import { isTransient, type Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
@@ -7,7 +7,7 @@ import type { RepairParts } from '../parts.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { groupShards, readSharedShards } from './components.ts'
-import { at, type Follower, follow } from './follow.ts'
+import { type Follower, follow } from './follow.ts'
 import { NotYetError } from './notYet.ts'
 import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
 import { switchOrganizations } from './switchOrganizations.ts'
@@ -52,7 +52,7 @@ export function rebuildFromKafka(
         {
           topicPrefix,
           groupId: `${kafkaGroupId}-rebuild-${run.id}`,
-          skip: switched.flatMap(shard => topics.map(topic => at(topic, shard))),
+          skip: switched.flatMap(shard => topics.map(topic => partitionKey({ topic, partition: shard }))),
         },
       )
       if (run.continued) onContinued(follower.position().done)

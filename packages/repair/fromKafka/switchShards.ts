@@ -1,4 +1,5 @@
 import type { EventId } from '@tally/contract'
+import { partitionKey } from '@tally/kafka'
 import { lockEvents, nextRevision, stampEvents } from '@tally/read-models'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
@@ -7,7 +8,7 @@ import { publishWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { readSharedShards } from './components.ts'
 import { copyRows, eventTables, removeRows } from './copyRows.ts'
-import { at, type Follower } from './follow.ts'
+import type { Follower } from './follow.ts'
 import { lockOffsets, storeReached, tailMs } from './meet.ts'
 import { NotYetError } from './notYet.ts'
 import { shadowSchema } from './shadow.ts'
@@ -57,7 +58,9 @@ export async function switchShards(parts: SwitchParts, shards: number[]): Promis
       await storeReached(tx, parts, { partitions: shards, reached })
       return { ids, surplus }
     })
-    follower.forget(shards.flatMap(shard => parts.topics.map(topic => at(topic, shard))))
+    follower.forget(
+      shards.flatMap(shard => parts.topics.map(topic => partitionKey({ topic, partition: shard }))),
+    )
     await publishWhole(parts, switched.ids)
     for (const id of switched.surplus) await parts.redis.del(parts.keys.event(id))
     return switched.ids.length

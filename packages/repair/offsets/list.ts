@@ -4,6 +4,7 @@ import {
   judgeLogs,
   type KafkaConnection,
   logEnds,
+  partitionKey,
   topicNames,
 } from '@tally/kafka'
 import { readLogs, type StallState, type StoredLog } from '@tally/read-models'
@@ -34,22 +35,22 @@ export function readTopics(topicPrefix: string): string[] {
 export async function listOffsets({ kafka, db, topicPrefix }: OffsetsParts): Promise<ListedOffset[]> {
   const topics = readTopics(topicPrefix)
   const [stored, counts] = await Promise.all([readLogs(db, topics), describeTopics(kafka, topics)])
-  const rows = new Map(stored.map(row => [keyOf(row), row]))
+  const rows = new Map(stored.map(row => [partitionKey(row), row]))
   const there = [...counts].flatMap(([topic, count]) =>
     Array.from({ length: count }, (_, partition) => ({ topic, partition })),
   )
-  const unread = there.filter(of => !rows.has(keyOf(of)))
-  const isThere = new Set(there.map(keyOf))
+  const unread = there.filter(of => !rows.has(partitionKey(of)))
+  const isThere = new Set(there.map(partitionKey))
   const [judged, logs] = await Promise.all([
     judgeLogs(
       kafka,
-      stored.filter(row => isThere.has(keyOf(row))),
+      stored.filter(row => isThere.has(partitionKey(row))),
     ),
     logEnds(kafka, unread),
   ])
-  const found = new Map(judged.map(log => [keyOf(log), log]))
+  const found = new Map(judged.map(log => [partitionKey(log), log]))
   const listed = [
-    ...stored.map(row => listedOf(row, found.get(keyOf(row)))),
+    ...stored.map(row => listedOf(row, found.get(partitionKey(row)))),
     ...unread.map(({ topic, partition }) => unreadOf({ topic, partition }, logs.get(topic)?.get(partition))),
   ]
   const order = (topic: string): number => topics.indexOf(topic)
@@ -81,5 +82,3 @@ function unreadOf(
   const { start, end } = log
   return { ...of, applied: start, logStart: start, logEnd: end, state: start < end ? 'behind' : 'ok' }
 }
-
-const keyOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}:${partition}`

@@ -1,12 +1,17 @@
 import { hostname, userInfo } from 'node:os'
 import { givenUpLetter } from '@tally/dead-letters'
-import { describeTopics, type JudgedLog, judgeLogs, type Producer, topicNames } from '@tally/kafka'
+import {
+  describeTopics,
+  type JudgedLog,
+  judgeLogs,
+  type Producer,
+  type TopicPartition,
+  topicNames,
+} from '@tally/kafka'
 import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import { type OffsetsParts, readTopics } from './list.ts'
-
-export type Partition = { topic: string; partition: number }
 
 /** Invalid arguments on the command line; the message is a sentence. */
 export class OffsetsUsageError extends Error {
@@ -14,7 +19,7 @@ export class OffsetsUsageError extends Error {
 }
 
 /** A decision to continue at another offset: what is given up, and how it is recorded. */
-export type Move = Partition & {
+export type Move = TopicPartition & {
   from: number
   next: number
   topicId: string | undefined
@@ -27,7 +32,7 @@ export type Move = Partition & {
  * What `tally offsets accept` would do: continue at the start of the log that Kafka holds now. Throws OffsetsUsageError
  * if there is no such partition, and an error if the log fits what was applied.
  */
-export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Move> {
+export async function planAccept(parts: OffsetsParts, of: TopicPartition): Promise<Move> {
   const { stored, log } = await inspect(parts, of)
   const { nextOffset: from } = stored
   const { start: next, topicId } = log
@@ -44,7 +49,7 @@ export async function planAccept(parts: OffsetsParts, of: Partition): Promise<Mo
  * What `tally offsets skip` would do: continue at `to`. Throws OffsetsUsageError if there is no such partition, or `to`
  * is not after the applied offset or is past the end of the log.
  */
-export async function planSkip(parts: OffsetsParts, of: Partition, to: number): Promise<Move> {
+export async function planSkip(parts: OffsetsParts, of: TopicPartition, to: number): Promise<Move> {
   const { stored, log } = await inspect(parts, of)
   const { nextOffset: from } = stored
   if (log.state !== 'ok') throw new Error(log.message)
@@ -104,7 +109,7 @@ async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move):
 
 async function inspect(
   { kafka, db, topicPrefix }: OffsetsParts,
-  of: Partition,
+  of: TopicPartition,
 ): Promise<{ stored: StoredLog; log: JudgedLog }> {
   const topics = readTopics(topicPrefix)
   if (!topics.includes(of.topic))
@@ -124,6 +129,6 @@ async function inspect(
   return { stored, log }
 }
 
-const nameOf = ({ topic, partition }: Partition): string => `${topic}-${partition}`
+const nameOf = ({ topic, partition }: TopicPartition): string => `${topic}-${partition}`
 const offsets = (from: number, next: number): string =>
   next - from === 1 ? `offset ${from}` : `offsets ${from} to ${next - 1}`

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type KafkaConnection, type LogIdentity, logIdentities } from '@tally/kafka'
-import { keyOf, type Partition } from '@tally/projection'
+import {
+  type KafkaConnection,
+  type LogIdentity,
+  logIdentities,
+  partitionKey,
+  type TopicPartition,
+} from '@tally/kafka'
 
 /**
  * The least time between the beginnings of two requests, most of which a batch spends in its own statements anyway. With
@@ -14,7 +19,7 @@ const leastMs = 5
  * time; calls made meanwhile share the next one.
  */
 export function openIdentities(kafka: KafkaConnection) {
-  const waiting = new Map<string, Partition>()
+  const waiting = new Map<string, TopicPartition>()
   let running: Promise<unknown> = Promise.resolve()
   let next: Promise<Map<string, LogIdentity>> | undefined
 
@@ -27,9 +32,9 @@ export function openIdentities(kafka: KafkaConnection) {
     return answer
   }
 
-  return async (of: Partition): Promise<LogIdentity | undefined> => {
-    waiting.set(keyOf(of), { topic: of.topic, partition: of.partition })
+  return async (of: TopicPartition): Promise<LogIdentity | undefined> => {
+    waiting.set(partitionKey(of), { topic: of.topic, partition: of.partition })
     next ??= running.then(send)
-    return (await next).get(keyOf(of))
+    return (await next).get(partitionKey(of))
   }
 }

@@ -7,11 +7,12 @@ import {
   LogChangedError,
   type LogIdentity,
   logEnds,
+  partitionKey,
   type StartOffsets,
   skipHint,
+  type TopicPartition,
   UndecodableBatchError,
 } from '@tally/kafka'
-import { keyOf, type Partition } from '@tally/projection'
 import { beginAtLogStart, ensureOffsets, noteTopicIds, readLogs, type StoredLog } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
@@ -26,7 +27,7 @@ export type LogsParts = {
   metrics: Pick<ProjectorMetrics, 'stalled' | 'lateStarts'>
   logger: Logger
   /** Called when a partition continues at another offset. */
-  onMoved: (of: Partition, next: number) => void
+  onMoved: (of: TopicPartition, next: number) => void
 }
 
 /** The identity that a batch's log must have: that of the log that was compared with the stored offset. */
@@ -43,15 +44,16 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
   const checked = new Map<string, Checked>()
   /** Partitions that are not read until a check succeeds. */
   const held = new Set<string>()
-  let assigned: Partition[] = []
+  let assigned: TopicPartition[] = []
   let consumer: Consumer | undefined
 
-  const hold = (of: Partition): void => {
-    held.add(keyOf(of))
+  const hold = (of: TopicPartition): void => {
+    held.add(partitionKey(of))
     consumer?.hold(of.topic, of.partition)
   }
 
-  const isMine = (of: Partition): boolean => assigned.some(mine => keyOf(mine) === keyOf(of))
+  const isMine = (of: TopicPartition): boolean =>
+    assigned.some(mine => partitionKey(mine) === partitionKey(of))
 
   const readMine = async (): Promise<StoredLog[]> => (await readLogs(db, topics)).filter(isMine)
 
@@ -59,7 +61,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
     if (topicId === null && log.topicId !== undefined)
       await noteTopicIds(db, [{ topic: log.topic, partition: log.partition, topicId: log.topicId }])
     const { topicId: id, leaderEpoch } = log
-    checked.set(keyOf(log), {
+    checked.set(partitionKey(log), {
       ...(id !== undefined && { topicId: id }),
       ...(leaderEpoch !== undefined && { leaderEpoch }),
     })
@@ -86,7 +88,7 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
   }
 
   const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
-    const failed = consumer?.state().batchErrors.find(one => keyOf(one) === keyOf(stored))
+    const failed = consumer?.state().batchErrors.find(one => partitionKey(one) === partitionKey(stored))
     if (!(failed?.error instanceof UndecodableBatchError)) return false
     const { error } = failed
     if (stored.nextOffset >= error.to) {
@@ -103,13 +105,13 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
     if (log.state !== 'ok') {
       hold(log)
       // Between the two reads a batch may have been applied, and then deleted by retention.
-      const again = (await readMine()).find(one => keyOf(one) === keyOf(log))
+      const again = (await readMine()).find(one => partitionKey(one) === partitionKey(log))
       if (again?.nextOffset === stored.nextOffset) await stalls.begin(log, log)
       return
     }
     await accept(log, stored)
     if (await checkUndecodable(stored)) return
-    if (held.delete(keyOf(log))) {
+    if (held.delete(partitionKey(log))) {
       onMoved(log, stored.nextOffset)
       consumer?.seek(log.topic, log.partition, stored.nextOffset)
       consumer?.resume(log.topic, log.partition)
@@ -126,19 +128,19 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
       stalls.keep(assigned)
       await begin(assignment)
       const stored = await readMine()
-      const judged = new Map((await judgeLogs(kafka, stored)).map(log => [keyOf(log), log]))
+      const judged = new Map((await judgeLogs(kafka, stored)).map(log => [partitionKey(log), log]))
       const starts: StartOffsets = new Map()
       for (const position of stored) {
         const { topic, partition, nextOffset } = position
-        const log = judged.get(keyOf(position))
+        const log = judged.get(partitionKey(position))
         const isRight = log?.state === 'ok'
         if (isRight) {
-          held.delete(keyOf(position))
+          held.delete(partitionKey(position))
           await accept(log, position)
           onMoved(position, nextOffset)
           if (position.stall && position.stall.state !== 'undecodable') await stalls.end(position)
         } else {
-          held.add(keyOf(position))
+          held.add(partitionKey(position))
           if (log !== undefined) await stalls.begin(log, log)
         }
         starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, isRight ? nextOffset : 'held'))
@@ -150,14 +152,14 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
      * Resolves if a batch comes from the log that the stored offset belongs to. Call it after the batch was fetched;
      * the transaction must wait for it before it commits.
      */
-    async verify(batch: Partition): Promise<void> {
-      const known = checked.get(keyOf(batch))
+    async verify(batch: TopicPartition): Promise<void> {
+      const known = checked.get(partitionKey(batch))
       if (known !== undefined && known.topicId === undefined) return // Kafka before 3.0 has no ids
       const identity = await identityOf(batch)
       if (known !== undefined && identity?.topicId === known.topicId) {
         if (identity?.leaderEpoch === known.leaderEpoch) return
         // A new leader may have truncated the log below what was applied.
-        const stored = (await readMine()).find(one => keyOf(one) === keyOf(batch))
+        const stored = (await readMine()).find(one => partitionKey(one) === partitionKey(batch))
         const [log] = stored === undefined ? [] : await judgeLogs(kafka, [stored])
         if (stored !== undefined && log?.state === 'ok') return accept(log, stored)
       }
@@ -166,34 +168,36 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsPa
     },
 
     /** Whether `asOf` may be based on the end of this log. */
-    isSound(of: Partition, log: { topicId?: string }): boolean {
+    isSound(of: TopicPartition, log: { topicId?: string }): boolean {
       return (
-        !held.has(keyOf(of)) && stalls.of(of) === undefined && checked.get(keyOf(of))?.topicId === log.topicId
+        !held.has(partitionKey(of)) &&
+        stalls.of(of) === undefined &&
+        checked.get(partitionKey(of))?.topicId === log.topicId
       )
     },
 
-    isHeld: (of: Partition): boolean => held.has(keyOf(of)),
+    isHeld: (of: TopicPartition): boolean => held.has(partitionKey(of)),
 
     /** For ConsumeOptions.onOutOfLog: the session already holds the partition. */
-    outOfLog: (of: Partition): void => void held.add(keyOf(of)),
+    outOfLog: (of: TopicPartition): void => void held.add(partitionKey(of)),
 
     /** Why this process is not ready, or undefined. */
     notReady: (): string | undefined => stalls.messages().join(' ') || undefined,
 
     attach(to: Consumer): void {
       consumer = to
-      for (const of of assigned.filter(of => held.has(keyOf(of)))) to.hold(of.topic, of.partition)
+      for (const of of assigned.filter(of => held.has(partitionKey(of)))) to.hold(of.topic, of.partition)
     },
 
     /** Compares all assigned partitions with Kafka; the caller repeats it. Throws if a part does not answer. */
     async tick(): Promise<void> {
-      const stored = new Map((await readMine()).map(row => [keyOf(row), row]))
+      const stored = new Map((await readMine()).map(row => [partitionKey(row), row]))
       const judged = await judgeLogs(kafka, [...stored.values()], (position, log) => {
-        const known = checked.get(keyOf(position))
-        return held.has(keyOf(position)) || known?.leaderEpoch !== log.leaderEpoch
+        const known = checked.get(partitionKey(position))
+        return held.has(partitionKey(position)) || known?.leaderEpoch !== log.leaderEpoch
       })
       for (const log of judged) {
-        const row = stored.get(keyOf(log))
+        const row = stored.get(partitionKey(log))
         if (row !== undefined && isMine(log)) await check(log, row)
       }
     },

@@ -1,4 +1,4 @@
-import { keyOf, type Partition } from '@tally/projection'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
 import { clearStall, noteStall, type StallState } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
@@ -13,28 +13,28 @@ type Parts = { db: Postgres; metrics: Pick<ProjectorMetrics, 'stalled'>; logger:
  * for `/readyz`, and a row in Postgres for the commands and the operations page.
  */
 export function openStalls({ db, metrics, logger }: Parts) {
-  const stalls = new Map<string, Partition & Stalled & { isNoted: boolean }>()
-  const labels = ({ topic, partition }: Partition, state: StallState) => ({
+  const stalls = new Map<string, TopicPartition & Stalled & { isNoted: boolean }>()
+  const labels = ({ topic, partition }: TopicPartition, state: StallState) => ({
     topic,
     partition: String(partition),
     state,
   })
-  const forget = (of: Partition): void => {
-    const before = stalls.get(keyOf(of))
+  const forget = (of: TopicPartition): void => {
+    const before = stalls.get(partitionKey(of))
     if (before) metrics.stalled.remove(labels(of, before.state))
-    stalls.delete(keyOf(of))
+    stalls.delete(partitionKey(of))
   }
 
   return {
-    of: (of: Partition): Stalled | undefined => stalls.get(keyOf(of)),
+    of: (of: TopicPartition): Stalled | undefined => stalls.get(partitionKey(of)),
 
     /** One sentence or two for each partition that stands still. */
     messages: (): string[] => [...stalls.values()].map(({ message }) => message),
 
     /** Reports a partition that stands still; repeated calls only retry the row if Postgres failed before. */
-    async begin({ topic, partition }: Partition, { state, message }: Stalled): Promise<void> {
+    async begin({ topic, partition }: TopicPartition, { state, message }: Stalled): Promise<void> {
       const of = { topic, partition }
-      const before = stalls.get(keyOf(of))
+      const before = stalls.get(partitionKey(of))
       const isKnown = before?.message === message
       if (isKnown && before.isNoted) return
       if (!isKnown) {
@@ -42,23 +42,23 @@ export function openStalls({ db, metrics, logger }: Parts) {
         logger.error({ ...of, state }, message)
         metrics.stalled.set(labels(of, state), 1)
       }
-      stalls.set(keyOf(of), { ...of, state, message, isNoted: false })
+      stalls.set(partitionKey(of), { ...of, state, message, isNoted: false })
       await noteStall(db, of, { state, message })
-      stalls.set(keyOf(of), { ...of, state, message, isNoted: true })
+      stalls.set(partitionKey(of), { ...of, state, message, isNoted: true })
     },
 
     /** The partition continues. */
-    async end(of: Partition): Promise<void> {
+    async end(of: TopicPartition): Promise<void> {
       await clearStall(db, of)
-      if (stalls.has(keyOf(of)))
+      if (stalls.has(partitionKey(of)))
         logger.info({ topic: of.topic, partition: of.partition }, 'the partition goes on')
       forget(of)
     },
 
     /** Forgets partitions that now belong to others. */
-    keep(assigned: Partition[]): void {
-      const mine = new Set(assigned.map(keyOf))
-      for (const stalled of [...stalls.values()]) if (!mine.has(keyOf(stalled))) forget(stalled)
+    keep(assigned: TopicPartition[]): void {
+      const mine = new Set(assigned.map(partitionKey))
+      for (const stalled of [...stalls.values()]) if (!mine.has(partitionKey(stalled))) forget(stalled)
     },
   }
 }

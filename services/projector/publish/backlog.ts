@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { keyOf, type Partition } from '@tally/projection'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Published } from '@tally/read-models'
 import { joinMarks, type Mark, openPending, type Pending } from './pending.ts'
 
@@ -39,7 +39,7 @@ export type Backlog = {
   /** The next piece; undefined if nothing is left. */
   next(): Piece | undefined
   /** Whether anything of the partition is left. */
-  holds(of: Partition): boolean
+  holds(of: TopicPartition): boolean
 }
 
 type Entry = {
@@ -109,7 +109,7 @@ export function openBacklog(): Backlog {
     extend(marks, published) {
       for (const mark of marks) {
         for (const entry of entries) {
-          const at = entry.marks.findIndex(one => keyOf(one) === keyOf(mark))
+          const at = entry.marks.findIndex(one => partitionKey(one) === partitionKey(mark))
           const known = entry.marks[at]
           if (known === undefined || mark.since < known.since || mark.since > known.revision) continue
           entry.marks[at] = joinMarks(known, mark)
@@ -121,6 +121,6 @@ export function openBacklog(): Backlog {
       }
     },
     next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0])),
-    holds: of => entries.some(({ marks }) => marks.some(mark => keyOf(mark) === keyOf(of))),
+    holds: of => entries.some(({ marks }) => marks.some(mark => partitionKey(mark) === partitionKey(of))),
   }
 }

@@ -1,9 +1,9 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { keyOf, type Partition } from '@tally/projection'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Unpublished } from '@tally/read-models'
 
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
-export type Mark = Partition & { since: number; revision: number }
+export type Mark = TopicPartition & { since: number; revision: number }
 
 /** Pending publications: what was committed but is not in Redis yet, merged by event and by partition. */
 export type Pending = {
@@ -27,7 +27,7 @@ export function openPending(): Pending {
     marks,
     addEvent: (id, entry) => void events.set(id, join(events.get(id), entry)),
     addOrganization: id => void organizations.add(id),
-    addMark: mark => void marks.set(keyOf(mark), joinMarks(marks.get(keyOf(mark)), mark)),
+    addMark: mark => void marks.set(partitionKey(mark), joinMarks(marks.get(partitionKey(mark)), mark)),
     addAll(others) {
       for (const [id, entry] of others.events) pending.addEvent(id, entry)
       for (const id of others.organizations) pending.addOrganization(id)

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Effects, EventEffect } from '@tally/projection'
-import { keyOf, type Partition } from '@tally/projection'
 import {
   eventRevisionField,
   openEpochs,
@@ -32,7 +32,7 @@ const fewEvents = 20
  */
 export type Publisher = {
   /** Takes what a committed batch changed; if the partition is behind, holds it back for up to 2 s. */
-  add(of: Partition, effects: Effects, lag?: { isBehind: boolean }): void
+  add(of: TopicPartition, effects: Effects, lag?: { isBehind: boolean }): void
   /**
    * Takes events and organizations whose documents in Redis are old or missing; they are published whole, after
    * everything new. Leaves out what is pending anyway.
@@ -46,12 +46,12 @@ export type Publisher = {
    */
   drain(isStopping?: () => boolean): Promise<void>
   /** Whether anything of the partition committed up to `revision` is held back. */
-  holdsBack(of: Partition, revision: number): boolean
+  holdsBack(of: TopicPartition, revision: number): boolean
   /**
    * Compares a partition's mark in Redis with Postgres (`storedRevision`, read before the last flush; nothing of the
    * partition may be held back) and takes everything that Redis lacks; false if nothing is missing.
    */
-  heal(of: Partition, storedRevision: number): Promise<boolean>
+  heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }
 
 export function openPublisher(parts: {
@@ -67,7 +67,7 @@ export function openPublisher(parts: {
 }): Publisher {
   const { db, redis, keys, organizationsTopic, onPublished = () => {}, onNewEpoch = () => {} } = parts
   let due = openPending()
-  const late = new Map<string, { pending: Pending; of: Partition; sinceMs: number }>()
+  const late = new Map<string, { pending: Pending; of: TopicPartition; sinceMs: number }>()
   const backlog = openBacklog()
   let isNewEpoch = false
   const epochs = openEpochs(parts, () => {
@@ -77,15 +77,15 @@ export function openPublisher(parts: {
   let waiting: Promise<void> | undefined
   let draining: Promise<void> | undefined
 
-  const hold = (of: Partition): Pending => {
-    const held = late.get(keyOf(of)) ?? { pending: openPending(), of, sinceMs: performance.now() }
-    late.set(keyOf(of), held)
+  const hold = (of: TopicPartition): Pending => {
+    const held = late.get(partitionKey(of)) ?? { pending: openPending(), of, sinceMs: performance.now() }
+    late.set(partitionKey(of), held)
     return held.pending
   }
 
-  const release = (of: Partition): Pending => {
-    const held = late.get(keyOf(of))
-    late.delete(keyOf(of))
+  const release = (of: TopicPartition): Pending => {
+    const held = late.get(partitionKey(of))
+    late.delete(partitionKey(of))
     if (held !== undefined) due.addAll(held.pending)
     return due
   }
@@ -205,7 +205,7 @@ export function openPublisher(parts: {
 
     holdsBack(of, revision) {
       if (backlog.holds(of)) return true
-      const mark = late.get(keyOf(of))?.pending.marks.get(keyOf(of))
+      const mark = late.get(partitionKey(of))?.pending.marks.get(partitionKey(of))
       return mark !== undefined && mark.since < revision
     },
 

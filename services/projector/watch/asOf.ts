@@ -1,4 +1,4 @@
-import { keyOf, type Partition } from '@tally/projection'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { PartitionAsOf, PartitionEnd, RedisKeys, StoredOffset } from '@tally/read-models'
 import { asOfField, publishedField, type ReadModelRedis, raiseAsOf, raisePublished } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
@@ -28,17 +28,17 @@ export function openAsOf({
 
   return {
     /** Everything of the partition before `next` is applied. */
-    applied: (of: Partition, next: number) => applied.set(keyOf(of), next),
+    applied: (of: TopicPartition, next: number) => applied.set(partitionKey(of), next),
 
-    appliedOf: (of: Partition) => applied.get(keyOf(of)),
+    appliedOf: (of: TopicPartition) => applied.get(partitionKey(of)),
 
     /** A copy of the applied offsets, by partition. */
     appliedNow: (): ReadonlyMap<string, number> => new Map(applied),
 
     /** Postgres has lost what it had of a partition from `next` on: earlier notes about the partition are void. */
-    lost(of: Partition, next: number) {
-      applied.set(keyOf(of), next)
-      marks.delete(keyOf(of))
+    lost(of: TopicPartition, next: number) {
+      applied.set(partitionKey(of), next)
+      marks.delete(partitionKey(of))
     },
 
     /**
@@ -50,17 +50,17 @@ export function openAsOf({
       if (atMs < lastMarkMs) marks.clear()
       lastMarkMs = atMs
       for (const of of noted) {
-        const known = marks.get(keyOf(of)) ?? []
+        const known = marks.get(partitionKey(of)) ?? []
         known.push(of)
         // The first is the last one reached (its age is the freshness) or the oldest that is not reached yet.
         const [first, ...others] = known
-        marks.set(keyOf(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
+        marks.set(partitionKey(of), first === undefined ? [] : [first, ...others.slice(1 - remembered)])
       }
     },
 
     /** Forgets partitions that now belong to others. */
-    keep(assigned: Partition[]) {
-      const mine = new Set(assigned.map(keyOf))
+    keep(assigned: TopicPartition[]) {
+      const mine = new Set(assigned.map(partitionKey))
       for (const known of [...marks.keys(), ...applied.keys()].filter(known => !mine.has(known))) {
         marks.delete(known)
         applied.delete(known)
@@ -87,8 +87,8 @@ export function openAsOf({
     async sayable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
       if (!hasAdded) return published
       const asOfMs = await raisePublished(db, topics, published)
-      const latest = new Map([...assigned, ...published].map(of => [keyOf(of), of.revision]))
-      return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(keyOf(of)) ?? of.revision }))
+      const latest = new Map([...assigned, ...published].map(of => [partitionKey(of), of.revision]))
+      return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(partitionKey(of)) ?? of.revision }))
     },
 
     /**
@@ -97,7 +97,7 @@ export function openAsOf({
      * the watermark.
      */
     async storeInRedis(
-      said: (Partition & { asOfMs: number | null; revision: number })[],
+      said: (TopicPartition & { asOfMs: number | null; revision: number })[],
       { nowMs, epoch }: { nowMs: number; epoch: number },
     ): Promise<Map<number, number>> {
       const others = new Map<number, number>()

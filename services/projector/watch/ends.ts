@@ -1,5 +1,4 @@
-import { describeTopics, type KafkaConnection, logEnds } from '@tally/kafka'
-import type { Partition } from '@tally/projection'
+import { describeTopics, type KafkaConnection, logEnds, type TopicPartition } from '@tally/kafka'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { AsOf } from './asOf.ts'
 
@@ -20,10 +19,14 @@ export async function noteEnds(
     asOf: AsOf
     topics: string[]
     /** Whether this log is the one from which the partition is applied. */
-    isSound: (of: Partition, log: { topicId?: string }) => boolean
+    isSound: (of: TopicPartition, log: { topicId?: string }) => boolean
     metrics: ProjectorMetrics
   },
-  { assigned, isStored, atMs }: { assigned: Partition[]; isStored: (of: Partition) => boolean; atMs: number },
+  {
+    assigned,
+    isStored,
+    atMs,
+  }: { assigned: TopicPartition[]; isStored: (of: TopicPartition) => boolean; atMs: number },
 ): Promise<Map<string, number>> {
   const counts = await describeTopics(kafka, topics)
   const ends = await logEnds(kafka, assigned)

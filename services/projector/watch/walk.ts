@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Partition } from '@tally/projection'
+import type { TopicPartition } from '@tally/kafka'
 import {
   eventRevisionField,
   type HeadRevision,
@@ -22,7 +22,7 @@ const stepsPerRound = 50
 
 export type Walk = {
   /** Compares the next page of the assigned shards' events, and of organizations. */
-  step(assigned: Partition[]): Promise<void>
+  step(assigned: TopicPartition[]): Promise<void>
 }
 
 /**

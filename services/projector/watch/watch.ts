@@ -1,5 +1,4 @@
-import type { KafkaConnection } from '@tally/kafka'
-import { keyOf, type Partition } from '@tally/projection'
+import { type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
 import {
   ensureOffsets,
   openEpoch,
@@ -33,15 +32,15 @@ export type WatchParts = {
   seen: Seen
   walk: Walk
   topics: string[]
-  assigned: () => Partition[]
+  assigned: () => TopicPartition[]
   /** See ends.ts. */
-  isSound: (of: Partition, log: { topicId?: string }) => boolean
+  isSound: (of: TopicPartition, log: { topicId?: string }) => boolean
   /** Whether the partition is not read because its log does not fit: `tally offsets` may move its offset back. */
-  isHeld: (of: Partition) => boolean
+  isHeld: (of: TopicPartition) => boolean
   /** Called with how many partitions each topic has. */
   learn: (counts: ReadonlyMap<string, number>) => void
   /** Reads a partition again from an offset before the applied one. */
-  seek: (of: Partition, offset: number) => void
+  seek: (of: TopicPartition, offset: number) => void
   refusals: Pick<Refusals, 'note'>
   metrics: ProjectorMetrics
   logger: Logger
@@ -143,7 +142,7 @@ function openTick(
   const findLost = (before: ReadonlyMap<string, number>, known: StoredOffset[]): void => {
     for (const { topic, partition, nextOffset, revision } of known) {
       seen.revision = Math.max(seen.revision, revision)
-      const applied = before.get(keyOf({ topic, partition }))
+      const applied = before.get(partitionKey({ topic, partition }))
       if (applied === undefined || nextOffset >= applied || isHeld({ topic, partition })) continue
       logger.warn(
         { topic, partition, applied, stored: nextOffset },
@@ -156,7 +155,7 @@ function openTick(
   }
 
   /** Inserts rows that a restored database lacks; the next tick then finds their applied records lost. */
-  const ensureAll = async (missing: Partition[]): Promise<void> => {
+  const ensureAll = async (missing: TopicPartition[]): Promise<void> => {
     for (const [topic, ofTopic] of Map.groupBy(missing, ({ topic }) => topic)) {
       const numbers = ofTopic.map(({ partition }) => partition)
       await ensureOffsets(db, topic, numbers)
@@ -178,23 +177,23 @@ function openTick(
     let read = { nowMs: 0, epoch: null as number | null }
     const isPostgresUp = await attempt(async () => {
       const { offsets, ...at } = await readStored(db, topics)
-      for (const row of offsets) stored.set(keyOf(row), row)
+      for (const row of offsets) stored.set(partitionKey(row), row)
       read = at
     })
     if (!isPostgresUp) return
     // The connection was opened while the server was read-only.
     if (read.epoch === null) return void (await attempt(async () => void (await openEpoch(db, seen))))
     seen.epoch = Math.max(seen.epoch, read.epoch)
-    const missing = partitions.filter(of => !stored.has(keyOf(of)))
+    const missing = partitions.filter(of => !stored.has(partitionKey(of)))
     if (missing.length > 0) return void (await attempt(() => ensureAll(missing)))
-    const known = partitions.flatMap(of => stored.get(keyOf(of)) ?? [])
+    const known = partitions.flatMap(of => stored.get(partitionKey(of)) ?? [])
     findLost(before, known)
 
     // Not awaited: with Kafka down there are no new marks, but Redis is still healed.
     notingEnds ??= attempt(async () => {
       const counts = await noteEnds(parts, {
         assigned: partitions,
-        isStored: of => stored.has(keyOf(of)),
+        isStored: of => stored.has(partitionKey(of)),
         atMs: read.nowMs,
       })
       learn(counts)
