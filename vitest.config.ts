@@ -19,7 +19,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: 'unit', include: [`${folders}/*.unit.test.ts`] } },
+      // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s.
+      { test: { ...shared, name: 'unit', include: [`${folders}/*.unit.test.ts`], isolate: false } },
       { test: { ...shared, name: 'model', include: [model] } },
       {
         test: {
