@@ -11,7 +11,7 @@ import { openSharedReads } from './postgres/sharedReads.ts'
 import { queryReadiness } from './readiness.ts'
 import { openBreaker } from './redis/breaker.ts'
 import { openRateLimiter } from './redis/rateLimit.ts'
-import { openRedisTurns } from './redis/requestBatch.ts'
+import { openRequestBatches } from './redis/requestBatches.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
@@ -94,7 +94,7 @@ export async function startQuery(
       else logger.error({ err: error }, 'Redis refuses writes, so Postgres answers: free its memory or disk')
     },
   })
-  const turns = openRedisTurns({ redis, keys, topics, breaker }, settings.rateLimits)
+  const batches = openRequestBatches({ redis, keys, topics, breaker }, settings.rateLimits)
   const counts = openRequestCounts({ redis, keys, logger })
   lifecycle.onRelease('counts of requests', () => counts.close(), hangsMs)
   const onOver = (key: ApiKey) => counts.note(key, 401)
@@ -108,7 +108,7 @@ export async function startQuery(
     db,
     redis,
     keys,
-    turns,
+    batches,
     breaker,
     shared,
     watermarks,
@@ -117,10 +117,10 @@ export async function startQuery(
     onFailure,
     listedEvents: list.listed,
   })
-  const takeRequest = openRateLimiter({ db: authDb, redis, keys, turns, breaker }, settings.rateLimits)
+  const takeRequest = openRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
 
   const app = await buildApp(
-    { authenticator, takeRequest, readers: { views, list, db, shared, topics, onFailure }, turns },
+    { authenticator, takeRequest, readers: { views, list, db, shared, topics, onFailure }, batches },
     {
       edition: settings.edition,
       corsOrigins: settings.corsOrigins,

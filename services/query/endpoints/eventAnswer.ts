@@ -4,7 +4,7 @@ import type { Answer } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
-import type { Answered } from '../views/eventViews.ts'
+import type { Answered } from '../views/answers.ts'
 import type { Question } from '../views/question.ts'
 
 /** One 404 for every reason, that tells none of them (decisions.md, Problem body). */

@@ -37,4 +37,4 @@ export function allowedOrigins(origins: string[]): Hook | undefined {
   }
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+export type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void

@@ -1,18 +1,18 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Wrong tokens a second that are told so at once; from a few devices with an old key more never come. */
+/** Failed authentications per second that are answered at once; a few devices with an old key stay below it. */
 const atOnce = 50
-const pauseMs = 250
+const delayMs = 250
 const windowMs = 1_000
 
 /**
- * Slows a flood of wrong tokens: while more than 50 come in a second each further 401 waits 250 ms, so that who
- * sends them spends the time of its own connections and not that of the clients with a key.
+ * Slows down a flood of invalid tokens: after 50 failures in a second, each further 401 waits 250 ms, so that the sender
+ * spends the time of its own connections and not that of clients with a valid key.
  */
-export function openWrongTokens() {
+export function openFailedAuthenticationThrottle() {
   let endsAtMs = 0
   let count = 0
-  /** Resolves when a wrong token may be told so; undefined: now. */
+  /** Counts a failure. Resolves when its 401 may be sent; undefined: now. */
   return (): Promise<void> | undefined => {
     const now = performance.now()
     if (now >= endsAtMs) {
@@ -20,6 +20,6 @@ export function openWrongTokens() {
       count = 0
     }
     count += 1
-    return count <= atOnce ? undefined : after(pauseMs)
+    return count <= atOnce ? undefined : sleep(delayMs)
   }
 }

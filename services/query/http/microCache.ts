@@ -1,18 +1,15 @@
-const briefMs = 2
+const lifetimeMs = 2
 
-/**
- * A map that is emptied some 2 ms after its first entry: what requests that come at nearly the same time share, and
- * nothing keeps any longer.
- */
-export function briefMap<Key, Value>(): () => Map<Key, Value> {
-  let shared: Map<Key, Value> | undefined
+/** A map that is emptied 2 ms after its first entry, for what requests that arrive at about the same time share. */
+export function microCache<Key, Value>(): () => Map<Key, Value> {
+  let current: Map<Key, Value> | undefined
   return () => {
-    if (shared === undefined) {
-      shared = new Map()
+    if (current === undefined) {
+      current = new Map()
       setTimeout(() => {
-        shared = undefined
-      }, briefMs)
+        current = undefined
+      }, lifetimeMs)
     }
-    return shared
+    return current
   }
 }

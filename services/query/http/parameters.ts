@@ -7,29 +7,34 @@ import type { ParameterError } from './problems.ts'
 
 export type Parsed = { params: unknown; query: unknown } | { errors: ParameterError[] }
 
-/** What is right, by the request's target, which alone decides it: devices ask the same ones again and again. */
-const remembered = new LRUCache<string, Parsed>({ max: 5_000 })
+const rememberedTargets = 5_000
 const longestRemembered = 300
 
-/**
- * Path and query as the contract's schemas read them, or what is wrong with each parameter. The same object for the same
- * target, as long as it is remembered.
- */
-export function parse({ params, query }: Endpoint, request: FastifyRequest): Parsed {
-  const known = remembered.get(targetOf(request))
-  if (known !== undefined) return known
-  // The query's text: app.ts has fastify leave it as it is.
+/** Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few targets. */
+export function openParameters() {
+  const remembered = new LRUCache<string, Parsed>({ max: rememberedTargets })
+  return {
+    /**
+     * Path and query as the contract's schemas parse them, or an error for each invalid parameter. Returns the same object
+     * for the same target, as long as it is remembered.
+     */
+    parse: (endpoint: Endpoint, request: FastifyRequest): Parsed =>
+      remembered.get(targetOf(request)) ?? parseWith(endpoint, request),
+    /** Remembers the parameters of a request that the rate limit has granted: refused requests evict nothing. */
+    remember(request: FastifyRequest, parsed: Parsed): void {
+      const target = targetOf(request)
+      if (target.length <= longestRemembered && !remembered.has(target)) remembered.set(target, parsed)
+    },
+  }
+}
+
+function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed {
+  // The query is text: app.ts disables fastify's parser.
   const given = { params: request.params, query: parseQuery(request.query as string) }
   const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
   if (!ofPath.success || !ofQuery.success)
     return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
   return { params: ofPath.data, query: ofQuery.data }
-}
-
-/** Caches the parsed parameters of a request that the rate limit has granted: refused requests evict nothing. */
-export function rememberParsed(request: FastifyRequest, parsed: Parsed): void {
-  const target = targetOf(request)
-  if (target.length <= longestRemembered && !remembered.has(target)) remembered.set(target, parsed)
 }
 
 const targetOf = ({ raw }: FastifyRequest): string => raw.url ?? '/'

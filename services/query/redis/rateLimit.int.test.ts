@@ -6,7 +6,7 @@ import { testRedis } from '@tally/testkit/servers/redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
 import { openRateLimiter } from './rateLimit.ts'
-import { openRedisTurns } from './requestBatch.ts'
+import { openRequestBatches } from './requestBatches.ts'
 
 const { redis, keys } = await testRedis()
 let database: TestDatabase
@@ -23,8 +23,8 @@ const topics = ['events', 'orders', 'refunds']
 
 function limiterOver(client: typeof redis, db = database.db) {
   const breaker = openBreaker({ redis: client, onFailure: () => {} })
-  const turns = openRedisTurns({ redis: client, keys, topics, breaker }, limits)
-  const takeRequest = openRateLimiter({ db, redis: client, keys, turns, breaker }, limits)
+  const batches = openRequestBatches({ redis: client, keys, topics, breaker }, limits)
+  const takeRequest = openRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
   return { takeRequest, breaker }
 }
 

@@ -6,8 +6,10 @@ import type { Postgres } from '@tally/storage'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
 import type { Grant } from '../permit.ts'
+import { windowMs } from './askBatch.ts'
+import type { Taken } from './batch.ts'
 import type { Breaker } from './breaker.ts'
-import { type RedisTurns, type Taken, windowMs } from './requestBatch.ts'
+import type { RequestBatches } from './requestBatches.ts'
 
 /** Used if the organization has no record. Keys exist only for known organizations, so this does not happen. */
 const unknownStatus: OrganizationStatus = 'Trial'
@@ -29,12 +31,12 @@ export function openRateLimiter(
     db: Postgres
     redis: ReadModelRedis
     keys: RedisKeys
-    turns: RedisTurns
+    batches: RequestBatches
     breaker: Pick<Breaker, 'rely'>
   },
   limits: RateLimits,
 ): RateLimiter {
-  const { db, turns, breaker } = parts
+  const { db, batches, breaker } = parts
   const ownWindows = new LRUCache<OrganizationId, Window>({ max: 100_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
   const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
@@ -64,7 +66,7 @@ export function openRateLimiter(
 
   const takeAgain = async (id: OrganizationId): Promise<Grant> => {
     breaker.rely()
-    const { index, taken } = turns.takeRequest(id)
+    const { index, taken } = batches.takeRequest(id)
     const again = await taken
     if (!again) throw unavailable()
     return grantOf(again, index)
@@ -86,13 +88,13 @@ export function openRateLimiter(
   /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
   const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
     await publish(id).catch(() => undefined)
-    const { index, taken } = turns.takeRequest(id)
+    const { index, taken } = batches.takeRequest(id)
     const again = await taken
     return again ? grantOf(again, index) : takeWithoutRedis(id)
   }
 
   return id => {
-    const { index, taken } = turns.takeRequest(id)
+    const { index, taken } = batches.takeRequest(id)
     return taken.then(reply => {
       if (reply === undefined) return takeWithoutRedis(id)
       if (reply === null) return publishAndTake(id)

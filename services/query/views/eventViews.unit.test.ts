@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import { permitOf } from '../permit.ts'
 import { Overloaded, openGate } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
-import { type EventViewsParts, openEventViews } from './eventViews.ts'
+import { type EventViewsDeps, openEventViews } from './eventViews.ts'
 import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
@@ -60,7 +60,7 @@ function open() {
     onFailure() {},
     listedEvents: async () => undefined,
   }
-  const views = openEventViews(parts as unknown as EventViewsParts)
+  const views = openEventViews(parts as unknown as EventViewsDeps)
   return {
     views,
     async ask(permit = granted) {

@@ -9,7 +9,7 @@ import {
   versionOf,
 } from '@tally/read-models'
 import type { Permit } from '../permit.ts'
-import type { RedisTurns } from '../redis/requestBatch.ts'
+import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { DocumentTexts } from './question.ts'
 
 /** An event at one revision. */
@@ -56,11 +56,11 @@ const rounds = 3
 export function openRedisSource({
   redis,
   keys,
-  turns,
+  batches,
 }: {
   redis: ReadModelRedis
   keys: RedisKeys
-  turns: RedisTurns
+  batches: RequestBatches
 }): RedisSource {
   /** The documents that an event's record asks for; undefined if the hash holds another version of it by now. */
   const readDocuments = async (
@@ -102,7 +102,7 @@ export function openRedisSource({
     for (let round = 0; round < rounds; round++) {
       const event = await readEvent(eventId)
       if (event === undefined) return 'missing'
-      const shard = await turns.shard(event.shard, eventId)
+      const shard = await batches.shard(event.shard, eventId)
       const read = await readDocuments({ eventId, event }, needs, shard)
       if (read !== undefined) return read
     }
@@ -116,8 +116,8 @@ export function openRedisSource({
     }
     const { event } = cached
     const [shard, mark] = await Promise.all([
-      turns.shard(event.shard, eventId),
-      turns.event(eventId, event.shard),
+      batches.shard(event.shard, eventId),
+      batches.event(eventId, event.shard),
     ])
     if (mark === undefined) return 'missing'
     if (!fitsShard(shard, eventId, mark)) return 'old'

@@ -27,7 +27,7 @@ export type Memory = {
    * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least as
    * new as then and Postgres lost no commits in between.
    */
-  sayable(read: Read): number | null
+  watermark(read: Read): number | null
   /** Keeps what Redis said; call it only if it is not behind what was said before. */
   keep(read: Read): void
   /** Keeps what Postgres said; if another read was kept meanwhile, the later of both. */
@@ -51,7 +51,7 @@ export function openMemory(): Memory {
     head: id => remembered.get(id)?.head,
     now: id => remembered.peek(id),
     isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
-    sayable: read => nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
+    watermark: read => nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
     keep(read) {
       const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
       put({ head: read.head, asOfMs, epoch })

@@ -16,20 +16,20 @@ const read = (revision: number, asOfMs: number, epochs: Read['epochs']): Read =>
 const inEpoch = (epoch: number) => ({ documents: epoch, asOf: epoch })
 
 /** The watermark for a read of Redis after Postgres has answered 2,000 for revision 7 in epoch 5 and then went down. */
-function sayable(later: Read): number | null {
+function watermarkOf(later: Read): number | null {
   const memory = openMemory()
   memory.reset(read(7, 2_000, inEpoch(5)), undefined)
-  return memory.sayable(later)
+  return memory.watermark(later)
 }
 
 test('documents as new as before keep the watermark that was answered with them', () => {
-  expect(sayable(read(7, 1_500, inEpoch(5)))).toBe(2_000)
-  expect(sayable(read(8, 1_500, inEpoch(5)))).toBe(2_000)
-  expect(sayable(read(7, 1_500, { documents: 4, asOf: 5 }))).toBe(2_000)
-  expect(sayable(read(8, 2_500, inEpoch(5)))).toBe(2_500)
+  expect(watermarkOf(read(7, 1_500, inEpoch(5)))).toBe(2_000)
+  expect(watermarkOf(read(8, 1_500, inEpoch(5)))).toBe(2_000)
+  expect(watermarkOf(read(7, 1_500, { documents: 4, asOf: 5 }))).toBe(2_000)
+  expect(watermarkOf(read(8, 2_500, inEpoch(5)))).toBe(2_500)
 })
 
 test('older documents, and those of a later epoch, have only their own watermark', () => {
-  expect(sayable(read(6, 1_500, inEpoch(5)))).toBe(1_500)
-  expect(sayable(read(9, 1_500, inEpoch(6)))).toBe(1_500)
+  expect(watermarkOf(read(6, 1_500, inEpoch(5)))).toBe(1_500)
+  expect(watermarkOf(read(9, 1_500, inEpoch(6)))).toBe(1_500)
 })

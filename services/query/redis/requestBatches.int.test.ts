@@ -5,7 +5,7 @@ import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
-import { openRedisTurns } from './requestBatch.ts'
+import { openRequestBatches } from './requestBatches.ts'
 
 const { redis, keys } = await testRedis()
 const topics = ['events', 'orders', 'refunds']
@@ -26,7 +26,7 @@ const breaker = openBreaker({
 })
 const granting = Promise.resolve({ granted: true, limit: 60, remaining: 59, resetMs: 60_000 })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
-const turns = openRedisTurns({ redis: counted, keys, topics, breaker }, limits)
+const batches = openRequestBatches({ redis: counted, keys, topics, breaker }, limits)
 afterAll(() => redis.disconnect())
 
 const mark = (revision: number) => ({ revision, epoch: 0 })
@@ -41,7 +41,7 @@ beforeEach(async () => {
 })
 
 test('requests of one turn are taken together, in the order they came', async () => {
-  const taking = Array.from({ length: 100 }, () => turns.takeRequest(organizationId))
+  const taking = Array.from({ length: 100 }, () => batches.takeRequest(organizationId))
 
   expect(taking.map(({ index }) => index)).toEqual(Array.from({ length: 100 }, (_, index) => index))
   const [taken, ...others] = await Promise.all(taking.map(({ taken }) => taken))
@@ -53,20 +53,20 @@ test('requests of one turn share one read, those of the next turn read anew', as
   await redis.hset(keys.event(eventId), 'revision', 7)
   const before = reads
   expect(
-    await Promise.all([turns.event(eventId, 0), turns.event(eventId, 0), turns.event(eventId, 0)]),
+    await Promise.all([batches.event(eventId, 0), batches.event(eventId, 0), batches.event(eventId, 0)]),
   ).toEqual([mark(7), mark(7), mark(7)])
   expect(reads - before).toBe(1)
 
   await redis.hset(keys.event(eventId), 'revision', 8, 'epoch', 3)
-  expect(await turns.event(eventId, 0)).toEqual({ revision: 8, epoch: 3 })
+  expect(await batches.event(eventId, 0)).toEqual({ revision: 8, epoch: 3 })
 })
 
 test('the moment of a shard is the earliest of its topics, and none while one is missing', async () => {
   const shard = 4
   await redis.hset(keys.shard(shard), asOfField('events'), 3_000, asOfField('orders'), 2_000)
-  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: null, epoch: 0 })
+  expect(await batches.shard(shard, eventId)).toMatchObject({ asOfMs: null, epoch: 0 })
   await redis.hset(keys.shard(shard), asOfField('refunds'), 2_500, 'epoch', 5)
-  expect(await turns.shard(shard, eventId)).toMatchObject({ asOfMs: 2_000, epoch: 5 })
+  expect(await batches.shard(shard, eventId)).toMatchObject({ asOfMs: 2_000, epoch: 5 })
 })
 
 test('one read returns a shard’s hash with the published revision of each requested event', async () => {
@@ -74,7 +74,7 @@ test('one read returns a shard’s hash with the published revision of each requ
   const other = randomUUID() as EventId
   await redis.hset(keys.shard(shard), eventRevisionField(eventId), 17)
   const before = reads
-  const [one, two] = await Promise.all([turns.shard(shard, eventId), turns.shard(shard, other)])
+  const [one, two] = await Promise.all([batches.shard(shard, eventId), batches.shard(shard, other)])
   expect(reads - before).toBe(1)
   expect(one).toBe(two)
   expect(one.revisions).toEqual(
@@ -86,15 +86,15 @@ test('one read returns a shard’s hash with the published revision of each requ
 })
 
 test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
-  expect(await turns.event(eventId, 0)).toBeUndefined()
-  expect(await turns.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
+  expect(await batches.event(eventId, 0)).toBeUndefined()
+  expect(await batches.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
 
 test('a question is read once in a turn for each key that asks it, and again in the next turn', async () => {
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
   const read = async () => ++asked
-  const reply = (question: object, by: object) => turns.readOnce(question, by, granting, read)
+  const reply = (question: object, by: object) => batches.coalesce(question, by, granting, read)
 
   expect(
     await Promise.all([reply(question, one), reply(question, one), reply(question, two), reply(other, one)]),
@@ -105,13 +105,13 @@ test('a question is read once in a turn for each key that asks it, and again in 
 test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
-  const read = () => turns.event(eventId, 0)
-  const first = turns.readOnce(question, turns, granting, read)
+  const read = () => batches.event(eventId, 0)
+  const first = batches.coalesce(question, batches, granting, read)
   const before = reads
   await Promise.resolve()
   expect(reads).toBe(before)
-  const second = turns.readOnce(question, turns, granting, read)
-  const alone = turns.event(eventId, 0)
+  const second = batches.coalesce(question, batches, granting, read)
+  const alone = batches.event(eventId, 0)
 
   expect(await Promise.all([first, second, alone])).toEqual([mark(7), mark(7), mark(7)])
   expect(reads - before).toBe(1)
@@ -123,8 +123,8 @@ test('why a read failed is told to all who share it', async () => {
     throw new Error('no such event')
   }
   const all = [
-    turns.readOnce(question, turns, granting, read),
-    turns.readOnce(question, turns, granting, read),
+    batches.coalesce(question, batches, granting, read),
+    batches.coalesce(question, batches, granting, read),
   ]
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })
@@ -142,13 +142,13 @@ test('who comes while Redis is asked shares the next turn; it goes out also when
   const hanging = Promise.withResolvers<string[]>()
   const asked: string[] = []
   const slow = withSlowAnswer(hanging.promise, asked, redis)
-  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
-  const first = turns.event(eventId, 0)
+  const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
+  const first = batches.event(eventId, 0)
   await new Promise(setImmediate)
-  const second = turns.event(eventId, 0)
+  const second = batches.event(eventId, 0)
   await new Promise(setImmediate)
   expect(asked).toHaveLength(1)
-  const third = turns.event(eventId, 0)
+  const third = batches.event(eventId, 0)
 
   hanging.reject(new Error('Command timed out'))
   await expect(first).rejects.toThrow('timed out')
@@ -159,19 +159,19 @@ test('who comes while Redis is asked shares the next turn; it goes out also when
 test('in a cluster a node that hangs holds nobody up', async () => {
   const asked: string[] = []
   const slow = withSlowAnswer(new Promise(() => {}), asked, Cluster.prototype)
-  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
-  turns.event(eventId, 0).catch(() => undefined)
+  const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
+  batches.event(eventId, 0).catch(() => undefined)
   await new Promise(setImmediate)
-  expect(await turns.event(eventId, 0)).toEqual(mark(8))
+  expect(await batches.event(eventId, 0)).toEqual(mark(8))
 })
 
 test('without Redis nothing is taken, and that is told as one failure', async () => {
   const broken: WholeRedis = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
   })
-  const turns = openRedisTurns({ redis: broken, keys, topics, breaker }, limits)
+  const batches = openRequestBatches({ redis: broken, keys, topics, breaker }, limits)
   const before = failures
-  const taking = [turns.takeRequest(organizationId), turns.takeRequest(organizationId)]
+  const taking = [batches.takeRequest(organizationId), batches.takeRequest(organizationId)]
   expect(await Promise.all(taking.map(({ taken }) => taken))).toEqual([undefined, undefined])
   expect(failures - before).toBe(1)
 })
@@ -185,11 +185,11 @@ test('a batch that is too slow fails, and after two in a row Redis is not asked'
     },
   })
   const breaker = openBreaker({ redis: slow, onFailure: () => {} })
-  const turns = openRedisTurns({ redis: slow, keys, topics, breaker }, limits)
+  const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
   for (const isOpen of [false, true]) {
-    await expect(turns.event(eventId, 0)).rejects.toThrow('too slow')
+    await expect(batches.event(eventId, 0)).rejects.toThrow('too slow')
     expect(breaker.isOpen()).toBe(isOpen)
   }
-  await expect(turns.event(eventId, 0)).rejects.toThrow('not asked')
+  await expect(batches.event(eventId, 0)).rejects.toThrow('not asked')
   expect(asked).toBe(2)
 })

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { AnswerProblem } from './answerProblem.ts'
+import { badEncoding } from './checkRequest.ts'
+import { answerClientError } from './clientError.ts'
+import type { Hook } from './cors.ts'
+
+/** A request that has not arrived completely after this time is answered with 408. */
+const requestTimeoutMs = 10_000
+
+export type ServerOptions = {
+  maxConnections: number
+  /** Called when a connection is closed because there are too many. */
+  onDrop: () => void
+  answerProblem: AnswerProblem
+  cors: Hook | undefined
+  isKnownPath: (path: string) => boolean
+}
+
+/** Creates the fastify instance with its limits; every error on the way to a route is a problem of the API. */
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { maxConnections, onDrop, answerProblem, cors, isKnownPath } = options
+  const app = fastify({
+    // Fastify's log costs time on each request; answerProblem logs unexpected errors.
+    logger: false,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
+    return503OnClosing: false,
+    // Node would answer a request without Host itself, without a problem body or X-Request-Id.
+    // It checks its list of connections every 30 s by default: a limit of 10 s could take 40 s.
+    http: {
+      requireHostHeader: false,
+      connectionsCheckingInterval: 1_000,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+    },
+    bodyLimit: 1_024,
+    connectionTimeout: 60_000,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    routerOptions: { maxParamLength: 16_384, querystringParser: keepText },
+    // Called for a path that the router cannot decode, before any hook.
+    frameworkErrors: (_error, request, reply) => {
+      const answer = () =>
+        answerProblem(badEncoding('path'), request as FastifyRequest, reply as FastifyReply)
+      if (cors === undefined) answer()
+      else cors(request as FastifyRequest, reply as FastifyReply, answer)
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath),
+  }) as unknown as FastifyInstance
+
+  app.server.maxConnections = maxConnections
+  app.server.on('drop', onDrop)
+  // Node answers any expectation other than 100-continue with a bare 417; it may be ignored (RFC 9110).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  // Node closes idle connections once: one whose request is answered after that would keep the server open.
+  app.addHook('preClose', done => {
+    const timer = setInterval(() => app.server.closeIdleConnections(), 100)
+    app.server.once('close', () => clearInterval(timer))
+    done()
+  })
+  return app
+}
+
+/** parameters.ts parses the query, and remembers valid ones. */
+const keepText = (query: string) => query as never

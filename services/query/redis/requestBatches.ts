@@ -1,0 +1,115 @@
+import type { EventId, OrganizationId } from '@tally/contract'
+import type { EventVersion, ShardHash } from '@tally/read-models'
+import type { RateLimits } from '@tally/runtime'
+import { Cluster } from 'ioredis'
+import type { Grant, Permit } from '../permit.ts'
+import { type AskDeps, openAskBatch } from './askBatch.ts'
+import {
+  type Batch,
+  fail,
+  joinEvent,
+  joinRead,
+  joinShard,
+  joinTakers,
+  newBatch,
+  type Taken,
+} from './batch.ts'
+import type { Breaker } from './breaker.ts'
+
+/**
+ * What every hot request asks Redis for. Requests that arrive together make one request batch: one round trip, one read
+ * of each question, event and shard, and one script call per organization, so that more devices polling the same event
+ * cost neither Redis nor this process more.
+ */
+export type RequestBatches = {
+  /**
+   * Takes one request from an organization's window, together with the others of the batch, of which it is the one at
+   * `index`; undefined if Redis does not answer or refuses.
+   */
+  takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
+  /**
+   * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
+   * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
+   * process answered it before. The batch is still open then: every `shard` and `event` that `read` asks for before its
+   * first `await` is part of it. `read` gets the permit of the first that asks: the rate limit grants in the order of
+   * asking, so that if it refuses the first it refuses all.
+   */
+  coalesce<Reply>(
+    question: object,
+    by: object,
+    granting: Promise<Grant>,
+    read: (permit: Permit) => Promise<Reply>,
+  ): Promise<Reply>
+  /** A shard's hash with the published revision of this event. */
+  shard(shard: number, id: EventId): Promise<ShardHash>
+  /** The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash. */
+  event(id: EventId, shard: number): Promise<EventVersion | undefined>
+}
+
+/** How long a batch waits for the one before in a cluster: many times what its nodes take. */
+const clusterPatienceMs = 5
+
+/**
+ * Consecutive batches that must be too slow before Redis is not asked any more: a single one may be a hiccup of this
+ * machine.
+ */
+const mostLate = 2
+
+/**
+ * One batch collects requests while the one before is unanswered. It goes out when all requests that had arrived have
+ * joined it and the one before was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that
+ * a slow node does not delay the others.
+ */
+export function openRequestBatches(deps: AskDeps & { breaker: Breaker }, limits: RateLimits): RequestBatches {
+  const { redis, breaker } = deps
+  const isCluster = redis instanceof Cluster
+  const ask = openAskBatch(deps, limits)
+  let collecting: Batch | undefined
+  /** Set until the batch is answered or times out; meanwhile nothing is sent. */
+  let unanswered: Batch | undefined
+  let lateInARow = 0
+
+  const send = (): void => {
+    if (collecting === undefined || unanswered !== undefined) return
+    const batch = collecting
+    for (const read of batch.reads) read()
+    collecting = undefined
+    if (breaker.isOpen()) {
+      fail(batch, new Error('Redis is not asked: it was too slow'))
+      return
+    }
+    unanswered = batch
+    const sendNext = () => {
+      clearTimeout(timer)
+      if (unanswered !== batch) return
+      unanswered = undefined
+      setImmediate(send)
+    }
+    const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
+    const cancel = breaker.deadline(batch.sinceMs, () => {
+      lateInARow += 1
+      if (lateInARow >= mostLate) breaker.trip()
+      fail(batch, new Error('Redis is too slow'))
+      sendNext()
+    })
+    void ask(batch).then(() => {
+      if (cancel()) lateInARow = 0
+      sendNext()
+    })
+  }
+
+  const current = (): Batch => {
+    if (collecting === undefined) {
+      collecting = newBatch()
+      setImmediate(send)
+    }
+    return collecting
+  }
+
+  return {
+    takeRequest: id => joinTakers(current(), id),
+    coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
+    shard: (shard, id) => joinShard(current(), shard, id),
+    event: (id, shard) => joinEvent(current(), id, shard),
+  }
+}

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventId } from '@tally/contract'
+import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { Permit } from '../permit.ts'
+import type { Breaker } from '../redis/breaker.ts'
+import type { RequestBatches } from '../redis/requestBatches.ts'
+import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
+import type { Memory } from './memory.ts'
+import type { Watermarks } from './watermarks.ts'
+
+/** How long Redis is asked again if Postgres does not answer; a tick of the projector takes 0.4 s. */
+const lastReadMs = 800
+const lastRetryMs = 100
+
+export type HotReadsDeps = {
+  redis: ReadModelRedis
+  keys: RedisKeys
+  batches: RequestBatches
+  breaker: Breaker
+  watermarks: Pick<Watermarks, 'isBehind'>
+}
+
+/** Undefined if Redis fails or is too slow. */
+type Hot = RedisRead | undefined
+
+export type HotReads = {
+  /** Reads an event; once more if another request has seen something newer meanwhile. */
+  read(eventId: EventId, needs: Needs, permit: Permit): Promise<Hot>
+  /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
+  isCurrent(hot: Hot): hot is Read
+  /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
+  isDated(hot: Hot): hot is Read
+  /**
+   * The read to answer from if only Redis can: `hot`, or what `again` finds within 800 ms. After a restart of Postgres the
+   * projector publishes new watermarks within a tick, which is worth a short wait.
+   */
+  last(hot: Hot, again: () => Promise<Hot>): Promise<Hot>
+}
+
+/** Reads events from Redis, and compares them with what this process answered before and with Postgres's watermarks. */
+export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
+  const { breaker, watermarks } = deps
+  const fromRedis = openRedisSource(deps)
+  const isDated = (hot: Hot): hot is Read => isRead(hot) && memory.watermark(hot) !== null
+
+  return {
+    async read(eventId, needs, permit) {
+      for (let attempt = 0; ; attempt++) {
+        const sinceMs = performance.now()
+        const hot = await breaker.attempt(
+          () => fromRedis(eventId, needs, memory.head(eventId), permit),
+          sinceMs,
+        )
+        await permit
+        if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
+      }
+    },
+    isCurrent: (hot): hot is Read =>
+      isRead(hot) &&
+      !breaker.refusesWrites() &&
+      hot.asOfMs !== null &&
+      !hot.head.event.isScattered &&
+      !memory.isAhead(hot) &&
+      !watermarks.isBehind(hot.head.event.shard, hot.asOfMs),
+    isDated,
+    async last(hot, again) {
+      const isFinal = (read: Hot) => isDated(read) || read === 'missing'
+      const endMs = performance.now() + lastReadMs
+      let last = isFinal(hot) ? hot : await again()
+      while (!isFinal(last) && performance.now() < endMs) {
+        await sleep(lastRetryMs)
+        last = await again()
+      }
+      return last
+    },
+  }
+}
+
+export const isRead = (hot: Hot): hot is Read => typeof hot === 'object'
