@@ -1,6 +1,6 @@
 import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
 import { describeRedis, type Settings } from '@tally/runtime'
-import { openRedis, type Postgres } from '@tally/storage'
+import { openRedis, type Postgres, whenReady } from '@tally/storage'
 
 /** What a verification or a repair works on. */
 export type RepairParts = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
@@ -18,20 +18,20 @@ export async function withRedis<T>(
     readModelScripts,
   )
   try {
-    await ready(redis).catch(() => {
+    if (!(await connects(redis))) {
       const hosts = describeRedis(redisNodes)
       throw new Error(`Redis does not answer at ${hosts}: start it, or set REDIS_URL`)
-    })
+    }
     return await work({ redis, keys: redisKeys(redisPrefix) })
   } finally {
     redis.disconnect()
   }
 }
 
-async function ready(redis: ReadModelRedis): Promise<void> {
-  if (redis.status === 'ready') return
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => reject(new Error('too late')), patienceMs)
-  redis.once('ready', resolve)
-  await promise.finally(() => clearTimeout(timer))
+/** Whether Redis can be connected to within `patienceMs`, in any attempt. */
+async function connects(redis: ReadModelRedis): Promise<boolean> {
+  const deadline = performance.now() + patienceMs
+  for (let leftMs = patienceMs; leftMs > 0; leftMs = deadline - performance.now())
+    if (await whenReady(redis, Math.ceil(leftMs))) return true
+  return false
 }

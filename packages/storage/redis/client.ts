@@ -57,10 +57,14 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   return client as RedisClient & ScriptCalls<Scripts>
 }
 
-/** Resolves when the client is connected, or after `patienceMs`: what needs Redis goes another way meanwhile. */
-export async function whenReady(redis: RedisClient, patienceMs: number): Promise<void> {
-  if (redis.status === 'ready') return
-  await once(redis, 'ready', { signal: AbortSignal.timeout(patienceMs) }).catch(() => undefined)
+/**
+ * Waits until the client is connected, an attempt to connect fails, or `timeoutMs` have passed. Resolves to whether it
+ * is connected.
+ */
+export async function whenReady(redis: RedisClient, timeoutMs: number): Promise<boolean> {
+  if (redis.status !== 'ready')
+    await once(redis, 'ready', { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined)
+  return redis.status === 'ready'
 }
 
 function sentinelOptions(given: RedisSentinels) {

@@ -1,8 +1,8 @@
 import { accessKeys, accessScripts, copyKey, type StoredKey } from '@tally/access'
 import { describeRedis, type Settings } from '@tally/runtime'
-import { openRedis, type RedisClient } from '@tally/storage'
+import { openRedis, whenReady } from '@tally/storage'
 
-const patienceMs = 1_000
+const timeoutMs = 1_000
 
 /**
  * Copies a key that was just created or revoked to Redis, so that it holds there at once should Postgres go down.
@@ -13,13 +13,13 @@ export async function copyToRedis(settings: Settings, stored: StoredKey): Promis
     settings.redisNodes,
     {
       name: 'cli',
-      commandTimeoutMs: patienceMs,
+      commandTimeoutMs: timeoutMs,
       onError: () => {},
     },
     accessScripts,
   )
   try {
-    await ready(redis)
+    if (!(await whenReady(redis, timeoutMs))) throw new Error('not connected')
     await copyKey(redis, accessKeys(settings.redisPrefix), stored)
   } catch {
     const nodes = describeRedis(settings.redisNodes)
@@ -29,12 +29,4 @@ export async function copyToRedis(settings: Settings, stored: StoredKey): Promis
   } finally {
     redis.disconnect()
   }
-}
-
-/** Waits for the first connection; a first attempt that fails is enough to give up. */
-async function ready(redis: RedisClient): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => reject(new Error(`not connected within ${patienceMs} ms`)), patienceMs)
-  redis.once('ready', resolve).once('error', reject)
-  await promise.finally(() => clearTimeout(timer))
 }
