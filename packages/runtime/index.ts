@@ -1,5 +1,6 @@
 export * from './databaseUrl.ts'
 export * from './errors.ts'
+export * from './interval.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'
 export * from './metrics.ts'

@@ -3,22 +3,22 @@ import type { Postgres } from '@tally/storage'
 import { keepPublished } from '../copies/publish.ts'
 import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { hashSecret, parseToken } from '../keys/token.ts'
+import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 import { openKeyCache } from './keyCache.ts'
 import { followKeys } from './keyChanges.ts'
-import { type Log, openKeySource } from './keySource.ts'
+import { openKeySource } from './keySource.ts'
 import { openUsage } from './usage.ts'
 
 export type Authenticator = {
   /**
-   * The key of a token, or undefined where the token is absent, malformed, wrong, expired or revoked; not a
-   * promise when the process has the record at hand. Throws (or rejects with) AuthenticationUnavailable when
-   * neither Postgres nor Redis can tell.
+   * The key of a token; undefined if the token is absent, malformed, wrong, expired or revoked. Not a promise if the
+   * record is in the cache. Rejects with AuthenticationUnavailable if neither Postgres nor Redis answers.
    */
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
-  /** Notes that a key was used; written to Postgres within 70 s (decisions.md, Tokens). */
+  /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). */
   used(keyId: string): void
-  /** Writes what was noted and stops; the database and Redis stay open. */
+  /** Writes the recorded uses and stops; the caller closes the database and Redis. */
   close(): Promise<void>
 }
 
@@ -27,35 +27,34 @@ export type AuthenticatorDeps = {
   redis: AccessRedis
   keys: AccessKeys
   logger: Log
-  /** Hears of a key that was sent with its secret but is revoked or expired. */
+  /** Called with a key whose secret was right but which is revoked or expired. */
   onOver?: (key: ApiKey) => void
   /** The time of day in epoch milliseconds, for expiry and use. */
   now?: () => number
 }
 
 /**
- * Opens what tells whose a token is. Every process knows of a new or revoked key within 1 second (decisions.md,
- * Tokens): a poll every 0.3 s reads what changed, and a record is used only while the last poll began less than 0.9 s
- * ago.
+ * Finds the key that a token belongs to. Every process knows of a new or revoked key within 1 second (docs/api.md,
+ * Tokens): a poll every 0.3 s reads what changed, and a record is used only if the last poll began less than 0.9 s ago.
  */
-export function openAuthenticator(parts: AuthenticatorDeps): Authenticator {
-  const { now = Date.now, onOver = () => {} } = parts
-  const source = openKeySource(parts)
+export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const { now = Date.now, onOver = () => {} } = deps
+  const source = openKeySource(deps)
   const cache = openKeyCache(source)
-  const published = keepPublished(parts)
+  const published = keepPublished(deps)
   let hasPolled = false
   const stopFollowing = followKeys({
-    db: parts.db,
-    logger: parts.logger,
+    db: deps.db,
+    logger: deps.logger,
     onChanges: changes => {
       cache.follow(changes)
-      // Keys may be gone from Postgres: Redis must not answer for them should Postgres go down. Not after the first poll:
-      // the copies are being written anyway.
+      // Postgres may have lost keys, and Redis must not answer for those if Postgres goes down. The first poll needs no
+      // copying: the copies are being written at the start anyway.
       if (!changes.isContinued && hasPolled) published.publishAgain()
       hasPolled = true
     },
   })
-  const usage = openUsage({ ...parts, now })
+  const usage = openUsage({ ...deps, now })
 
   const judge = (stored: StoredKey | undefined, secret: string): ApiKey | undefined => {
     if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined

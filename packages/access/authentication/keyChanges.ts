@@ -1,12 +1,13 @@
+import { openInterval } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import type { StoredKey } from '../keys/apiKey.ts'
 import { fromRow, type KeyRow } from '../keys/store.ts'
-import type { Log } from './keySource.ts'
+import type { Log } from '../log.ts'
 
 const pollMs = 300
 /** If more keys change at once, starting with an empty cache is cheaper. */
-const mostChanges = 1_000
+const maxChanges = 1_000
 
 /**
  * The result of a poll: the keys that changed since the poll before. If not `isContinued`, the cache must be emptied,
@@ -21,8 +22,8 @@ export type KeyChanges = { beganMs: number; isContinued: boolean; changed: Store
 export type Position = { xmin: number; deletions: number; server: string }
 
 /**
- * Asks Postgres every 0.3 s which keys changed: one small query per process instead of one per key in use. No change is
- * missed, in whatever order the transactions commit; while a long transaction is open, some changes are reported again.
+ * Asks Postgres every 0.3 s which keys changed: one small query per process instead of one per key in use. It misses no
+ * change, in whatever order transactions commit; while a long transaction is open, it reports some changes repeatedly.
  * Returns a function that stops it.
  */
 export function followKeys({
@@ -35,28 +36,19 @@ export function followKeys({
   onChanges: (changes: KeyChanges) => void
 }): () => Promise<void> {
   let position: Position | undefined
-  let running: Promise<void> | undefined
 
   const poll = async () => {
     const beganMs = performance.now()
     const { changed, ...next } = await readChanges(db, position?.xmin)
-    const isContinued = continues(position, next) && changed.length <= mostChanges
+    const isContinued = continues(position, next) && changed.length <= maxChanges
     position = next
     onChanges({ beganMs, isContinued, changed })
   }
-  const run = () => {
-    running ??= poll()
-      .catch(error => logger.debug({ err: error }, 'changes of API keys not read; trying again'))
-      .finally(() => {
-        running = undefined
-      })
-  }
-  const timer = setInterval(run, pollMs)
-  run()
-  return async () => {
-    clearInterval(timer)
-    await running
-  }
+  const polls = openInterval(pollMs, poll, error =>
+    logger.debug({ err: error }, 'changes of API keys not read; trying again'),
+  )
+  void polls.run()
+  return polls.stop
 }
 
 /** Whether the later of two polls reports everything that changed between them. */
@@ -65,8 +57,8 @@ export function continues(before: Position | undefined, { xmin, deletions, serve
 }
 
 /**
- * The current position, and the keys that changed since another one (none without it); one statement, so that both come
- * from one snapshot.
+ * The current position, and the keys that changed since `since` (none if it is undefined). One statement, so that both
+ * come from one snapshot.
  */
 async function readChanges(
   db: Postgres,
@@ -83,7 +75,7 @@ left join (
   select * from api_keys
   where changed_by >= ${since ?? Number.MAX_SAFE_INTEGER}
   order by changed_by
-  limit ${mostChanges + 1}
+  limit ${maxChanges + 1}
 ) as changed on true`.execute(db)
   const [first] = rows
   if (first === undefined) throw new Error('the table api_key_deletions is empty')

@@ -1,47 +1,46 @@
+import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { LRUCache } from 'lru-cache'
 import { copyKey, formatCopy, readCopies } from '../copies/redisCopy.ts'
 import type { StoredKey } from '../keys/apiKey.ts'
 import { findKeys } from '../keys/store.ts'
+import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
-/** Neither Postgres nor Redis can tell whose a token is: the answer is a 503, not a 401. */
+/** Neither Postgres nor Redis answers, so a token cannot be checked: the answer is a 503, not a 401. */
 export class AuthenticationUnavailable extends Error {
   override readonly name = 'AuthenticationUnavailable'
   constructor(cause: unknown) {
-    super('neither Postgres nor Redis can tell whose this key is', { cause })
+    super('neither Postgres nor Redis answers: the API key cannot be checked', { cause })
   }
 }
 
-/** The part of a logger that this package needs. */
-export type Log = Record<'debug' | 'info' | 'warn', (fields: object, sentence: string) => void>
-
-/** What was found of some keys (a key that is not in it is unknown), and when it was asked for (performance.now). */
+/** The records of the keys that exist, and when the look-up began (performance.now). */
 export type Found = { keys: Map<string, StoredKey>; askedMs: number; from: 'postgres' | 'redis' }
 
 export type KeySource = {
   /** Looks keys up; rejects with AuthenticationUnavailable. */
   read(keyIds: string[]): Promise<Found>
-  /** Copies records to Redis, for when Postgres does not answer. */
+  /** Copies records to Redis, which answers while Postgres does not. */
   copy(found: Iterable<StoredKey>): void
-  /** Is called each time that Postgres answers again. */
+  /** `listener` is called each time Postgres answers again. */
   onRecovery(listener: () => void): void
 }
 
 /** A look-up that takes longer counts as failed. */
-const patienceMs = 300
-/** How long where Redis cannot tell either: better a slow answer than a 503. */
-const lastPatienceMs = 2_000
+const timeoutMs = 300
+/** The time-out if Redis does not answer either: a slow answer is better than a 503. */
+const lastTimeoutMs = 2_000
 /** Between two attempts while Postgres is down. */
 const probeEveryMs = 500
-/** Look-ups that Postgres still owes an answer to; no more are asked, so that a pool is not eaten up by them. */
+/** Limits the look-ups that wait for Postgres, so that they do not use up the pool. */
 const maxUnanswered = 3
 const copyAgainAfterMs = 60_000
 
 /**
- * Postgres, and while it does not answer, the copies in Redis. After a failure Redis answers at once, without
- * waiting for Postgres; every 0.5 s one look-up goes to Postgres too, and the first that it answers in time ends
- * that. What Postgres says is copied to Redis when changed, and at least once a minute while it is looked up.
+ * Looks keys up in Postgres and, while Postgres does not answer, in the copies in Redis. After a failure Redis answers
+ * without waiting for Postgres; every 0.5 s one look-up also goes to Postgres, and the first one answered in time ends
+ * that. Records from Postgres are copied to Redis when changed, and at least once a minute while they are looked up.
  */
 export function openKeySource({
   db,
@@ -60,16 +59,16 @@ export function openKeySource({
   let unanswered = 0
   let onRecovery = () => {}
 
-  async function askPostgres(keyIds: string[], patience = patienceMs): Promise<Found> {
-    if (unanswered >= maxUnanswered) throw new Error('Postgres still owes answers')
+  async function askPostgres(keyIds: string[], ms = timeoutMs): Promise<Found> {
+    if (unanswered >= maxUnanswered) throw new Error('too many look-ups wait for Postgres')
     const askedMs = performance.now()
     probeAtMs = askedMs + probeEveryMs
     unanswered++
     const answer = findKeys(db, keyIds).finally(() => unanswered--)
     try {
-      const found = await within(patience, answer)
+      const found = await timeout(ms, answer)
       recovered()
-      copyNews(found.values())
+      copyChanged(found.values())
       return { keys: found, askedMs, from: 'postgres' }
     } catch (error) {
       failed(error)
@@ -94,8 +93,8 @@ export function openKeySource({
     onRecovery()
   }
 
-  /** Best effort: a copy that was not written is written with the next look-up, or by publish.ts. */
-  function copyNews(found: Iterable<StoredKey>): void {
+  /** Best effort: a copy that could not be written is written by the next look-up, or by publish.ts. */
+  function copyChanged(found: Iterable<StoredKey>): void {
     for (const stored of found) {
       const { keyId } = stored.key
       const text = formatCopy(stored)
@@ -117,25 +116,15 @@ export function openKeySource({
       try {
         return await askRedis(keyIds)
       } catch {
-        // Nobody else can tell: Postgres may only be slow.
-        return askPostgres(keyIds, lastPatienceMs).catch(error => {
+        // Postgres may only be slow.
+        return askPostgres(keyIds, lastTimeoutMs).catch(error => {
           throw new AuthenticationUnavailable(error)
         })
       }
     },
-    copy: copyNews,
+    copy: copyChanged,
     onRecovery(listener) {
       onRecovery = listener
     },
-  }
-}
-
-async function within<T>(patience: number, answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${patience} ms`)), patience)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

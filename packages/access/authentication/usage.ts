@@ -1,51 +1,46 @@
+import { openInterval } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { touchKeys } from '../keys/store.ts'
-import type { Log } from './keySource.ts'
+import type { Log } from '../log.ts'
 
 const minuteMs = 60_000
 const flushEveryMs = 10_000
 
-type Parts = { db: Postgres; logger: Log; now: () => number }
+type Deps = { db: Postgres; logger: Log; now: () => number }
 
 /**
- * Collects when keys were used and writes it every 10 s, in one statement, once for each key and minute; so a
- * use is in Postgres within 70 s (decisions.md, Tokens). What cannot be written is kept for the next time.
+ * Collects when keys were used. Every 10 s one statement writes the new minutes, so a use is in Postgres within 70 s
+ * (docs/api.md, Tokens). What cannot be written is kept for the next time.
  */
-export function openUsage({ db, logger, now }: Parts) {
+export function openUsage({ db, logger, now }: Deps) {
   const written = new Map<string, number>()
-  let noted = new Map<string, number>()
-  let flushing: Promise<void> | undefined
+  let unwritten = new Map<string, number>()
 
-  const flushNoted = async () => {
-    const batch = noted
+  const write = async () => {
+    const batch = unwritten
     if (batch.size === 0) return
-    noted = new Map()
+    unwritten = new Map()
     try {
       await touchKeys(db, batch)
       for (const [keyId, minute] of batch) written.set(keyId, minute)
     } catch (error) {
-      for (const [keyId, minute] of batch) if (!noted.has(keyId)) noted.set(keyId, minute)
-      logger.debug({ err: error, keys: batch.size }, 'last use of API keys not written; trying again')
+      for (const [keyId, minute] of batch) if (!unwritten.has(keyId)) unwritten.set(keyId, minute)
+      throw error
     }
   }
-  const flush = () => {
-    flushing ??= flushNoted().finally(() => {
-      flushing = undefined
-    })
-    return flushing
-  }
-  const timer = setInterval(flush, flushEveryMs)
+  const flushes = openInterval(flushEveryMs, write, error =>
+    logger.debug({ err: error, keys: unwritten.size }, 'last use of API keys not written; trying again'),
+  )
 
   return {
     note(keyId: string): void {
       const nowMs = now()
       const minute = nowMs - (nowMs % minuteMs)
-      if (written.get(keyId) !== minute) noted.set(keyId, minute)
+      if (written.get(keyId) !== minute) unwritten.set(keyId, minute)
     },
     async close(): Promise<void> {
-      clearInterval(timer)
-      await flushing
-      await flush()
+      await flushes.stop()
+      await flushes.run()
     },
   }
 }

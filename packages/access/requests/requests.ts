@@ -1,55 +1,54 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Log } from '../authentication/keySource.ts'
+import { openInterval } from '@tally/runtime'
 import type { ApiKey } from '../keys/apiKey.ts'
+import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
-/** Requests are kept by five minutes: an hour is told in twelve pieces, a day in 288. */
+/** Requests are kept in pieces of five minutes: 12 for an hour, 288 for a day. */
 const pieceMs = 5 * 60_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const keptSeconds = (dayMs + 2 * hourMs) / 1000
 const flushEveryMs = 5_000
-/** Commands that go out together: few enough to be answered within a command's time-out. */
-const together = 500
+/** Commands that are sent together: few enough to be answered within one command timeout. */
+const commandsAtOnce = 500
 
 export type RequestCounts = {
-  /** Counts a request of a key by its answer's status: an addition in memory, nothing else. */
+  /** Counts a request of a key by its answer's status: an addition in memory, no call to Redis. */
   note(key: ApiKey, status: number): void
-  /** Writes what was noted and stops; Redis stays open. */
+  /** Writes the remaining counts and stops; the caller closes Redis. */
   close(): Promise<void>
 }
 
-type Parts = { redis: AccessRedis; keys: AccessKeys; logger: Log; now?: () => number }
-type Noted = { organizationId: OrganizationId; byStatus: Map<number, number> }
+type Deps = { redis: AccessRedis; keys: AccessKeys; logger: Log; now?: () => number }
+type Counted = { organizationId: OrganizationId; byStatus: Map<number, number> }
 
 /**
- * Counts requests by key and status in memory and adds them every 5 s to hashes in Redis, one for each organization
- * and five minutes, which are forgotten after 26 hours. Never a call to Redis for a request. What could not be
- * written is tried again with what came since; it is then told of the later five minutes. Redis that is lost takes
- * its figures with it: they are for people to look at.
+ * Counts requests by key and status in memory. Every 5 s the counts are added to hashes in Redis, one per organization
+ * and five minutes, which expire after 26 hours. Counts that could not be written are added with later ones, and then
+ * belong to the later five minutes. If Redis loses its data, the counts are lost too: they are only shown to people.
  */
-export function openRequestCounts({ redis, keys, logger, now = Date.now }: Parts): RequestCounts {
-  let noted = new Map<string, Noted>()
-  let flushing: Promise<void> | undefined
+export function openRequestCounts({ redis, keys, logger, now = Date.now }: Deps): RequestCounts {
+  let unwritten = new Map<string, Counted>()
 
   const add = (keyId: string, organizationId: OrganizationId, status: number, count: number) => {
-    let entry = noted.get(keyId)
+    let entry = unwritten.get(keyId)
     if (entry === undefined) {
       entry = { organizationId, byStatus: new Map() }
-      noted.set(keyId, entry)
+      unwritten.set(keyId, entry)
     }
     entry.byStatus.set(status, (entry.byStatus.get(status) ?? 0) + count)
   }
 
-  const flushNoted = async () => {
-    if (noted.size === 0 || redis.status !== 'ready') return
+  const write = async () => {
+    if (unwritten.size === 0 || redis.status !== 'ready') return
     const piece = Math.floor(now() / pieceMs)
-    const rows = [...noted].flatMap(([keyId, { organizationId, byStatus }]) =>
+    const rows = [...unwritten].flatMap(([keyId, { organizationId, byStatus }]) =>
       [...byStatus].map(([status, count]) => ({ keyId, organizationId, status, count })),
     )
-    noted = new Map()
-    for (let from = 0; from < rows.length; from += together) {
-      const part = rows.slice(from, from + together)
+    unwritten = new Map()
+    for (let from = 0; from < rows.length; from += commandsAtOnce) {
+      const part = rows.slice(from, from + commandsAtOnce)
       const written = await Promise.allSettled(
         part.map(({ keyId, organizationId, status, count }) =>
           redis.hincrby(keys.requests(organizationId, piece), `${keyId}:${status}`, count),
@@ -61,34 +60,27 @@ export function openRequestCounts({ redis, keys, logger, now = Date.now }: Parts
       await Promise.all([...hashes].map(hash => redis.expire(hash, keptSeconds)))
     }
   }
-  const flush = () => {
-    flushing ??= flushNoted()
-      .catch(error => logger.debug({ err: error }, 'counts of requests not written; trying again'))
-      .finally(() => {
-        flushing = undefined
-      })
-    return flushing
-  }
-  const timer = setInterval(flush, flushEveryMs)
+  const flushes = openInterval(flushEveryMs, write, error =>
+    logger.debug({ err: error }, 'counts of requests not written; trying again'),
+  )
 
   return {
     note: (key, status) => add(key.keyId, key.organizationId, status, 1),
     async close() {
-      clearInterval(timer)
-      await flushing
-      await flush()
+      await flushes.stop()
+      await flushes.run()
     },
   }
 }
 
-/** Requests by status, by key id: of about the last hour, and of about the last day; and all of each hour. */
+/** Requests by key id and status in about the last hour and the last day, and the total of each hour. */
 export type KeyRequests = {
   hour: Map<string, Map<number, number>>
   day: Map<string, Map<number, number>>
   byHour: { startsAt: number; requests: number }[]
 }
 
-/** What an organization's keys asked in the day before `nowMs`. Rejects where Redis does not answer. */
+/** Reads the requests of an organization's keys in the day before `nowMs`. Rejects if Redis does not answer. */
 export async function readRequests(
   redis: AccessRedis,
   keys: AccessKeys,

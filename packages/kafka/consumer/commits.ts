@@ -1,3 +1,4 @@
+import { openInterval } from '@tally/runtime'
 import type { Consumer } from 'kafkajs'
 import { OffsetTable } from '../log/offsetTable.ts'
 
@@ -12,7 +13,6 @@ export type Commits = { add(topic: string, partition: number, next: number): voi
  */
 export function commitLater(consumer: Consumer): Commits {
   const pending = new OffsetTable<number>()
-  let running: Promise<void> | undefined
   const flush = async (): Promise<void> => {
     const offsets = pending
       .entries()
@@ -20,16 +20,11 @@ export function commitLater(consumer: Consumer): Commits {
     pending.clear()
     if (offsets.length > 0) await consumer.commitOffsets(offsets).catch(() => undefined)
   }
-  const timer = setInterval(() => {
-    running ??= flush().finally(() => {
-      running = undefined
-    })
-  }, COMMIT_EVERY_MS)
+  const flushes = openInterval(COMMIT_EVERY_MS, flush, () => {})
   return {
     add: (topic, partition, next) => pending.set(topic, partition, next),
     async close() {
-      clearInterval(timer)
-      const last = (running ?? Promise.resolve()).then(flush)
+      const last = flushes.stop().then(flushes.run)
       await Promise.race([last, new Promise(resolve => setTimeout(resolve, LAST_COMMIT_MS).unref())])
     },
   }
