@@ -2,47 +2,40 @@ import { LRUCache } from 'lru-cache'
 import type { StoredKey } from '../keys/apiKey.ts'
 import type { KeyChanges } from './keyChanges.ts'
 import type { Found, KeySource } from './keySource.ts'
+import { openLookUps } from './lookUps.ts'
 
 /** A record older than this is looked up again when it is used; until then it is still served. */
 const freshMs = 400
 /** The same for a record whose changes are followed; reached only if the polls fail or are slow. */
 const followedFreshMs = 600
-/** Never used beyond it: a revoked key is refused within 1 s (decisions.md, Tokens), with room for a slow answer. */
+/** No record is used beyond this age: a revoked key is refused within 1 s (docs/api.md, Tokens), even by a slow answer. */
 const usableMs = 900
 const maxKnown = 50_000
-/** Ids that no key has; apart from the others, so that a flood of wrong tokens pushes no good key out. */
+/** Ids that no key has, apart from the others: a flood of wrong tokens must not evict good keys. */
 const maxUnknown = 10_000
-const maxBatch = 1_000
-const maxBatchesAtOnce = 2
 
-/** `isFollowed`: polls report every change since the record was read. */
 type Entry = {
   stored: StoredKey | undefined
   from: Found['from']
   askedMs: number
+  /** Whether polls report every change since the record was read. */
   isFollowed: boolean
-}
-type Waiting = {
-  /** A poll has reported a change of the key meanwhile. */
-  isOvertaken: boolean
-  promise: Promise<StoredKey | undefined>
-  resolve: (entry: Entry) => void
-  reject: (e: unknown) => void
 }
 
 /**
- * The keys' records as this process knows them. An id is looked up once however many wait for it, and all ids of one
- * turn of the event loop go out together: ids that are known to be keys first, two batches at once. A record stays
- * valid as long as polls (`follow`) report no change; if polls fail, each record is looked up again as it ages.
+ * The API keys as this process knows them.
+ *
+ * A record stays valid as long as polls (`follow`) report no change of it: its age counts from the last poll. A record
+ * that polls do not follow (read from Redis, or before the first poll) ages from its own look-up. Up to `freshMs` a
+ * record is served as it is; up to `usableMs` it is served and looked up again; an older one is looked up first.
+ *
+ * A look-up may return less than this process already knows: a poll may have reported a change after the look-up read
+ * the row, and a copy in Redis may be from before a revocation. Then what is known stays.
  */
 export function openKeyCache(source: KeySource) {
   const known = new LRUCache<string, Entry>({ max: maxKnown })
   const unknown = new LRUCache<string, Entry>({ max: maxUnknown })
-  const pending = new Map<string, Waiting>()
-  const urgent = new Set<string>()
-  const ordinary = new Set<string>()
-  let batches = 0
-  let isScheduled = false
+  const lookUps = openLookUps(source, keep)
   /** When the last poll began: changes committed before that are in the cache. */
   let followedMs = Number.NEGATIVE_INFINITY
   /** Records read from Postgres since then are followed by later polls. */
@@ -53,73 +46,20 @@ export function openKeyCache(source: KeySource) {
     unknown.clear()
   })
 
-  function lookUp(keyId: string): Promise<StoredKey | undefined> {
-    const waiting = pending.get(keyId)
-    if (waiting !== undefined) return waiting.promise
-    const { promise, resolve, reject } = Promise.withResolvers<StoredKey | undefined>()
-    pending.set(keyId, { promise, isOvertaken: false, resolve: entry => resolve(entry.stored), reject })
-    if (known.has(keyId)) urgent.add(keyId)
-    else ordinary.add(keyId)
-    schedule()
-    return promise
-  }
-
-  function schedule(): void {
-    if (isScheduled || batches >= maxBatchesAtOnce || urgent.size + ordinary.size === 0) return
-    isScheduled = true
-    setImmediate(() => {
-      isScheduled = false
-      void readBatch(takeBatch()).finally(schedule)
-      schedule()
-    })
-  }
-
-  function takeBatch(): string[] {
-    const batch: string[] = []
-    for (const queue of [urgent, ordinary]) {
-      for (const keyId of queue) {
-        if (batch.length === maxBatch) return batch
-        queue.delete(keyId)
-        batch.push(keyId)
-      }
-    }
-    return batch
-  }
-
-  async function readBatch(keyIds: string[]): Promise<void> {
-    batches++
-    try {
-      const { keys, from, askedMs } = await source.read(keyIds)
-      const isFollowed = from === 'postgres' && askedMs >= followedSinceMs
-      for (const keyId of keyIds) settle(keyId, { stored: keys.get(keyId), from, askedMs, isFollowed })
-    } catch (error) {
-      for (const keyId of keyIds) take(keyId)?.reject(error)
-    } finally {
-      batches--
-    }
-  }
-
-  function settle(keyId: string, entry: Entry): void {
-    const before = known.get(keyId)?.stored
-    // A copy in Redis may be from before the key was revoked; what is revoked stays so.
-    const isOlder = before !== undefined && before.key.revokedAt !== null && entry.from === 'redis'
-    // The look-up may have read the key before a change that a poll has reported meanwhile.
-    const overtaking = pending.get(keyId)?.isOvertaken === true ? known.get(keyId) : undefined
-    const latest = overtaking ?? (isOlder ? { ...entry, stored: before } : entry)
-    const [holds, other] = latest.stored === undefined ? [unknown, known] : [known, unknown]
-    holds.set(keyId, latest)
+  function keep(keyId: string, { keys, from, askedMs }: Found, isOvertaken: boolean): StoredKey | undefined {
+    const isFollowed = from === 'postgres' && askedMs >= followedSinceMs
+    const found: Entry = { stored: keys.get(keyId), from, askedMs, isFollowed }
+    const entry = (isOvertaken ? known.get(keyId) : undefined) ?? keepRevoked(known.get(keyId), found)
+    const [holds, other] = entry.stored === undefined ? [unknown, known] : [known, unknown]
+    holds.set(keyId, entry)
     other.delete(keyId)
-    take(keyId)?.resolve(latest)
+    return entry.stored
   }
 
-  function take(keyId: string): Waiting | undefined {
-    const waiting = pending.get(keyId)
-    pending.delete(keyId)
-    return waiting
-  }
+  const lookUp = (keyId: string) => lookUps.request(keyId, known.has(keyId))
 
   return {
-    /** The record of a key, undefined for an id that no key has; a promise where it has to be looked up. */
+    /** The record of a key, undefined for an id that no key has; a promise if the id has to be looked up. */
     get(keyId: string): StoredKey | undefined | Promise<StoredKey | undefined> {
       const entry = known.get(keyId) ?? unknown.get(keyId)
       if (entry === undefined) return lookUp(keyId)
@@ -139,17 +79,23 @@ export function openKeyCache(source: KeySource) {
         followedSinceMs = performance.now()
       }
       followedMs = beganMs
-      const news = changed.filter(
-        ({ key: { keyId } }) => known.has(keyId) || unknown.has(keyId) || pending.has(keyId),
+      const used = changed.filter(
+        ({ key: { keyId } }) => known.has(keyId) || unknown.has(keyId) || lookUps.isPending(keyId),
       )
-      for (const stored of news) {
+      for (const stored of used) {
         const { keyId } = stored.key
         known.set(keyId, { stored, from: 'postgres', askedMs: beganMs, isFollowed: true })
         unknown.delete(keyId)
-        const waiting = pending.get(keyId)
-        if (waiting !== undefined) waiting.isOvertaken = true
+        lookUps.overtake(keyId)
       }
-      source.copy(news)
+      source.copy(used)
     },
   }
+}
+
+/** What was found, unless it is a copy in Redis from before the key was revoked. */
+function keepRevoked(before: Entry | undefined, found: Entry): Entry {
+  const isOlder =
+    found.from === 'redis' && before?.stored !== undefined && before.stored.key.revokedAt !== null
+  return isOlder ? { ...found, stored: before.stored } : found
 }
