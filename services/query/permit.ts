@@ -1,4 +1,4 @@
-/** What the rate limit says to one request (decisions.md, Rate limit). */
+/** The rate limit's decision on one request (docs/api.md, Rate limit). */
 export type Grant = { granted: boolean; limit: number; remaining: number; resetMs: number }
 
 /** The rate limit has refused all requests that share a read: the read stops, and no request waits for it. */
@@ -16,7 +16,7 @@ export function permitOf(granting: Promise<Grant>): Permit {
   const permit = granting.then(({ granted }) => {
     if (!granted) throw new Refused()
   })
-  // A read that ends before does not need it.
+  // A read that has ended does not await it.
   permit.catch(() => undefined)
   return permit
 }

@@ -3,7 +3,7 @@ import type { SharedReads } from './postgres/sharedReads.ts'
 import type { EventList } from './views/eventList.ts'
 import type { EventViews } from './views/eventViews.ts'
 
-/** What the endpoints read from. */
+/** The sources that endpoints read from. */
 export type Readers = {
   views: EventViews
   list: EventList

@@ -2,7 +2,7 @@ import { answers } from '@tally/runtime'
 import type { Postgres, RedisClient } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** Both together stay below 1 s, Kubernetes's default time-out of a probe. */
+/** For each of the two: together they stay below 1 s, the default timeout of a Kubernetes probe. */
 const patienceMs = 400
 
 /**

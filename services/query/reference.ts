@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { type ProblemType, problemTypes, RequestProblem } from './http/problems.ts'
 
 /**
- * What needs no token and costs nothing: the OpenAPI document, the reference page, which loads nothing from any
- * other host, and a page of help for each problem.
+ * Registers the routes that need no token and do not count against the rate limit: the OpenAPI document, the reference
+ * page, which loads nothing from other hosts, and a help page for each problem.
  */
 export async function registerReference(app: FastifyInstance): Promise<void> {
   const document = openApiDocument()
@@ -16,7 +16,7 @@ export async function registerReference(app: FastifyInstance): Promise<void> {
   await app.register(swagger, { mode: 'static', specification: { document: document as never } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    // No `upgrade-insecure-requests`: the page also has to work where the API is served without TLS.
+    // Without `upgrade-insecure-requests`: the page must also work if the API is served without TLS.
     staticCSP:
       "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'self'",
     uiConfig: {
@@ -46,7 +46,7 @@ function helpPage(type: ProblemType): string {
 <style>body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
 <h1>${status} ${title}</h1>
 <p>${text}</p>
-<p><a href="/docs">Reference of the API</a></p>
+<p><a href="/docs">API reference</a></p>
 </html>
 `
 }

@@ -16,22 +16,22 @@ import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
-/** When a hanging command is abandoned; requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
+/** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
 const redisTimeoutMs = 1_000
 
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */
 const readConnections = 8
-/** How long closing waits for a part that hangs: all of them together stay below the 10 s of commands.md. */
+/** How long closing waits for a part that hangs: all together stay below the 10 s of docs/operations.md, Commands. */
 const hangsMs = 1_000
-/** How long requests may take to be answered once the process is ending. */
+/** How long requests in flight may take once the process is ending. */
 const lastAnswersMs = 5_000
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 /** Connections for keys, the rate limit and polls. */
 const authConnections = 4
 
 /**
- * Opens all parts of a query process and starts it; it keeps nothing that another one would need. It waits for neither
- * Redis nor Postgres, and ends if Postgres answers with another schema version.
+ * Opens what a query process needs and starts it. The process holds no state that another one would need. It does not wait
+ * for Redis or Postgres, and ends if Postgres answers with another schema version.
  */
 export async function startQuery(
   settings: Settings,
@@ -50,7 +50,7 @@ export async function startQuery(
   const onFailure = (error: unknown) => {
     if (error instanceof Refused) return
     metrics.failures.inc()
-    logger.debug({ err: error }, 'a part does not answer')
+    logger.debug({ err: error }, 'Redis or Postgres failed')
   }
 
   const openPool = (max: number) => {
@@ -131,7 +131,7 @@ export async function startQuery(
     },
   )
   lifecycle.onRelease('api', () => app.close(), lastAnswersMs)
-  // The first requests count in Redis like all others, if it is there.
+  // So that the first requests are counted in Redis like all others.
   await whenReady(redis, 2_000)
   const { host, port } = settings.query
   const address = await app.listen({ host, port })

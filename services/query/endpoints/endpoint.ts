@@ -14,8 +14,8 @@ export type Asked<Name extends EndpointName> = {
 }
 
 /**
- * One endpoint: a name of the contract and its read. `early` reads cost so little that they begin before the rate
- * limit has answered, in the same round trip to Redis; from there on they wait for its permit.
+ * One endpoint: its name in the contract and its read. `early` reads cost so little that they begin before the rate limit
+ * has answered, in the same round trip to Redis; whatever costs more waits for its permit.
  */
 export type EndpointRead<Name extends EndpointName = EndpointName> = {
   name: Name
@@ -23,7 +23,7 @@ export type EndpointRead<Name extends EndpointName = EndpointName> = {
   read(readers: Readers, asked: Asked<Name>): Promise<Answer>
 }
 
-/** Binds a read to its endpoint; the list in `index.ts` holds all of them. */
+/** Binds a read to its endpoint; `index.ts` lists all of them. */
 export function endpointRead<Name extends EndpointName>(read: EndpointRead<Name>): EndpointRead {
   return read as unknown as EndpointRead
 }

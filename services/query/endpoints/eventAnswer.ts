@@ -7,13 +7,13 @@ import type { Readers } from '../readers.ts'
 import type { Answered } from '../views/answers.ts'
 import type { Question } from '../views/question.ts'
 
-/** One 404 for every reason, that tells none of them (decisions.md, Problem body). */
+/** One 404 for every reason, which does not say which (docs/api.md, Problem body). */
 export const notFound = () => new RequestProblem('not-found')
 
-/** The part of a request that says whose event is asked about. */
+/** The part of a request that identifies the event. */
 export type AskedEvent = { key: ApiKey; params: { eventId: EventId }; permit: Permit }
 
-/** Asks a question to the event of a request, if its key may see it; a 404 for whatever is not there for it. */
+/** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
 export async function askEvent(
   { views }: Readers,
   { key, params: { eventId }, permit }: AskedEvent,
@@ -25,7 +25,7 @@ export async function askEvent(
   return answered
 }
 
-/** As `askEvent`, as a whole answer. */
+/** As `askEvent`, with a complete answer. */
 export async function answerEvent(readers: Readers, asked: AskedEvent, question: Question): Promise<Answer> {
   const { plan, composed, asOfMs } = await askEvent(readers, asked, question)
   const { eventId } = asked.params

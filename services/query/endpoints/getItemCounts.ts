@@ -4,7 +4,7 @@ import { planDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
 
-/** Items asked for must be on the event's menu, else 404 (public-api-v1.md 4.7). */
+/** The items must be on the event's menu, else 404 (docs/api.md, Endpoints). */
 export const getItemCounts = endpointRead({
   name: 'getItemCounts',
   early: true,

@@ -3,7 +3,7 @@ import { planDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
 
-/** Every number is 0 where no day can be resolved (decisions.md, Answers). */
+/** Every number is 0 if no day can be resolved (docs/api.md, Answers). */
 export const getKpis = endpointRead({
   name: 'getKpis',
   early: true,

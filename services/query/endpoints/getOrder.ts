@@ -5,7 +5,7 @@ import { endpointRead } from './endpoint.ts'
 import { notFound } from './eventAnswer.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
-/** An id that no order can have is a 404 like one that no order has (decisions.md, Parameters). */
+/** An id that no order can have is a 404, like one that no order has (docs/api.md, Parameters). */
 export const getOrder = endpointRead({
   name: 'getOrder',
   early: false,

@@ -5,7 +5,7 @@ import { documentOf, hasArea } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
 
-/** Made of the KPI documents of the event's last days (messages.md section 4). */
+/** Composed of the KPI documents of the event's last days (docs/records.md, Figures). */
 export const getSalesTrend = endpointRead({
   name: 'getSalesTrend',
   early: true,

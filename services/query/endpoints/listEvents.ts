@@ -2,7 +2,7 @@ import { noEventId } from '@tally/contract'
 import { compose } from '../views/composed.ts'
 import { endpointRead } from './endpoint.ts'
 
-/** All events of the organization; of a key bound to one event only that (public-api-v1.md 4.1). */
+/** All events of the organization; with a key bound to one event, only that (docs/api.md, Endpoints). */
 export const listEvents = endpointRead({
   name: 'listEvents',
   early: true,

@@ -5,7 +5,7 @@ import { endpointRead } from './endpoint.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
 /**
- * The total comes from the counters by status, never from counting orders (design.md, Read path), and the place of a deep
+ * The total comes from the counters by status, never from counting orders (docs/architecture.md, Read path), and the place of a deep
  * page from the order buckets: in one snapshot, so that they agree.
  */
 export const listOrders = endpointRead({

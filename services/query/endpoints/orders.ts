@@ -6,7 +6,7 @@ import { composeText } from '../views/composed.ts'
 import type { Question } from '../views/question.ts'
 import { type AskedEvent, askEvent } from './eventAnswer.ts'
 
-/** Whether the event lists what an order question names; nothing else of the event is needed. */
+/** The question whether the event lists what a request for orders names; no document is needed. */
 export const ifListed =
   (isListed: (event: Parameters<Question>[0]) => boolean): Question =>
   event =>
@@ -15,9 +15,9 @@ export const ifListed =
 type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
 
 /**
- * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (decisions.md,
- * When a part is down). `asOf` is that of the event's other answers, read before the orders, and never later than that of
- * the snapshot: true for these orders even after Postgres lost commits, and no later than what Redis can say next.
+ * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (docs/api.md, When a
+ * part is down). `asOf` is that of the event's other answers, read before the orders, and never later than that of the
+ * snapshot. So it holds for these orders even after Postgres lost commits, and the next answer from Redis is not earlier.
  * Equal questions (`key`) share one read.
  */
 export async function answerFromOrders(

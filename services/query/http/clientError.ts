@@ -46,7 +46,7 @@ function problemOf({ code }: ClientError, path: string, isKnownPath: (path: stri
   return isKnownPath(path) ? 'method-not-allowed' : 'not-found'
 }
 
-/** The path of a request line with any method, or undefined where there is none. */
+/** The path of a request line with any method; undefined if there is none. */
 function requestPath(packet: unknown): string | undefined {
   if (!Buffer.isBuffer(packet)) return undefined
   const target = /^[!#$%&'*+.^_`|~\w-]+ (\/\S*) HTTP\/1\.[01]\r?\n/.exec(

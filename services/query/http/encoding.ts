@@ -1,9 +1,9 @@
-/** The part of a request target that is not UTF-8 in percent-encoding: `path`, or the name of a parameter. */
+/** The part of a request target that is not percent-encoded UTF-8: `path`, or the name of a parameter. */
 export type BrokenPart = { parameter: string }
 
 /**
- * Finds broken percent-encoding, or an escape that is not UTF-8, anywhere in the path or the query
- * (decisions.md, Parameters: 400 before all other checks). Undefined where all is well.
+ * Finds broken percent-encoding, or an escape that is not UTF-8, in the path or the query (docs/api.md, Parameters: 400
+ * before all other checks); undefined if there is none.
  */
 export function findBrokenEncoding(target: string): BrokenPart | undefined {
   if (!target.includes('%')) return undefined
@@ -25,7 +25,7 @@ export function splitTarget(target: string): { path: string; query: string } {
     : { path: target.slice(0, index), query: target.slice(index + 1) }
 }
 
-/** Parameters by name; one that is given more than once has all its values, which no schema takes. */
+/** Parameters by name; a repeated one has all its values, which no schema accepts. */
 export function parseQuery(query: string): Record<string, string | string[]> {
   const parameters: Record<string, string | string[]> = Object.create(null)
   for (const pair of query.split('&')) {
@@ -34,7 +34,7 @@ export function parseQuery(query: string): Record<string, string | string[]> {
     const name = formDecode(index < 0 ? pair : pair.slice(0, index))
     const value = formDecode(index < 0 ? '' : pair.slice(index + 1))
     const earlier = parameters[name]
-    // No copy of the list for each value: thousands of them fit into one query.
+    // Not copied for each value: a query may hold thousands.
     if (Array.isArray(earlier)) earlier.push(value)
     else parameters[name] = earlier === undefined ? value : [earlier, value]
   }

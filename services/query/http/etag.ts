@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 
-/** A weak entity tag of what an answer says (decisions.md, Answers); `parts` leave generatedAt and asOf out. */
+/** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
 export function weakEtag(...parts: string[]): string {
   return `W/"${hash('sha256', parts.join('\n'), 'base64url').slice(0, 27)}"`
 }
 
-/** Whether an If-None-Match header matches: weak comparison, lists, `*` (RFC 9110, 13.1.2). */
+/** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2). */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true

@@ -1,11 +1,11 @@
 /**
- * The paths that have a GET route, for requests with another method: the router itself answers only for the
- * methods it was given.
+ * The paths that have a GET route, to answer requests with another method: the router knows only the methods that were
+ * registered.
  */
 export function knownPaths() {
   const patterns: RegExp[] = []
   return {
-    /** Notes a route's address, with fastify's `:name` and `*`. */
+    /** Adds a route's URL, with fastify's `:name` and `*`. */
     add(url: string): void {
       const pattern = url
         .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')

@@ -1,6 +1,6 @@
 import type { Problem } from '@tally/contract'
 
-/** Every problem that the API answers: its name in `type`, its status and what the help page says to do. */
+/** The problems of the API: the name in `type`, the status, and the help text, which is also the `detail`. */
 export const problemTypes = {
   'invalid-parameters': {
     status: 400,
@@ -58,7 +58,7 @@ export type ProblemType = keyof typeof problemTypes
 
 export type ParameterError = { parameter: string; message: string }
 
-/** Thrown anywhere in a request; the one error handler makes the answer of it. */
+/** Thrown anywhere in a request; answerProblem.ts answers it. */
 export class RequestProblem extends Error {
   readonly type: ProblemType
   readonly errors: ParameterError[] | undefined
@@ -75,7 +75,7 @@ export class RequestProblem extends Error {
   }
 }
 
-/** The body of a problem (decisions.md, Problem body); the same for every reason that one type stands for. */
+/** The body of a problem (docs/api.md, Problem body); it is the same for every reason that leads to a type. */
 export function problemBody(
   type: ProblemType,
   {
@@ -96,7 +96,7 @@ export function problemBody(
   }
 }
 
-/** A part is down that this answer needs; `Retry-After` is about what a part takes to come back. */
+/** The answer needs Redis or Postgres, which is down; `Retry-After` is about the time of a failover. */
 export function unavailable(): RequestProblem {
   return new RequestProblem('service-unavailable', { headers: { 'Retry-After': '2' } })
 }

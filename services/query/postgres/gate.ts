@@ -1,8 +1,8 @@
-/** Too many reads wait for Postgres, or this one has waited too long: the answer is a 503. */
+/** Too many reads wait for Postgres, or this one waited too long: the answer is a 503. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
   constructor() {
-    super('too many reads wait for Postgres')
+    super('too many reads are waiting for Postgres')
   }
 }
 

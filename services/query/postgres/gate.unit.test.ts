@@ -4,7 +4,7 @@ import { Overloaded, openGate } from './gate.ts'
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
-/** A gate, and work that runs until the test ends it. */
+/** A gate, with work that runs until the test ends it. */
 function open() {
   const gate = openGate({ places: 3, placesOfOne: 2, waitingOfOne: 2, waitMs: 1_000 })
   const begun: string[] = []
@@ -21,7 +21,7 @@ function open() {
   return { enter, begun, end }
 }
 
-test('an organization with many reads leaves places for others and waits its turn', async () => {
+test('an organization with many reads leaves places for others', async () => {
   const { enter, begun, end } = open()
   const all = ['a1', 'a2', 'a3', 'a4'].map(name => enter('a', name))
   void enter('b', 'b1')
@@ -37,7 +37,7 @@ test('an organization with many reads leaves places for others and waits its tur
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4'])
 })
 
-test('work that waits too long, or finds too much waiting, is refused, and a free place goes to the next', async () => {
+test('work that waits too long, or that arrives at a full queue, is refused, and a free place goes to the next', async () => {
   const { enter, begun, end } = open()
   void enter('a', 'a1')
   void enter('a', 'a2')

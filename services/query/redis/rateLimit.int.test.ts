@@ -28,7 +28,7 @@ function limiterOver(client: typeof redis, db = database.db) {
   return { takeRequest, breaker }
 }
 
-/** What each of five requests that come together is told, in their order. */
+/** The grants of five requests of one batch, in their order. */
 async function fiveTogether(client: typeof redis, id: OrganizationId) {
   const { takeRequest } = limiterOver(client)
   return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
@@ -42,25 +42,25 @@ const share = (granted: boolean, remaining: number) => ({
 })
 const oneByOne = [share(true, 2), share(true, 1), share(true, 0), share(false, 0), share(false, 0)]
 
-test('requests that come together are granted as if they had come one by one', async () => {
+test('requests of one batch are granted as if they had arrived one by one', async () => {
   const id = randomUUID() as OrganizationId
   await redis.hset(keys.organization(id), 'status', 'Trial')
   expect(await fiveTogether(redis, id)).toEqual(oneByOne)
 })
 
-test('where Redis does not know the organization, or does not answer, as many are granted, in any order', async () => {
+test('if Redis does not know the organization or does not answer, as many are granted, in any order', async () => {
   const broken = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
   })
   for (const client of [redis, broken]) {
-    const told = await fiveTogether(client, randomUUID() as OrganizationId)
+    const grants = await fiveTogether(client, randomUUID() as OrganizationId)
     expect(
-      told.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
+      grants.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
     ).toEqual(oneByOne)
   }
 })
 
-test('a process that loses Redis goes on counting from what Redis said last', async () => {
+test('a process that loses Redis continues counting from what Redis said last', async () => {
   const id = randomUUID() as OrganizationId
   await redis.hset(keys.organization(id), 'status', 'Trial')
   await database.db
@@ -74,7 +74,7 @@ test('a process that loses Redis goes on counting from what Redis said last', as
   expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
 })
 
-test('a process that loses Redis and Postgres goes on with the last limit, if it knows one', async () => {
+test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
   const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
   for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')
   const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {

@@ -22,12 +22,12 @@ type Window = { used: number; limit: number; endsAtMs: number }
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 
 /**
- * Counts requests per organization in Redis, exact over all query processes: status, window and count are one
- * script. With Redis down, each process counts for itself (decisions.md, When a part is down); with Postgres down as well,
- * by the limit that was last known. If none was, the request is a `service-unavailable`.
+ * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts in
+ * the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is down too,
+ * the last known limit applies; without one the request is a `service-unavailable`.
  */
 export function openRateLimiter(
-  parts: {
+  deps: {
     db: Postgres
     redis: ReadModelRedis
     keys: RedisKeys
@@ -36,10 +36,10 @@ export function openRateLimiter(
   },
   limits: RateLimits,
 ): RateLimiter {
-  const { db, batches, breaker } = parts
+  const { db, batches, breaker } = deps
   const ownWindows = new LRUCache<OrganizationId, Window>({ max: 100_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
-  const publish = onceInAWhile(id => publishOrganizations(parts, [id]))
+  const publish = onceInAWhile(id => publishOrganizations(deps, [id]))
 
   const readLimit = (id: OrganizationId): Promise<number> => {
     const last = ownWindows.get(id)
@@ -60,7 +60,7 @@ export function openRateLimiter(
     return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
   }
 
-  /** Remembers what Redis said of a window, so that a process that has to count for itself goes on from there. */
+  /** Remembers a window as Redis has it, so that a process that must count on its own continues from there. */
   const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void =>
     void ownWindows.set(id, { used: limit - remaining, limit, endsAtMs: performance.now() + resetMs })
 
@@ -73,8 +73,8 @@ export function openRateLimiter(
   }
 
   /**
-   * If Postgres fails or is slow too, by the last known limit. Without one asks Redis again: it may have been too slow only
-   * for a moment.
+   * If Postgres fails or is slow too, the last known limit applies. Without one, Redis is asked again: it may have been too
+   * slow only for a moment.
    */
   const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
     const here = takeHere(id)
@@ -98,19 +98,19 @@ export function openRateLimiter(
     return taken.then(reply => {
       if (reply === undefined) return takeWithoutRedis(id)
       if (reply === null) return publishAndTake(id)
-      // Once for all that asked together.
+      // Once for all requests of the batch.
       if (index === 0) note(id, reply)
       return grantOf(reply, index)
     })
   }
 }
 
-/** The share of the request at `index` among those that asked together: the first ones are granted. */
+/** The grant of the request at `index` of a batch: the first `granted` ones are granted. */
 function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
   return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
 }
 
-/** Shares one call per organization among all requests within a second of its start; a failure is not kept. */
+/** Shares one call per organization among all requests within a second of its start; failures are not kept. */
 function onceInAWhile<Result>(
   call: (id: OrganizationId) => Promise<Result>,
 ): (id: OrganizationId) => Promise<Result> {

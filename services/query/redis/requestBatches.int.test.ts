@@ -10,7 +10,7 @@ import { openRequestBatches } from './requestBatches.ts'
 const { redis, keys } = await testRedis()
 const topics = ['events', 'orders', 'refunds']
 let reads = 0
-/** The real client; only notes how often it is asked. */
+/** The real client, which also counts reads. */
 const counted: WholeRedis = Object.assign(Object.create(redis), {
   hmget: (key: string, ...fields: string[]) => {
     reads += 1
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await redis.hset(keys.organization(organizationId), 'status', 'ActiveDayPass')
 })
 
-test('requests of one turn are taken together, in the order they came', async () => {
+test('requests of one batch are taken together, in the order they arrived', async () => {
   const taking = Array.from({ length: 100 }, () => batches.takeRequest(organizationId))
 
   expect(taking.map(({ index }) => index)).toEqual(Array.from({ length: 100 }, (_, index) => index))
@@ -49,7 +49,7 @@ test('requests of one turn are taken together, in the order they came', async ()
   expect(new Set(others)).toEqual(new Set([taken]))
 })
 
-test('requests of one turn share one read, those of the next turn read anew', async () => {
+test('requests of one batch share one read, those of the next batch read again', async () => {
   await redis.hset(keys.event(eventId), 'revision', 7)
   const before = reads
   expect(
@@ -61,7 +61,7 @@ test('requests of one turn share one read, those of the next turn read anew', as
   expect(await batches.event(eventId, 0)).toEqual({ revision: 8, epoch: 3 })
 })
 
-test('the moment of a shard is the earliest of its topics, and none while one is missing', async () => {
+test('the watermark of a shard is the earliest of its topics, and null while one is missing', async () => {
   const shard = 4
   await redis.hset(keys.shard(shard), asOfField('events'), 3_000, asOfField('orders'), 2_000)
   expect(await batches.shard(shard, eventId)).toMatchObject({ asOfMs: null, epoch: 0 })
@@ -85,12 +85,12 @@ test('one read returns a shard’s hash with the published revision of each requ
   )
 })
 
-test('an event that Redis does not have has no revision, an organization that it does not know no grant', async () => {
+test('an event that Redis does not have has no revision, and an unknown organization gets no grant', async () => {
   expect(await batches.event(eventId, 0)).toBeUndefined()
   expect(await batches.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
 
-test('a question is read once in a turn for each key that asks it, and again in the next turn', async () => {
+test('a question is read once per batch for each key that asks it, and again in the next batch', async () => {
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
   const read = async () => ++asked
@@ -102,7 +102,7 @@ test('a question is read once in a turn for each key that asks it, and again in 
   expect(await reply(question, one)).toBe(4)
 })
 
-test('a read begins after the last one who shares it has asked, and what it asks of Redis goes out with the turn', async () => {
+test('a read begins after the last request that shares it has joined, and its commands go out with the batch', async () => {
   await redis.hset(keys.event(eventId), 'revision', 7)
   const question = {}
   const read = () => batches.event(eventId, 0)
@@ -117,7 +117,7 @@ test('a read begins after the last one who shares it has asked, and what it asks
   expect(reads - before).toBe(1)
 })
 
-test('why a read failed is told to all who share it', async () => {
+test('the error of a read goes to all requests that share it', async () => {
   const question = {}
   const read = () => {
     throw new Error('no such event')
@@ -129,7 +129,7 @@ test('why a read failed is told to all who share it', async () => {
   for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: 'rejected' })
 })
 
-/** Answers the first question when `hanging` says so, all others at once. */
+/** Answers the first read when `hanging` settles, all others at once. */
 function withSlowAnswer(hanging: Promise<string[]>, asked: string[], client: object): WholeRedis {
   const hmget = (key: string) => {
     asked.push(key)
@@ -138,7 +138,7 @@ function withSlowAnswer(hanging: Promise<string[]>, asked: string[], client: obj
   return Object.assign(Object.create(client), { hmget })
 }
 
-test('who comes while Redis is asked shares the next turn; it goes out also when the one before has failed', async () => {
+test('requests that arrive while Redis is asked share the next batch, which goes out even if the one before failed', async () => {
   const hanging = Promise.withResolvers<string[]>()
   const asked: string[] = []
   const slow = withSlowAnswer(hanging.promise, asked, redis)
@@ -156,7 +156,7 @@ test('who comes while Redis is asked shares the next turn; it goes out also when
   expect(asked).toHaveLength(2)
 })
 
-test('in a cluster a node that hangs holds nobody up', async () => {
+test('in a cluster a node that hangs does not delay the next batch', async () => {
   const asked: string[] = []
   const slow = withSlowAnswer(new Promise(() => {}), asked, Cluster.prototype)
   const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
@@ -165,7 +165,7 @@ test('in a cluster a node that hangs holds nobody up', async () => {
   expect(await batches.event(eventId, 0)).toEqual(mark(8))
 })
 
-test('without Redis nothing is taken, and that is told as one failure', async () => {
+test('without Redis nothing is taken, and one failure is reported', async () => {
   const broken: WholeRedis = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
   })

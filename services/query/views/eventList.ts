@@ -23,7 +23,7 @@ export type EventList = {
 type List = { revision: number; events: EventAnswer[] }
 
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
-export function openEventList(parts: {
+export function openEventList(deps: {
   db: Postgres
   redis: ReadModelRedis
   keys: RedisKeys
@@ -31,7 +31,7 @@ export function openEventList(parts: {
   shared: SharedReads
   onFailure: (error: unknown) => void
 }): EventList {
-  const { db, redis, keys, breaker, shared, onFailure } = parts
+  const { db, redis, keys, breaker, shared, onFailure } = deps
   /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })
 
@@ -52,14 +52,14 @@ export function openEventList(parts: {
       return document?.events ?? []
     })
 
-  /** The events if what Redis says is as new as it should be. */
+  /** The events if the list of Redis is as new as it should be. */
   const current = (id: OrganizationId, hot: List | 'missing' | undefined): EventAnswer[] | undefined => {
     if (typeof hot !== 'object' || breaker.refusesWrites() || hot.revision < (latest.peek(id) ?? 0)) return
     latest.set(id, hot.revision)
     return hot.events
   }
 
-  const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(parts, [id]))
+  const repair = (id: OrganizationId) => void breaker.attempt(() => publishOrganizations(deps, [id]))
 
   return {
     async read(id, permit) {
@@ -74,7 +74,7 @@ export function openEventList(parts: {
       } catch (error) {
         onFailure(error)
         if (typeof hot === 'object') return hot.events
-        // As in eventViews.ts: a Postgres that is only busy is no reason to wait for Redis.
+        // As in eventViews.ts: a Postgres that is only busy is not a reason to wait for Redis.
         if (!(error instanceof Overloaded)) breaker.rely()
         const again = await fromRedis(id)
         if (typeof again === 'object') return again.events

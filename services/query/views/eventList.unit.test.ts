@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Overloaded } from '../postgres/gate.ts'
 import { openEventList } from './eventList.ts'
 
-/** Asks for a list while Redis hangs and Postgres fails so; whether Redis was given more time. */
+/** Asks for a list while Redis hangs and Postgres fails with this error; returns whether Redis was given more time. */
 async function isReliedOn(error: Error): Promise<boolean> {
   let isRelied = false
   const list = openEventList({

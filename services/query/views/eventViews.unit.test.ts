@@ -7,7 +7,7 @@ import { type EventViewsDeps, openEventViews } from './eventViews.ts'
 import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
-/** The two sources: what they have is up to the test. */
+/** The two sources, with what each test puts into them. */
 const sources = vi.hoisted(() => ({
   redis: async (): Promise<unknown> => 'missing',
   postgres: async (): Promise<unknown> => undefined,
@@ -45,7 +45,7 @@ const granted = Promise.resolve()
 function open() {
   const attempt = async <Result>(call: () => Promise<Result>) =>
     sources.isRedisUp ? call().catch(() => undefined) : Promise.resolve(undefined)
-  const parts = {
+  const deps = {
     breaker: {
       attempt,
       rely() {
@@ -60,7 +60,7 @@ function open() {
     onFailure() {},
     listedEvents: async () => undefined,
   }
-  const views = openEventViews(parts as unknown as EventViewsDeps)
+  const views = openEventViews(deps as unknown as EventViewsDeps)
   return {
     views,
     async ask(permit = granted) {
@@ -105,7 +105,7 @@ test('a slow answer of Postgres does not get the watermark of a later one', asyn
   expect(await asked).toEqual(['revision 10', 1_000])
 })
 
-test('a Postgres that lost commits answers with its own watermark, and then Redis may say as little', async () => {
+test('a Postgres that lost commits answers with its own watermark, and then Redis may answer with the same', async () => {
   const { ask } = open()
   redisHas(read(20, 2_000))
   expect(await ask()).toEqual(['revision 20', 2_000])
@@ -131,7 +131,7 @@ test.each([
   expect((await ask())?.[1]).toBe(old.asOfMs)
 })
 
-test('documents as new as those of before keep the watermark that was answered, also if that of Redis has gone back', async () => {
+test('documents as new as before keep the watermark that was answered, even if that of Redis went back', async () => {
   const { ask } = open()
   redisHas(read(10, 2_000))
   await ask()
@@ -172,7 +172,7 @@ test('a refused request asks Postgres nothing and leaves nothing in memory', asy
   redisHas(read(10, 1_000))
   await expect(ask(refused)).rejects.toThrow()
   expect(sources.askedPostgres).toBe(0)
-  // Anything remembered would keep Redis from saying less.
+  // Anything remembered would reject what Redis has.
   redisHas(read(9, 900))
   expect(await ask()).toEqual(['revision 9', 900])
 })

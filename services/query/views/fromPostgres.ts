@@ -14,12 +14,12 @@ import type { DocumentTexts } from './question.ts'
 /** Answers all questions about one event from one snapshot; undefined if it is unknown or has no record yet. */
 export type PostgresSource = (eventId: EventId, asked: Needs[]) => Promise<Read | undefined>
 
-/** Documents that are composed at once: those of a day with 2,000 menu items have 200 kB. */
+/** How many documents are composed at once: those of a day with 2,000 menu items take 200 kB. */
 const together = 50
 
 /**
- * Reads an event from Postgres, in one snapshot and with the same composing as the projector, so that both
- * sources say the same; the watermark comes from that snapshot too.
+ * Reads an event from Postgres in one snapshot, with its watermark. The projector composes documents with the same
+ * functions, so that both sources agree.
  */
 export function openPostgresSource({ db, topics }: { db: Postgres; topics: string[] }): PostgresSource {
   return (eventId, asked) =>

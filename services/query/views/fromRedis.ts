@@ -42,15 +42,15 @@ export type RedisSource = (
 ) => Promise<RedisRead>
 
 const noDocuments: DocumentTexts = new Map()
-/** No answer is remembered under it: every document is needed. */
+/** No answer is remembered for it, so that every document is needed. */
 const noRevision = -1
 /** Each further round means that the event's record has changed since the last one. */
 const rounds = 3
 
 /**
- * Reads an event from its hash in Redis. A process that has answered this at the event's current revision pays one
- * round trip of two small replies (with the rate limit, and with all requests of the same batch); else the documents
- * come in a second one, all of one revision because one HMGET is atomic. The shard's hash is always read before the
+ * Reads an event from its hash in Redis. If the process has answered this question at the event's current revision, that
+ * costs one round trip of two small replies, shared with the rate limit and all requests of the batch. Otherwise a second
+ * one reads the documents, all of one revision because HMGET is atomic. The shard's hash is always read before the
  * event's: documents that are read later must contain what it claims.
  */
 export function openRedisSource({
@@ -91,7 +91,7 @@ export function openRedisSource({
         }
   }
 
-  /** The event's record; without one the shard is unknown, and the hash cannot be checked. */
+  /** The event's record. Without it the shard is unknown, so that the hash cannot be checked. */
   const readEvent = async (eventId: EventId): Promise<StoredEvent | undefined> => {
     const event = await redis.hget(keys.event(eventId), 'event')
     return event === null ? undefined : checked(JSON.parse(event) as StoredEvent, eventId)
@@ -130,7 +130,7 @@ export function openRedisSource({
   }
 }
 
-/** A reply is checked to be the one that was asked for: no event's bytes ever go out under another's name. */
+/** Checks that a reply is of the event that was asked for: no event's data may go out as another's. */
 function checked(event: StoredEvent, eventId: EventId): StoredEvent {
   if (event.eventId !== eventId) throw new Error('Redis answered with another event')
   return event

@@ -7,9 +7,9 @@ import type { Head, Read } from './fromRedis.ts'
 const rememberedEvents = 2_000
 const rememberedEntries = 100_000
 
-/** `epoch`: in which the watermark was told. */
+/** `epoch`: of the watermark. */
 type Remembered = { head: Head; asOfMs: number | null; epoch: number }
-/** What was remembered at one time; compared by identity. */
+/** What was remembered at a time; compared by identity. */
 export type Before = Remembered | undefined
 
 /**
@@ -21,16 +21,16 @@ export type Memory = {
   head(id: EventId): Head | undefined
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
-  /** Whether a read of Redis says less than was said before. */
+  /** Whether a read of Redis is behind an earlier answer. */
   isAhead(read: Read): boolean
   /**
    * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least as
    * new as then and Postgres lost no commits in between.
    */
   watermark(read: Read): number | null
-  /** Keeps what Redis said; call it only if it is not behind what was said before. */
+  /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
-  /** Keeps what Postgres said; if another read was kept meanwhile, the later of both. */
+  /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
 

@@ -13,21 +13,21 @@ import { type Composed, composeText } from './composed.ts'
 export type DocumentTexts = Map<DocumentName, string>
 
 /**
- * How one request is answered of one event: a key that names the answer among those of one revision, the
- * documents that it needs, and how it is made of them.
+ * How one request about one event is answered: a key that identifies the answer among those of one revision, the documents
+ * it needs, and how it is composed of them.
  */
 export type Plan = {
   key: string
-  /** What `meta.dayId` says; absent where it is not said. */
+  /** `meta.dayId`; absent on answers without it. */
   dayId?: number | null
   needs: DocumentName[]
   compose(documents: DocumentTexts): Composed
 }
 
-/** A request's question to an event; undefined where it names a day, area or item that is not the event's. */
+/** A request's question about an event; undefined if it names a day, area or item that is not the event's. */
 export type Question = (event: StoredEvent) => Plan | undefined
 
-/** A document that the plan has named as needed. */
+/** A document that the plan needs. */
 export function documentOf<Name extends View>(
   documents: DocumentTexts,
   view: Name,
@@ -35,13 +35,13 @@ export function documentOf<Name extends View>(
   areaId: number,
 ): DocumentOf[Name] {
   const text = documents.get(documentName(view, dayId, areaId))
-  if (text === undefined) throw new Error(`the document ${view} was not asked for`)
+  if (text === undefined) throw new Error(`the document ${view} was not requested`)
   return text === '' ? emptyDocument[view] : (JSON.parse(text) as DocumentOf[Name])
 }
 
 export type DayQuery = { dayId?: number | undefined; areaId?: number | undefined }
 
-/** The areas of an event that a request may name (public-api-v1.md section 4, Common rules). */
+/** The areas of an event that a request may name (docs/api.md, Parameters). */
 export const hasArea = ({ areas }: StoredEvent, areaId: number | undefined): boolean =>
   areaId === undefined || areas.some(area => area.areaId === areaId)
 
@@ -49,8 +49,8 @@ export const hasDay = ({ days }: StoredEvent, dayId: number | undefined): boolea
   dayId === undefined || days.some(day => day.dayId === dayId)
 
 /**
- * The plan of a question about one day, asked for or resolved, and one area or all: `toData` makes the answer's
- * data of the view's document; `whenNoDay` is the data where the event has no day (decisions.md, Answers).
+ * The plan of a question about one day, given or resolved, and one area or all. `toData` makes the answer's data from the
+ * view's document; `whenNoDay` is the data if the event has no day (docs/api.md, Answers).
  */
 export function planDay<Name extends View>(
   event: StoredEvent,

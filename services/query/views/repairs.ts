@@ -2,13 +2,13 @@ import type { EventId } from '@tally/contract'
 import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/read-models'
 
 /**
- * Whole events may be large: few are composed at once; an event that finds no place is repaired at the next request for
- * it.
+ * Whole events may be large, so few are composed at once. An event that does not fit in the queue is repaired at the next
+ * request for it.
  */
 const atOnce = 2
 const mostWaiting = 100
 
-/** Publishes events that Redis lacks, in the background, each once however many requests ask for it. */
+/** Publishes events that Redis lacks, in the background; each once, however many requests ask for it. */
 export function openRepairs(
   publish: (id: EventId) => Promise<unknown>,
   onFailure: (error: unknown) => void,
@@ -36,14 +36,14 @@ export function openRepairs(
   }
 }
 
-/** Only projectors take Redis over into a new epoch: until then a query process publishes nothing that was composed in it. */
+/** Only projectors move Redis to a new epoch: until then a query process publishes nothing that was composed in it. */
 export function requireEpoch({ redis, keys }: { redis: ReadModelRedis; keys: RedisKeys }): Epochs {
   return {
     async enter(epoch, shards) {
       for (const shard of shards) {
         const current = Number((await redis.hget(keys.shard(shard), 'epoch')) ?? 0)
         if (current !== epoch)
-          throw new Error(`shard ${shard} of Redis is in epoch ${current}, Postgres in ${epoch}`)
+          throw new Error(`shard ${shard} is in epoch ${current} in Redis and ${epoch} in Postgres`)
       }
     },
   }
