@@ -6,11 +6,11 @@ import { identityOf, replayedOf } from './replayed.ts'
 
 /** As readLetters, without the letters that were replayed (commands.md). */
 export async function* readWaiting(
-  parts: { kafka: KafkaConnection; db: Postgres },
+  deps: { kafka: KafkaConnection; db: Postgres },
   topicPrefix: string,
 ): AsyncGenerator<LetterRead, void> {
-  for await (const read of readLetters(parts.kafka, topicPrefix)) {
-    const replayed = await replayedOf(parts.db, read.letters)
+  for await (const read of readLetters(deps.kafka, topicPrefix)) {
+    const replayed = await replayedOf(deps.db, read.letters)
     yield { ...read, letters: read.letters.filter(letter => !replayed.has(identityOf(letter))) }
   }
 }

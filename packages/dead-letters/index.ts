@@ -6,5 +6,5 @@ export { isCursor, type ListedLetter, type Newest, olderThan, readNewest } from 
 export type { Refused as RefusedOriginal } from './original.ts'
 export { printLetter, printWhole } from './print.ts'
 export { readLetters } from './readLetters.ts'
-export { type Refused, type Replayed, type ReplayParts, replayAll, replayLetters } from './replay.ts'
+export { type Refused, type ReplayDeps, type Replayed, replayAll, replayLetters } from './replay.ts'
 export { type DeadLetters, openDeadLetters, type RejectedAt } from './writer.ts'

@@ -30,21 +30,21 @@ async function given(partitions: number, letters: Sent[]) {
     await until('the clock goes on', () => Date.now() > sentMs)
   }
   await producer.close()
-  return { parts: { kafka, db }, topicPrefix, id: (offset: number) => `${orders}-0-${offset}` }
+  return { deps: { kafka, db }, topicPrefix, id: (offset: number) => `${orders}-0-${offset}` }
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 test('page after page, every dead letter of every partition is listed once, the newest first', async () => {
   const all = numbers(60)
-  const { parts, topicPrefix, id } = await given(
+  const { deps, topicPrefix, id } = await given(
     3,
     all.map(offset => ({ offset, partition: offset % 3 })),
   )
   const listed: string[] = []
   let before: string | undefined
   do {
-    const newest = await readNewest(parts, topicPrefix, { limit: 7, before })
+    const newest = await readNewest(deps, topicPrefix, { limit: 7, before })
     listed.push(...newest.letters.slice(0, 7).map(letter => letter.id))
     before = olderThan(newest, 7)
   } while (before !== undefined)
@@ -52,32 +52,32 @@ test('page after page, every dead letter of every partition is listed once, the 
 })
 
 test('a dead letter that was written twice is listed once, at its latest place, and a replayed one is not', async () => {
-  const { parts, topicPrefix, id } = await given(1, [
+  const { deps, topicPrefix, id } = await given(1, [
     { offset: 1 },
     { offset: 2 },
     { offset: 3 },
     { offset: 1 },
   ])
-  const found = await readNewest(parts, topicPrefix, { limit: 10 })
+  const found = await readNewest(deps, topicPrefix, { limit: 10 })
   expect(found.letters.map(letter => letter.id)).toEqual([1, 3, 2].map(id))
   const replayed = found.letters.filter(letter => letter.id === id(3))
   await sendUnsent(db, replayed, async () => {})
-  const { letters } = await readNewest(parts, topicPrefix, { limit: 10 })
+  const { letters } = await readNewest(deps, topicPrefix, { limit: 10 })
   expect(letters.map(letter => letter.id)).toEqual([1, 2].map(id))
 })
 
 test('a page of replayed dead letters ends, and the next one reads on', async () => {
-  const { parts, topicPrefix, id } = await given(
+  const { deps, topicPrefix, id } = await given(
     1,
     numbers(200).map(offset => ({ offset })),
   )
-  const { letters } = await readNewest(parts, topicPrefix, { limit: 1_000 })
+  const { letters } = await readNewest(deps, topicPrefix, { limit: 1_000 })
   await sendUnsent(db, letters.slice(0, 199), async () => {})
-  const page = await readNewest(parts, topicPrefix, { limit: 50, mostRead: 100 })
+  const page = await readNewest(deps, topicPrefix, { limit: 50, mostRead: 100 })
   expect(page.letters).toEqual([])
   const before = olderThan(page, 50)
   expect(before).toBe('0:72')
-  const next = await readNewest(parts, topicPrefix, { limit: 50, before, mostRead: 100 })
+  const next = await readNewest(deps, topicPrefix, { limit: 50, before, mostRead: 100 })
   expect(next.letters.map(letter => letter.id)).toEqual([id(0)])
   expect(olderThan(next, 50)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type KafkaConnection, MAX_VALUE_BYTES, type OutgoingRecord, readRecordAt } from '@tally/kafka'
+import { type KafkaConnection, maxValueBytes, type OutgoingRecord, readRecordAt } from '@tally/kafka'
 import { ownHeaders } from './headers.ts'
 import type { Letter } from './letter.ts'
 
@@ -22,10 +22,10 @@ export async function findOriginal(
 ): Promise<OutgoingRecord | Refused> {
   const { topic, partition, offset } = source
   const at = `offset ${offset} of ${topic}-${partition}`
-  if (leftOut.bytes > MAX_VALUE_BYTES)
+  if (leftOut.bytes > maxValueBytes)
     return {
       id,
-      why: `its value of ${leftOut.bytes} bytes is at ${at}, but Tally reads at most ${MAX_VALUE_BYTES}`,
+      why: `its value of ${leftOut.bytes} bytes is at ${at}, but Tally reads at most ${maxValueBytes}`,
     }
   const record = await readRecordAt(kafka, { topic, partition }, offset)
   if (record === undefined || record.value === null || sha256Of(record.value) !== leftOut.sha256)

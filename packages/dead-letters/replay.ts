@@ -8,7 +8,7 @@ import { identityOf, replayedOf, sendUnsent } from './replayed.ts'
 
 export type { Refused } from './original.ts'
 
-export type ReplayParts = {
+export type ReplayDeps = {
   kafka: KafkaConnection
   producer: Pick<Producer, 'send'>
   db: Postgres
@@ -26,12 +26,12 @@ const refusedShown = 100
  * not be (with the first of them), and how many records of the topic Tally did not write.
  */
 export async function replayAll(
-  parts: ReplayParts,
+  deps: ReplayDeps,
   onProgress: (sent: number, share: number) => void = () => {},
 ): Promise<{ sent: number; refused: Refused[]; refusedCount: number; foreign: number }> {
   const all = { sent: 0, refused: [] as Refused[], refusedCount: 0, foreign: 0 }
-  for await (const read of readLetters(parts.kafka, parts.topicPrefix)) {
-    const { sent, refused } = await replay(parts, read.letters)
+  for await (const read of readLetters(deps.kafka, deps.topicPrefix)) {
+    const { sent, refused } = await replay(deps, read.letters)
     all.sent += sent.size
     all.refusedCount += refused.length
     all.refused.push(...refused.slice(0, refusedShown - all.refused.length))
@@ -56,15 +56,15 @@ export type Replayed = {
  * Sends the dead letters with these ids to their topics again, once (commands.md). Reads the whole topic: if a topic
  * was created again, another dead letter may have the same id.
  */
-export async function replayLetters(parts: ReplayParts, ids: string[]): Promise<Replayed> {
+export async function replayLetters(deps: ReplayDeps, ids: string[]): Promise<Replayed> {
   const wanted = new Set(ids)
   const known = new Set<string>()
   const sent = new Set<string>()
   const refused = new Map<string, Refused>()
-  for await (const read of readLetters(parts.kafka, parts.topicPrefix)) {
+  for await (const read of readLetters(deps.kafka, deps.topicPrefix)) {
     const letters = read.letters.filter(({ id }) => wanted.has(id))
     for (const { id } of letters) known.add(id)
-    const now = await replay(parts, letters)
+    const now = await replay(deps, letters)
     for (const letter of letters) if (now.sent.has(identityOf(letter))) sent.add(letter.id)
     for (const one of now.refused) refused.set(one.id, one)
   }
@@ -80,7 +80,7 @@ export async function replayLetters(parts: ReplayParts, ids: string[]): Promise<
 /** `sent` holds the dead letters' identities. */
 type Outcome = { sent: Set<string>; refused: Refused[] }
 
-async function replay({ db, kafka, producer }: ReplayParts, letters: Letter[]): Promise<Outcome> {
+async function replay({ db, kafka, producer }: ReplayDeps, letters: Letter[]): Promise<Outcome> {
   const sent: string[] = []
   const refused = letters.flatMap(letter => whyNeverReplayed(letter) ?? [])
   const whole = letters.filter(

@@ -14,7 +14,7 @@ export type HeaderValue = Buffer | string | null
 export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 
 /** The largest value that is handed on (faults.md, Records). */
-export const MAX_VALUE_BYTES = 8 * 1024 * 1024
+export const maxValueBytes = 8 * 1024 * 1024
 
 /** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 if it has none) are safe integers. */
 export type KafkaRecord = {

@@ -1,5 +1,5 @@
 export type { Effects, EventEffect } from './effects.ts'
 export { judgeBatch, logInternal } from './judge.ts'
-export { type Projected, type ProjectorParts, projectBatch } from './projectBatch.ts'
+export { type Projected, type ProjectorDeps, projectBatch } from './projectBatch.ts'
 export { projectPieces } from './projectPieces.ts'
 export { slices } from './slices.ts'

@@ -1,6 +1,6 @@
 import { type Decoded, decodeRecord, type RecordOf, type RecordType, type Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import { type KafkaRecord, MAX_VALUE_BYTES, type RecordBatch } from '@tally/kafka'
+import { type KafkaRecord, maxValueBytes, type RecordBatch } from '@tally/kafka'
 import type { Logger } from '@tally/runtime'
 import type { Placed } from './effects.ts'
 
@@ -44,8 +44,8 @@ function judge<Type extends RecordType>(
 }
 
 function tooLarge(bytes: number): Rejected {
-  const what = bytes > MAX_VALUE_BYTES ? `the value has ${bytes} bytes` : 'the key or the headers are larger'
-  return { outcome: 'rejected', reason: 'too-large', message: `${what}: at most ${MAX_VALUE_BYTES} are read` }
+  const what = bytes > maxValueBytes ? `the value has ${bytes} bytes` : 'the key or the headers are larger'
+  return { outcome: 'rejected', reason: 'too-large', message: `${what}: at most ${maxValueBytes} are read` }
 }
 
 /** The rejection of a record on which Tally itself failed. */

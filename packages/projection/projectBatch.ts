@@ -17,7 +17,7 @@ const appliers: Record<RecordType, (tx: Tx, shard: number, records: Placed<never
   refunds: applyRefunds,
 }
 
-export type ProjectorParts = {
+export type ProjectorDeps = {
   db: Postgres
   deadLetters: DeadLetters
   onInternal?: OnInternal
@@ -51,7 +51,7 @@ export type Projected = { next: number; effects: Effects | undefined; isForeign?
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).
  */
 export async function projectBatch(
-  { db, deadLetters, verify, onInternal, hasForeign = () => false }: ProjectorParts,
+  { db, deadLetters, verify, onInternal, hasForeign = () => false }: ProjectorDeps,
   type: RecordType,
   batch: RecordBatch,
   verdict?: Rejected,

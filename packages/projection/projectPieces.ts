@@ -2,7 +2,7 @@ import type { RecordType } from '@tally/contract'
 import type { RecordBatch } from '@tally/kafka'
 import { isFatal, isTransient } from '@tally/runtime'
 import { internal } from './judge.ts'
-import { type Projected, type ProjectorParts, projectBatch } from './projectBatch.ts'
+import { type Projected, type ProjectorDeps, projectBatch } from './projectBatch.ts'
 import { slices } from './slices.ts'
 
 /**
@@ -11,33 +11,33 @@ import { slices } from './slices.ts'
  * returns where to read on. Every other error is thrown.
  */
 export async function projectPieces(
-  parts: ProjectorParts,
+  deps: ProjectorDeps,
   type: RecordType,
   batch: RecordBatch,
   done: (piece: RecordBatch, projected: Projected) => void,
 ): Promise<number> {
   try {
-    const projected = await projectBatch(parts, type, batch)
+    const projected = await projectBatch(deps, type, batch)
     done(batch, projected)
     return projected.next
   } catch (error) {
     const [record] = batch.records
     if (record === undefined || !isOfRecord(error)) throw error
-    if (batch.records.length > 1) return projectHalves(parts, type, batch, done)
+    if (batch.records.length > 1) return projectHalves(deps, type, batch, done)
     const { topic, partition } = batch
-    const projected = await projectBatch(parts, type, batch, internal)
-    parts.onInternal?.({ topic, partition, offset: record.offset }, error)
+    const projected = await projectBatch(deps, type, batch, internal)
+    deps.onInternal?.({ topic, partition, offset: record.offset }, error)
     done(batch, projected)
     return projected.next
   }
 }
 
 async function projectHalves(
-  ...[parts, type, batch, done]: Parameters<typeof projectPieces>
+  ...[deps, type, batch, done]: Parameters<typeof projectPieces>
 ): Promise<number> {
   let next = batch.from
   for (const half of slices(batch, { records: Math.ceil(batch.records.length / 2) })) {
-    next = await projectPieces(parts, type, half, done)
+    next = await projectPieces(deps, type, half, done)
     if (next !== half.next) break
   }
   return next

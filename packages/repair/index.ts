@@ -1,3 +1,4 @@
+export { type RepairDeps, withRedis } from './deps.ts'
 export * from './differences.ts'
 export {
   type FromKafkaOptions,
@@ -5,9 +6,8 @@ export {
   rebuildFromKafka,
 } from './fromKafka/rebuildFromKafka.ts'
 export { findShadow } from './fromKafka/shadow.ts'
-export { type ListedOffset, listOffsets, type OffsetsParts } from './offsets/list.ts'
+export { type ListedOffset, listOffsets, type OffsetsDeps } from './offsets/list.ts'
 export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'
-export { type RepairParts, withRedis } from './parts.ts'
 export { openProgress, type Progress } from './progress.ts'
 export { type RebuildOptions, type Rebuilt, rebuild } from './rebuild/rebuild.ts'
 export { type Verified, type VerifyOptions, verify } from './verify/verify.ts'

@@ -1,6 +1,6 @@
 import type { RecordType } from '@tally/contract'
 import type { BatchControl, RecordBatch } from '@tally/kafka'
-import type { Effects, Projected, ProjectorParts } from '@tally/projection'
+import type { Effects, Projected, ProjectorDeps } from '@tally/projection'
 import { projectPieces, slices } from '@tally/projection'
 import { isTransient, type Logger, partOf } from '@tally/runtime'
 import type { ProjectorMetrics } from './metrics.ts'
@@ -14,8 +14,8 @@ const aTransaction = { records: 10_000, bytes: 8 * 1024 * 1024 }
 /** Records between a batch and the partition's end from which on documents wait for more batches. */
 const behind = 1_000
 
-export type OnBatchParts = {
-  project: ProjectorParts
+export type OnBatchDeps = {
+  project: ProjectorDeps
   types: Map<string, RecordType>
   publisher: Publisher
   asOf: AsOf
@@ -29,7 +29,7 @@ export type OnBatchParts = {
  * published. Returns where to read on. A transient error is thrown, and the batch is read again; any other ends the
  * process.
  */
-export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchParts) {
+export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchDeps) {
   const projectSlice = (slice: RecordBatch): Promise<number> => {
     let began = performance.now()
     return projectPieces(project, types.get(slice.topic) as RecordType, slice, (piece, projected) => {

@@ -42,9 +42,9 @@ test('a bad record goes to the dead letters as it came, and the records around i
 
 test('where dead letters cannot be sent the batch is rolled back whole', async () => {
   const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
-  const parts = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const deps = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
-  await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('Kafka is down')
+  await expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('Kafka is down')
   expect(await at.stored()).toMatchObject({ nextOffset: 0 })
   expect(await at.figures()).toBeNull()
 })
@@ -106,12 +106,12 @@ test('a letter that is still on its way is waited for, not sent again', async ()
       return arrived
     },
   }
-  const parts = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
+  const deps = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
   await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
-  await expect(projectBatch(parts, 'orders', batch)).rejects.toThrow('full_disk')
+  await expect(projectBatch(deps, 'orders', batch)).rejects.toThrow('full_disk')
   await sql`alter table orders drop constraint full_disk`.execute(harness.db)
-  const again = projectBatch(parts, 'orders', batch)
+  const again = projectBatch(deps, 'orders', batch)
   arrive()
   expect(await again).toMatchObject({ next: 2 })
   expect(sends).toBe(1)

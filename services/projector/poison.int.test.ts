@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { openDeadLetters } from '@tally/dead-letters'
-import { MAX_VALUE_BYTES, type RecordBatch } from '@tally/kafka'
+import { maxValueBytes, type RecordBatch } from '@tally/kafka'
 import type { Projected } from '@tally/projection'
 import { judgeBatch, logInternal, projectPieces } from '@tally/projection'
 import { openLogger } from '@tally/runtime'
@@ -28,8 +28,8 @@ afterAll(() => harness.close())
 const orders = (...ids: string[]) => ids.map(orderId => anOrder({ eventId, orderId }))
 async function project(batch: RecordBatch): Promise<{ next: number; pieces: Projected[] }> {
   const pieces: Projected[] = []
-  const parts = { ...harness.deps, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
-  const next = await projectPieces(parts, 'orders', batch, (_, projected) => pieces.push(projected))
+  const deps = { ...harness.deps, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
+  const next = await projectPieces(deps, 'orders', batch, (_, projected) => pieces.push(projected))
   return { next, pieces }
 }
 const reasonsOfLetters = () =>
@@ -37,7 +37,7 @@ const reasonsOfLetters = () =>
 
 test('a record whose value was left out is a dead letter with its size and hash, the others count', async () => {
   const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
-  const leftOut = { bytes: MAX_VALUE_BYTES + 1, sha256: createHash('sha256').update('x').digest('hex') }
+  const leftOut = { bytes: maxValueBytes + 1, sha256: createHash('sha256').update('x').digest('hex') }
   batch.records[1] = { offset: 1, timestampMs: 0, key: Buffer.from('k'), value: null, headers: {}, leftOut }
   await project(batch)
   expect(await batches.figures()).toMatchObject({ orders: 2 })

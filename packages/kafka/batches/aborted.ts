@@ -3,7 +3,7 @@ import type { BatchHeader } from './batchHeader.ts'
 export type AbortedTransaction = { producerId: string; firstOffset: string }
 
 /** Key of a control record: version 0, type 0. */
-const ABORT = Buffer.alloc(4)
+const abortKey = Buffer.alloc(4)
 
 /**
  * Tells which batches of a read belong to aborted transactions, batch by batch in the order of the log. kafkajs's own
@@ -22,7 +22,7 @@ export function abortedTransactions(named: AbortedTransaction[]) {
     },
     /** A control batch ends its producer's transaction; later batches of that producer belong to another one. */
     end({ producerId }: BatchHeader, key: Buffer | null): void {
-      if (key?.equals(ABORT)) aborting.delete(producerId)
+      if (key?.equals(abortKey)) aborting.delete(producerId)
     },
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { batchBytes, fetchOf, readAll } from './testing.ts'
 
-const CONTROL = 32
-const TRANSACTIONAL = 16
-const ABORT = 0
-const COMMIT = 1
+const controlBit = 32
+const transactionalBit = 16
+const abort = 0
+const commit = 1
 const ids: Record<string, number> = { a: 1, b: 2 }
 
 /** A batch of one record; of producer `-`, outside any transaction. */
@@ -23,7 +23,7 @@ async function marker(offset: number, producer: string, type: number): Promise<B
     records: [{ key: Buffer.from([0, 0, 0, type]), value: 'v' }],
     producerId: ids[producer] ?? -1,
   })
-  bytes.writeInt16BE(CONTROL | TRANSACTIONAL, 21)
+  bytes.writeInt16BE(controlBit | transactionalBit, 21)
   bytes.writeUInt32BE(crc32c(bytes.subarray(21)), 17)
   return bytes
 }
@@ -48,15 +48,15 @@ test('records of an aborted transaction are left out, those around it stay', asy
     record(0, 'a'),
     record(1, '-'),
     record(2, 'b'),
-    marker(3, 'a', ABORT),
-    marker(4, 'b', COMMIT),
+    marker(3, 'a', abort),
+    marker(4, 'b', commit),
     record(5, 'a'),
   ]
   expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [1, 2, 5], next: 6 })
 })
 
 test('a read that begins inside two aborted transactions skips both', async () => {
-  const log = [record(10, 'b'), record(11, 'a'), marker(12, 'a', ABORT), marker(13, 'b', ABORT)]
+  const log = [record(10, 'b'), record(11, 'a'), marker(12, 'a', abort), marker(13, 'b', abort)]
   const aborted: [string, number][] = [
     ['a', 3],
     ['b', 5],
@@ -65,7 +65,7 @@ test('a read that begins inside two aborted transactions skips both', async () =
 })
 
 test('aborted transactions may be named in any order', async () => {
-  const log = [record(1, 'a'), marker(2, 'a', ABORT), record(3, 'b'), marker(4, 'b', ABORT)]
+  const log = [record(1, 'a'), marker(2, 'a', abort), record(3, 'b'), marker(4, 'b', abort)]
   const aborted: [string, number][] = [
     ['b', 3],
     ['a', 1],
@@ -74,6 +74,6 @@ test('aborted transactions may be named in any order', async () => {
 })
 
 test('a record whose key is four zero bytes ends no transaction', async () => {
-  const log = [record(0, 'a', '\0\0\0\0'), record(1, 'a'), marker(2, 'a', ABORT)]
+  const log = [record(0, 'a', '\0\0\0\0'), record(1, 'a'), marker(2, 'a', abort)]
   expect(await read(log, 0, [['a', 0]])).toEqual({ offsets: [], next: 3 })
 })

@@ -16,29 +16,29 @@ export type BatchHeader = {
   codec: Codec | undefined
 }
 
-const HEADER_BYTES = 61
-const CODEC = 7
-const LOG_APPEND_TIME = 8
-const TRANSACTIONAL = 16
-const CONTROL = 32
+const headerBytes = 61
+const codecBits = 7
+const logAppendTimeBit = 8
+const transactionalBit = 16
+const controlBit = 32
 
 /** Throws if the codec is unknown. */
 export function readHeader({ bytes, firstOffset }: Entry): BatchHeader {
   const attributes = bytes.readInt16BE(21)
-  const codec = codecs.get(attributes & CODEC)
-  if (codec === undefined && (attributes & CODEC) !== 0)
-    throw new Error(`it is packed with the unknown codec ${attributes & CODEC}`)
+  const codec = codecs.get(attributes & codecBits)
+  if (codec === undefined && (attributes & codecBits) !== 0)
+    throw new Error(`it is packed with the unknown codec ${attributes & codecBits}`)
   return {
     firstOffset,
     firstTimestampMs: Number(bytes.readBigInt64BE(27)),
-    appendedAtMs: attributes & LOG_APPEND_TIME ? Number(bytes.readBigInt64BE(35)) : undefined,
+    appendedAtMs: attributes & logAppendTimeBit ? Number(bytes.readBigInt64BE(35)) : undefined,
     producerId: bytes.readBigInt64BE(43),
-    isTransactional: (attributes & TRANSACTIONAL) > 0,
-    isControl: (attributes & CONTROL) > 0,
+    isTransactional: (attributes & transactionalBit) > 0,
+    isControl: (attributes & controlBit) > 0,
     count: bytes.readInt32BE(57),
     codec,
   }
 }
 
 /** The records of a batch, still compressed. */
-export const packedRecords = ({ bytes }: Entry): Buffer => bytes.subarray(HEADER_BYTES)
+export const packedRecords = ({ bytes }: Entry): Buffer => bytes.subarray(headerBytes)

@@ -21,12 +21,12 @@ export type Fetched = {
   bytes: Buffer
 }
 
-const OFFSET_AND_LENGTH_BYTES = 12
-const MAGIC_AT = 16
-const LAST_OFFSET_DELTA_AT = 23
+const offsetAndLengthBytes = 12
+const magicAt = 16
+const lastOffsetDeltaAt = 23
 /** The size of a batch without records, and of a message without key and value. */
-const SMALLEST_BATCH_BYTES = 61
-const SMALLEST_MESSAGE_BYTES = 26
+const smallestBatchBytes = 61
+const smallestMessageBytes = 26
 
 /**
  * The complete entries of a fetch that reach its offset, in order. The last one may be cut off and is fetched again;
@@ -38,8 +38,7 @@ export function* entriesOf(fetched: Fetched): Generator<Entry> {
   let from = fetched.from
   for (let at = 0; at < bytes.length; ) {
     const left = bytes.length - at
-    const length =
-      left < SMALLEST_MESSAGE_BYTES ? left + 1 : OFFSET_AND_LENGTH_BYTES + bytes.readInt32BE(at + 8)
+    const length = left < smallestMessageBytes ? left + 1 : offsetAndLengthBytes + bytes.readInt32BE(at + 8)
     if (length > left && at > 0) return
     const entry = length > left ? undefined : readEntry(bytes.subarray(at, at + length))
     if (entry === undefined || (entry.next > from && entry.next > highWatermark))
@@ -52,20 +51,20 @@ export function* entriesOf(fetched: Fetched): Generator<Entry> {
 }
 
 function readEntry(bytes: Buffer): Entry | undefined {
-  if (bytes.length < SMALLEST_MESSAGE_BYTES) return undefined
+  if (bytes.length < smallestMessageBytes) return undefined
   const firstOffset = Number(bytes.readBigInt64BE(0))
-  const magic = bytes.readInt8(MAGIC_AT)
+  const magic = bytes.readInt8(magicAt)
   if (magic === 0 || magic === 1) return { bytes, magic, firstOffset, next: firstOffset + 1 }
-  if (magic !== 2 || bytes.length < SMALLEST_BATCH_BYTES) return undefined
-  return { bytes, magic, firstOffset, next: firstOffset + bytes.readInt32BE(LAST_OFFSET_DELTA_AT) + 1 }
+  if (magic !== 2 || bytes.length < smallestBatchBytes) return undefined
+  return { bytes, magic, firstOffset, next: firstOffset + bytes.readInt32BE(lastOffsetDeltaAt) + 1 }
 }
 
-const CRC_AT = 17
-const ATTRIBUTES_AT = 21
+const crcAt = 17
+const attributesAt = 21
 
 /** Whether a record batch matches its checksum; kafkajs never checks. */
 export function isIntact({ bytes }: Entry): boolean {
-  return crc32c(bytes.subarray(ATTRIBUTES_AT)) === bytes.readUInt32BE(CRC_AT)
+  return crc32c(bytes.subarray(attributesAt)) === bytes.readUInt32BE(crcAt)
 }
 
 export function undecodable(

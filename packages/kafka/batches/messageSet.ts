@@ -6,15 +6,15 @@ import { noHeaders } from './record.ts'
 
 type Message = { offset: string; timestamp?: string; key: Buffer | null; value: Buffer | null }
 
-const CRC_AT = 12
-const MAGIC_AT = 16
+const crcAt = 12
+const magicAt = 16
 
 /**
  * Reads an entry in a format from before Kafka 0.11 (magic 0 and 1) with kafkajs's decoder: current brokers do not
  * write them, but logs may still hold them. Throws if it is damaged.
  */
 export async function readMessageSet({ bytes, firstOffset }: Entry): Promise<KafkaRecord[]> {
-  if (crc32(bytes.subarray(MAGIC_AT)) !== bytes.readUInt32BE(CRC_AT)) throw new Error('its checksum is wrong')
+  if (crc32(bytes.subarray(magicAt)) !== bytes.readUInt32BE(crcAt)) throw new Error('its checksum is wrong')
   const require = createRequire(import.meta.url)
   const Decoder = require('kafkajs/src/protocol/decoder.js')
   const decode = require('kafkajs/src/protocol/messageSet/decoder.js')

@@ -2,9 +2,9 @@ import type { KafkaRecord, RecordBatch } from '../types.ts'
 import type { Fetched } from './entries.ts'
 
 /** A part is passed on at this size: with one in work and one read ahead per partition, memory stays small. */
-const PART_BYTES = 8 * 1024 * 1024
+const partBytes = 8 * 1024 * 1024
 /** Memory that a record takes in addition to its key and value. */
-const RECORD_BYTES = 100
+const recordBytes = 100
 
 /** The records of a fetch that were read and not passed on yet. */
 export class Part {
@@ -36,11 +36,11 @@ export class Part {
     if (record.offset < this.#next) return
     this.#records.push(record)
     this.#next = record.offset + 1
-    this.#bytes += RECORD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    this.#bytes += recordBytes + (record.key?.length ?? 0) + (record.value?.length ?? 0)
   }
 
   get isFull(): boolean {
-    return this.#bytes >= PART_BYTES
+    return this.#bytes >= partBytes
   }
 
   /** Skips offsets that hold nothing for a reader. */

@@ -60,7 +60,7 @@ async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void
 }
 
 /** Each fetch that is read ahead holds one part; as many are read ahead as are worked on at once. */
-const AT_MOST_AHEAD = 4
+const maxAhead = 4
 let ahead = 0
 
 /**
@@ -74,7 +74,7 @@ export function readAhead(fetched: FetchedBatch): {
   const turn = Promise.withResolvers<void>()
   turn.promise.catch(() => undefined)
   const parts = readParts(fetched, turn.promise)
-  let isAhead = ahead < AT_MOST_AHEAD
+  let isAhead = ahead < maxAhead
   if (isAhead) ahead++
   const first = isAhead ? parts.next() : undefined
   first?.catch(() => undefined)

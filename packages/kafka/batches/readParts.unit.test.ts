@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { UndecodableBatchError } from '../errors.ts'
-import { MAX_VALUE_BYTES } from '../types.ts'
+import { maxValueBytes } from '../types.ts'
 import { batchBytes, fetchOf, readAll, type SentBatch } from './testing.ts'
 
-const GZIP = 1
-const SNAPPY = 2
-const LZ4 = 3
-const ZSTD = 4
-const codecs = [GZIP, SNAPPY, LZ4, ZSTD]
+const gzip = 1
+const snappy = 2
+const lz4 = 3
+const zstd = 4
+const codecs = [gzip, snappy, lz4, zstd]
 const values = (...texts: string[]) => texts.map(value => ({ value }))
 const logOf = async (...batches: SentBatch[]) => Buffer.concat(await Promise.all(batches.map(batchBytes)))
 const offsetsOf = (records: { offset: number }[]) => records.map(({ offset }) => offset)
@@ -30,9 +30,9 @@ test.each([0, ...codecs])('records packed by codec %i come in one part, without 
 test.each([0, ...codecs])(
   'a value of more than 8 MiB in codec %i is replaced by its size and hash, its neighbours are whole',
   async compression => {
-    const large = Buffer.alloc(MAX_VALUE_BYTES + 1, ' ')
-    const largest = Buffer.alloc(MAX_VALUE_BYTES, '{}')
-    const huge = Buffer.alloc(3 * MAX_VALUE_BYTES, 'ab')
+    const large = Buffer.alloc(maxValueBytes + 1, ' ')
+    const largest = Buffer.alloc(maxValueBytes, '{}')
+    const huge = Buffer.alloc(3 * maxValueBytes, 'ab')
     const records = [large, largest, huge].flatMap(value => [
       { value: 'good', key: Buffer.from('k') },
       { value },
@@ -79,11 +79,11 @@ test.each(codecs)(
 
 test('a record whose key or headers are too large comes without its value, too', async () => {
   const records = [
-    { key: Buffer.alloc(MAX_VALUE_BYTES * 2, 'k'), value: 'a' },
-    { value: 'b', headers: { large: Buffer.alloc(MAX_VALUE_BYTES * 2) } },
+    { key: Buffer.alloc(maxValueBytes * 2, 'k'), value: 'a' },
+    { value: 'b', headers: { large: Buffer.alloc(maxValueBytes * 2) } },
     { value: 'c' },
   ]
-  const read = await readAll(fetchOf(await logOf({ firstOffset: 0, records, compression: ZSTD })))
+  const read = await readAll(fetchOf(await logOf({ firstOffset: 0, records, compression: zstd })))
   expect(read.records.map(({ key, value, leftOut }) => [key, value?.toString(), leftOut?.bytes])).toEqual([
     [null, undefined, 1],
     [null, undefined, 1],

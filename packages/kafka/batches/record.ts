@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type KafkaRecord, MAX_VALUE_BYTES, type RecordHeaders } from '../types.ts'
+import { type KafkaRecord, maxValueBytes, type RecordHeaders } from '../types.ts'
 import type { BatchHeader } from './batchHeader.ts'
 import { type Cursor, readBytes, readVarInt } from './varint.ts'
 
@@ -15,7 +15,7 @@ export function decodeRecord(cursor: Cursor, batch: BatchHeader): KafkaRecord {
   const key = readBytes(cursor)
   const value = readBytes(cursor)
   const headers = readHeaders(cursor)
-  if (value === null || value.length <= MAX_VALUE_BYTES) return { offset, timestampMs, key, value, headers }
+  if (value === null || value.length <= maxValueBytes) return { offset, timestampMs, key, value, headers }
   const leftOut = { bytes: value.length, sha256: createHash('sha256').update(value).digest('hex') }
   return { offset, timestampMs, key, value: null, headers, leftOut }
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type KafkaRecord, MAX_VALUE_BYTES } from '../types.ts'
+import { type KafkaRecord, maxValueBytes } from '../types.ts'
 import type { BatchHeader } from './batchHeader.ts'
 import { decodeRecord, noHeaders, readHeaders, readStart } from './record.ts'
 import type { Source } from './source.ts'
 import { readVarInt } from './varint.ts'
 
 /** A record up to this size is held whole: the largest value, with room for a key and headers of usual size. */
-const WHOLE_BYTES = MAX_VALUE_BYTES + 1024 * 1024
+const wholeRecordBytes = maxValueBytes + 1024 * 1024
 /** The longest number, and the longest sequence of fields before a record's key. */
-const NUMBER_BYTES = 10
-const START_BYTES = 1 + 2 * NUMBER_BYTES
+const numberBytes = 10
+const startBytes = 1 + 2 * numberBytes
 
 /**
  * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
@@ -18,7 +18,7 @@ const START_BYTES = 1 + 2 * NUMBER_BYTES
 export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
   for (let i = 0; i < batch.count; i++) {
     const length = await takeNumber(source)
-    if (length > WHOLE_BYTES) {
+    if (length > wholeRecordBytes) {
       yield await largeRecord(source, length, batch)
       continue
     }
@@ -39,7 +39,7 @@ async function largeRecord(source: Source, length: number, batch: BatchHeader): 
     left -= before.bytes
     return before.number
   }
-  await source.fill(START_BYTES)
+  await source.fill(startBytes)
   const start = { bytes: source.ready, at: 0 }
   const record = readStart(start, batch)
   source.take(start.at)
@@ -64,7 +64,7 @@ type Field = { length: number; isLarge: boolean; bytes: Buffer | null; sha256():
 
 async function field(source: Source, length: number, left: number): Promise<Field> {
   if (length < -1 || length > left) throw new Error('a field that ends behind its record')
-  if (length <= MAX_VALUE_BYTES) {
+  if (length <= maxValueBytes) {
     await source.fill(Math.max(0, length))
     const bytes = length === -1 ? null : Buffer.from(source.ready.subarray(0, length))
     if (bytes !== null && bytes.length < length) throw new Error('its records end too early')
@@ -85,7 +85,7 @@ async function field(source: Source, length: number, left: number): Promise<Fiel
 }
 
 async function peekNumber(source: Source): Promise<{ number: number; bytes: number }> {
-  if (source.ready.length < NUMBER_BYTES) await source.fill(NUMBER_BYTES)
+  if (source.ready.length < numberBytes) await source.fill(numberBytes)
   const cursor = { bytes: source.ready, at: 0 }
   const number = readVarInt(cursor)
   return { number, bytes: cursor.at }

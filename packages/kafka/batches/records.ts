@@ -8,7 +8,7 @@ import { streaming } from './streaming.ts'
 import { readVarInt } from './varint.ts'
 
 /** The most that is unpacked at once: far more than producers pack together, and quick to unpack. */
-const AT_ONCE_BYTES = 8 * 1024 * 1024
+const wholeBatchBytes = 8 * 1024 * 1024
 
 /**
  * The records of a batch: at once if they are small enough to hold, as nearly always, otherwise as a stream that starts
@@ -22,8 +22,8 @@ export async function recordsOf(
   const packed = packedRecords(entry)
   const bytes =
     header.codec === undefined
-      ? packed.length <= AT_ONCE_BYTES && packed
-      : await header.codec.unpackAtMost(packed, AT_ONCE_BYTES)
+      ? packed.length <= wholeBatchBytes && packed
+      : await header.codec.unpackAtMost(packed, wholeBatchBytes)
   return bytes ? allRecords(bytes, header) : streamed(packed, header, turn)
 }
 

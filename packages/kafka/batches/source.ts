@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>
 
 /** Synchronous unpacking yields after this long, so that heartbeats are sent. */
-const LONGEST_STRETCH_MS = 20
+const longestStretchMs = 20
 
 /** Bytes that arrive piece by piece; only what was requested is held. */
 export class Source {
@@ -53,7 +53,7 @@ export class Source {
   }
 
   async #pull(): Promise<boolean> {
-    if (performance.now() - this.#turnBegan > LONGEST_STRETCH_MS) {
+    if (performance.now() - this.#turnBegan > longestStretchMs) {
       await nextTurn()
       this.#turnBegan = performance.now()
     }

@@ -1,22 +1,25 @@
-const FIRST_MS = 100
-const LONGEST_MS = 5_000
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long to rest after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, less up to a fifth at random. */
+const firstMs = 100
+const longestMs = 5_000
+
+/** How long to sleep after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, minus up to 20 % at random. */
 export function backoffMs(failures: number): number {
-  const full = Math.min(FIRST_MS * 2 ** Math.min(failures - 1, 10), LONGEST_MS)
+  const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 10), longestMs)
   return full * (1 - Math.random() * 0.2)
 }
 
-/** Rests, but no longer than until `signal` is aborted. Never throws. */
-export function rest(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve()
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
+/** Sleeps, but no longer than until `signal` is aborted. Never throws. */
+export async function sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
+}
+
+/** Waits for a promise, but no longer than this. */
+export async function settled(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const done = new AbortController()
+  try {
+    await Promise.race([promise, sleepUntil(timeoutMs, done.signal)])
+  } finally {
+    done.abort()
+  }
 }

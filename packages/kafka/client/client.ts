@@ -5,10 +5,16 @@ import type { KafkaSettings } from '../types.ts'
 import { kafkajs } from './kafkajs.ts'
 
 /** kafkajs's retries inside one call; what outlasts them is tried again by the one who calls. */
-export const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5, factor: 0.2, multiplier: 2 }
+export const retryPolicy = {
+  initialRetryTime: 100,
+  maxRetryTime: 1_000,
+  retries: 5,
+  factor: 0.2,
+  multiplier: 2,
+}
 
 /** An answer takes longer than this only where the broker hangs; JoinGroup and Fetch have longer limits of their own. */
-export const REQUEST_TIMEOUT_MS = 15_000
+export const requestTimeoutMs = 15_000
 
 export function openClient(settings: KafkaSettings, clientId: string, logger: Logger): Kafka {
   return new kafkajs.Kafka({
@@ -19,8 +25,8 @@ export function openClient(settings: KafkaSettings, clientId: string, logger: Lo
       sasl: settings.sasl as { mechanism: 'plain'; username: string; password: string },
     }),
     connectionTimeout: 3_000,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    retry: RETRY,
+    requestTimeout: requestTimeoutMs,
+    retry: retryPolicy,
     logLevel: logger.isLevelEnabled('trace') ? kafkajs.logLevel.DEBUG : kafkajs.logLevel.INFO,
     logCreator: logTo(logger),
   })
@@ -53,7 +59,7 @@ export type SharedAdmin = { use<T>(work: (admin: Admin) => Promise<T>): Promise<
 export function sharedAdmin(kafka: Kafka): SharedAdmin {
   let opening: Promise<Admin> | undefined
   const open = async (): Promise<Admin> => {
-    const admin = kafka.admin({ retry: RETRY })
+    const admin = kafka.admin({ retry: retryPolicy })
     await admin.connect()
     return admin
   }

@@ -27,7 +27,7 @@ type ListOffsetsResponse = {
 }
 
 /** kafkajs's isolation level: the log up to the high watermark, including records of open transactions. */
-export const READ_UNCOMMITTED = 0
+export const readUncommitted = 0
 
 export function openCluster(kafka: Kafka): Cluster {
   const name = Object.getOwnPropertySymbols(kafka).find(

@@ -1,6 +1,6 @@
 import type { Kafka } from 'kafkajs'
 import type { ConnectOptions, KafkaSettings } from '../types.ts'
-import { rest } from './backoff.ts'
+import { settled } from './backoff.ts'
 import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
 import { type SharedCluster, sharedCluster } from './cluster.ts'
 
@@ -11,7 +11,7 @@ export type KafkaConnection = {
   close(): Promise<void>
 }
 
-const CLOSE_WITHIN_MS = 2_000
+const closeTimeoutMs = 2_000
 
 type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger: ConnectOptions['logger'] }
 
@@ -26,10 +26,8 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   const admin = sharedAdmin(kafka)
   const cluster = sharedCluster(kafka)
   const close = async (): Promise<void> => {
-    const timeout = new AbortController()
     // A client that is still connecting cannot be stopped, and must not delay the end of the process.
-    await Promise.race([Promise.all([admin.close(), cluster.close()]), rest(CLOSE_WITHIN_MS, timeout.signal)])
-    timeout.abort()
+    await settled(Promise.all([admin.close(), cluster.close()]), closeTimeoutMs)
   }
   const connection: KafkaConnection = { clientId, close }
   insides.set(connection, { kafka, admin, cluster, logger })

@@ -6,7 +6,7 @@ type KafkaError = Error & { type?: string; cause?: unknown }
 export type OutOfRange = { topic: string; partition: number; wantedOffset: number }
 
 /** Answers that mean: the group moves on without this member's generation; it has to join again. */
-const REJOIN_TYPES = new Set([
+const rejoinTypes = new Set([
   'REBALANCE_IN_PROGRESS',
   'NOT_COORDINATOR_FOR_GROUP',
   'ILLEGAL_GENERATION',
@@ -14,7 +14,7 @@ const REJOIN_TYPES = new Set([
 ])
 
 export function meansRejoin(error: unknown): boolean {
-  return causes(error).some(({ type }) => type !== undefined && REJOIN_TYPES.has(type))
+  return causes(error).some(({ type }) => type !== undefined && rejoinTypes.has(type))
 }
 
 /** True when the broker knows no such topic; right after its start it may say so of any, for a moment. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { registerCodecs } from '../codecs/index.ts'
-import { encodeBatch, MAGIC_BYTE } from '../patches/encodeBatch.ts'
+import { encodeBatch, magicByte } from '../patches/encodeBatch.ts'
 import { keepBytes } from '../patches/fetchResponse.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
 import { patchLostBroker } from '../patches/lostBroker.ts'
@@ -24,7 +24,7 @@ function loadPatched(): typeof import('kafkajs') {
   replaceModule('consumer/batch.js', () => FetchedBatch)
   replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch does it
   replaceModule('protocol/recordBatch/v0/index.js', () => ({
-    MAGIC_BYTE,
+    MAGIC_BYTE: magicByte,
     RecordBatch: encodeBatch(compress),
   }))
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)

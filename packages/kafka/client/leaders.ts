@@ -5,7 +5,7 @@ import type { Broker, Cluster, SharedCluster } from './cluster.ts'
  * How long one broker may take: an answer usually takes a few ms, and whoever asks (`asOf` of all partitions, a batch
  * before its commit, an assignment) waits for the slowest broker.
  */
-const ANSWER_MS = 2_000
+const answerMs = 2_000
 
 /**
  * Asks the leader of each of these partitions. Leaves out partitions that do not exist, and those of a broker that does
@@ -39,7 +39,7 @@ export async function askLeaders(
 /** Waits for an answer, but not for that of a broker that hangs. */
 async function inTime(nodeId: string, ask: () => Promise<void>): Promise<void> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new BrokerSilentError(nodeId)), ANSWER_MS)
+  const timer = setTimeout(() => late.reject(new BrokerSilentError(nodeId)), answerMs)
   try {
     await Promise.race([ask(), late.promise])
   } finally {
@@ -50,7 +50,7 @@ async function inTime(nodeId: string, ask: () => Promise<void>): Promise<void> {
 class BrokerSilentError extends Error {
   override readonly name = 'KafkaBrokerSilentTimeoutError'
   constructor(nodeId: string) {
-    super(`broker ${nodeId} has not answered for ${ANSWER_MS / 1_000} s`)
+    super(`broker ${nodeId} has not answered for ${answerMs / 1_000} s`)
   }
 }
 

@@ -3,17 +3,17 @@ import xxh32 from 'lz4js/xxh32.js'
 import { type Codec, joinAtMost } from './codec.ts'
 import { unpackBlock } from './lz4Block.ts'
 
-const MAGIC = 0x184d2204
+const frameMagic = 0x184d2204
 /** Skippable frames have one of sixteen magic numbers. */
-const SKIPPED = 0x184d2a50
+const skippableMagic = 0x184d2a50
 /** Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks. */
-const FLAGS = 0x60
+const frameFlags = 0x60
 /** Blocks of at most 64 KiB, as the Java client writes them. */
-const BLOCK_SIZE_ID = 0x40
-const BLOCK_BYTES = 64 * 1024
-const STORED = 0x80000000
+const blockSizeId = 0x40
+const javaBlockBytes = 64 * 1024
+const storedBit = 0x80000000
 /** How far back a block may refer. */
-const HISTORY_BYTES = 64 * 1024
+const historyBytes = 64 * 1024
 
 /**
  * LZ4 in its frame format, one frame or several. Only the compression of a block is lz4js's: in its frames blocks refer
@@ -23,8 +23,8 @@ const HISTORY_BYTES = 64 * 1024
 export const lz4: Codec = {
   compress(bytes) {
     const parts = [frameHeader()]
-    for (let at = 0; at < bytes.length; at += BLOCK_BYTES)
-      parts.push(frameBlock(bytes.subarray(at, at + BLOCK_BYTES)))
+    for (let at = 0; at < bytes.length; at += javaBlockBytes)
+      parts.push(frameBlock(bytes.subarray(at, at + javaBlockBytes)))
     parts.push(Buffer.alloc(4))
     return Buffer.concat(parts)
   },
@@ -35,8 +35,8 @@ export const lz4: Codec = {
 function* unpack(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; ) {
     const magic = bytes.readUInt32LE(at)
-    if ((magic & 0xfffffff0) >>> 0 === SKIPPED) at += 8 + bytes.readUInt32LE(at + 4)
-    else if (magic === MAGIC) at = yield* unpackFrame(bytes, at + 4)
+    if ((magic & 0xfffffff0) >>> 0 === skippableMagic) at += 8 + bytes.readUInt32LE(at + 4)
+    else if (magic === frameMagic) at = yield* unpackFrame(bytes, at + 4)
     else throw new Error('bytes that are not an LZ4 frame')
   }
 }
@@ -55,10 +55,10 @@ function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
     (flags & 4) > 0,
     (flags & 1) > 0,
   ]
-  if (!isVersion1 || hasDictionary || blockBytes < BLOCK_BYTES)
+  if (!isVersion1 || hasDictionary || blockBytes < javaBlockBytes)
     throw new Error('an LZ4 frame of an unknown kind')
   let at = start + 3 + (hasSize ? 8 : 0)
-  const window = Buffer.allocUnsafe(HISTORY_BYTES + blockBytes)
+  const window = Buffer.allocUnsafe(historyBytes + blockBytes)
   let kept = 0
   for (;;) {
     const word = bytes.readUInt32LE(at)
@@ -68,11 +68,11 @@ function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
     if (at + length > bytes.length) throw new Error('an LZ4 block ends behind its batch')
     const block = bytes.subarray(at, at + length)
     const end =
-      word >= STORED
+      word >= storedBit
         ? store(block, window, kept, kept + blockBytes)
         : unpackBlock(block, window, kept, kept + blockBytes)
     yield window.subarray(kept, end)
-    kept = Math.min(end, HISTORY_BYTES)
+    kept = Math.min(end, historyBytes)
     window.copyWithin(0, end - kept, end)
     at += length + (hasBlockSums ? 4 : 0)
   }
@@ -84,9 +84,9 @@ function store(block: Buffer, window: Buffer, at: number, end: number): number {
 }
 
 function frameHeader(): Buffer {
-  const descriptor = Uint8Array.of(FLAGS, BLOCK_SIZE_ID)
+  const descriptor = Uint8Array.of(frameFlags, blockSizeId)
   const checksum = (xxh32.hash(0, descriptor, 0, descriptor.length) >> 8) & 0xff
-  return Buffer.from([0x04, 0x22, 0x4d, 0x18, FLAGS, BLOCK_SIZE_ID, checksum])
+  return Buffer.from([0x04, 0x22, 0x4d, 0x18, frameFlags, blockSizeId, checksum])
 }
 
 /** One block with its length before it; stored as it is where compressing it gains nothing. */
@@ -95,6 +95,6 @@ function frameBlock(plain: Buffer): Buffer {
   const size = lz4js.compressBlock(plain, packed, 0, plain.length, new Uint32Array(1 << 16))
   const gains = size > 0 && size < plain.length
   const length = Buffer.alloc(4)
-  length.writeUInt32LE(gains ? size : (STORED | plain.length) >>> 0)
+  length.writeUInt32LE(gains ? size : (storedBit | plain.length) >>> 0)
   return Buffer.concat([length, gains ? packed.subarray(0, size) : plain])
 }

@@ -4,9 +4,9 @@ import { copyBack } from './codec.ts'
  * How far back a copy may refer: encoders pack 64 KiB at a time and never refer farther back, though the format allows
  * it.
  */
-const HISTORY_BYTES = 1024 * 1024
-const PIECE_BYTES = 256 * 1024
-const LONGEST_COPY = 64
+const historyBytes = 1024 * 1024
+const pieceBytes = 256 * 1024
+const longestCopy = 64
 
 /** The read position in a block: its next byte, and how much of a literal is left to copy. */
 type Reading = { read: number; literal: number }
@@ -15,17 +15,17 @@ type Reading = { read: number; literal: number }
 export function* unpackBlock(block: Buffer): Generator<Buffer> {
   const reading: Reading = { read: 0, literal: 0 }
   let left = readLength(block, reading)
-  const window = Buffer.allocUnsafe(Math.min(left, HISTORY_BYTES + PIECE_BYTES) + LONGEST_COPY)
+  const window = Buffer.allocUnsafe(Math.min(left, historyBytes + pieceBytes) + longestCopy)
   let at = 0
   while (left > 0) {
-    const end = fill(block, reading, window, at, at + Math.min(left, PIECE_BYTES))
+    const end = fill(block, reading, window, at, at + Math.min(left, pieceBytes))
     left -= end - at
     if (end === at || left < 0) throw damaged()
     yield window.subarray(at, end)
     at = end
-    if (left > 0 && at > HISTORY_BYTES) {
-      window.copyWithin(0, at - HISTORY_BYTES, at)
-      at = HISTORY_BYTES
+    if (left > 0 && at > historyBytes) {
+      window.copyWithin(0, at - historyBytes, at)
+      at = historyBytes
     }
   }
   if (reading.read < block.length) throw damaged()

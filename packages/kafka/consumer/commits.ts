@@ -1,15 +1,16 @@
 import { openInterval } from '@tally/runtime'
 import type { Consumer } from 'kafkajs'
+import { settled } from '../client/backoff.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
 
-const COMMIT_EVERY_MS = 1_000
-const LAST_COMMIT_MS = 1_000
+const commitEveryMs = 1_000
+const lastCommitMs = 1_000
 
 export type Commits = { add(topic: string, partition: number, next: number): void; close(): Promise<void> }
 
 /**
- * Tells Kafka where each partition stands, at most once a second and at the end, so that lag tools see it. The truth is
- * in Postgres: a commit that fails is forgotten, the next one says it better.
+ * Commits each partition's next offset to Kafka at most once a second, and when closed, so that lag tools see it. The
+ * offsets that count are in Postgres, so a commit that fails is dropped: the next one replaces it.
  */
 export function commitLater(consumer: Consumer): Commits {
   const pending = new OffsetTable<number>()
@@ -20,12 +21,11 @@ export function commitLater(consumer: Consumer): Commits {
     pending.clear()
     if (offsets.length > 0) await consumer.commitOffsets(offsets).catch(() => undefined)
   }
-  const flushes = openInterval(COMMIT_EVERY_MS, flush, () => {})
+  const flushes = openInterval(commitEveryMs, flush, () => {})
   return {
     add: (topic, partition, next) => pending.set(topic, partition, next),
     async close() {
-      const last = flushes.stop().then(flushes.run)
-      await Promise.race([last, new Promise(resolve => setTimeout(resolve, LAST_COMMIT_MS).unref())])
+      await settled(flushes.stop().then(flushes.run), lastCommitMs)
     },
   }
 }

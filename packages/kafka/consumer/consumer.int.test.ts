@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   connectForTest,
   deleteBefore,
@@ -202,7 +202,7 @@ test('a long batch keeps its membership: heartbeats go on while it is worked on'
     onAssigned: () => void joins++,
     async onBatch(batch) {
       // Longer than the session time-out, which a broker by default lets nobody set below 6 s.
-      if (batch.from === 0) await wait(8_000)
+      if (batch.from === 0) await sleep(8_000)
       return batch.next
     },
   })

@@ -1,5 +1,5 @@
 import { isFatal } from '@tally/runtime'
-import { backoffMs, rest } from '../client/backoff.ts'
+import { backoffMs, settled, sleepUntil } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { isUnknownTopic, type OutOfRange, outOfRange } from '../client/crash.ts'
 import { OffsetOutOfLogError, TopicMissingError } from '../errors.ts'
@@ -9,7 +9,7 @@ import type { ConsumeOptions, Consumer } from '../types.ts'
 import { newMemory, type Tuning } from './memory.ts'
 import { openSession, type Session } from './session.ts'
 
-const DEFAULTS: Tuning = {
+const defaultTuning: Tuning = {
   maxBytesPerPartition: 4 * 1024 * 1024,
   maxBytes: 16 * 1024 * 1024,
   // The broker answers as soon as there is one record. This is how long it waits when there is none, and so the longest
@@ -23,11 +23,11 @@ const DEFAULTS: Tuning = {
   concurrency: 4,
 }
 
-const STOP_WITHIN_MS = 8_000
+const stopTimeoutMs = 8_000
 /** A topic is missing for good when it has been for this long: a broker that has just started knows none. */
-const TOPIC_MISSING_MS = 60_000
+const topicMissingMs = 60_000
 /** kafkajs's consumer has stalled in ways that are not understood (issue 659): without an answer for so long, a new one. */
-const STALLED_MS = 60_000
+const stalledMs = 60_000
 
 /**
  * Reads topics as a member of a consumer group, batch by batch, and goes on until it is stopped: what Kafka does (a broker
@@ -39,7 +39,7 @@ export async function consumeBatches(
   options: ConsumeOptions,
 ): Promise<Consumer> {
   const { logger } = inside(connection)
-  const tuning: Tuning = { ...DEFAULTS, ...given(options) }
+  const tuning: Tuning = { ...defaultTuning, ...given(options) }
   const memory = newMemory()
   const stopping = new AbortController()
   let session: Session | undefined
@@ -52,13 +52,12 @@ export async function consumeBatches(
       const error = await session.ended
       if (stopping.signal.aborted) return
       memory.kafkaError = error
-      const closed = session.close()
-      await Promise.race([closed, rest(STOP_WITHIN_MS, stopping.signal)])
+      await Promise.race([session.close(), sleepUntil(stopTimeoutMs, stopping.signal)])
       const fatal = error && (await whyFatal(error))
       if (fatal) return options.onCrash(fatal)
       logger.warn({ err: error }, 'the consumer stopped; starting it again')
-      if (Date.now() - startedAt > STALLED_MS) failures = 1
-      await rest(backoffMs(failures), stopping.signal)
+      if (Date.now() - startedAt > stalledMs) failures = 1
+      await sleepUntil(backoffMs(failures), stopping.signal)
     }
   }
 
@@ -72,7 +71,7 @@ export async function consumeBatches(
       return undefined
     }
     topicMissingSince ??= Date.now()
-    if (Date.now() - topicMissingSince < TOPIC_MISSING_MS) return undefined
+    if (Date.now() - topicMissingSince < topicMissingMs) return undefined
     const known = await describeTopics(connection, options.topics).catch(() => undefined)
     return known && new TopicMissingError(options.topics.filter(topic => !known.has(topic)))
   }
@@ -97,9 +96,9 @@ export async function consumeBatches(
   }
 
   const watchdog = setInterval(() => {
-    if (!session?.busy() && Date.now() - memory.lastAnswerAt > STALLED_MS) {
+    if (!session?.busy() && Date.now() - memory.lastAnswerAt > stalledMs) {
       memory.lastAnswerAt = Date.now()
-      session?.end(new Error(`Kafka has not answered for ${STALLED_MS / 1_000} s`))
+      session?.end(new Error(`Kafka has not answered for ${stalledMs / 1_000} s`))
     }
   }, 5_000)
   const supervised = supervise().catch(error => options.onCrash(error as Error))
@@ -129,9 +128,7 @@ export async function consumeBatches(
     async stop() {
       stopping.abort()
       clearInterval(watchdog)
-      const timeout = new AbortController()
-      await Promise.race([Promise.all([session?.close(), supervised]), rest(STOP_WITHIN_MS, timeout.signal)])
-      timeout.abort()
+      await settled(Promise.all([session?.close(), supervised]), stopTimeoutMs)
     },
   }
 }
@@ -139,7 +136,7 @@ export async function consumeBatches(
 /** The tuning that was given: an undefined one must not hide its default. */
 function given(options: ConsumeOptions): Partial<Tuning> {
   return Object.fromEntries(
-    Object.keys(DEFAULTS).flatMap(name => {
+    Object.keys(defaultTuning).flatMap(name => {
       const value = options[name as keyof Tuning]
       return value === undefined ? [] : [[name, value]]
     }),

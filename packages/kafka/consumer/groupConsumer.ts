@@ -1,5 +1,5 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
-import { RETRY } from '../client/client.ts'
+import { retryPolicy } from '../client/client.ts'
 import type { ConsumeOptions } from '../types.ts'
 import type { Tuning } from './memory.ts'
 import { assignerWith } from './shardAssigner.ts'
@@ -27,7 +27,7 @@ export function newGroupConsumer(
     minBytes: 1,
     allowAutoTopicCreation: false,
     // Starting again is done in consumer.ts, with its own back-off and without an end to the tries.
-    retry: { ...RETRY, restartOnFailure: async () => false },
+    retry: { ...retryPolicy, restartOnFailure: async () => false },
   })
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connectForTest, newTopic, producerForTest, readForTest, textOf } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ test('a broker that is killed and comes back 12 s later is read on from, written
     () => !consumer.state().joined && consumer.state().lastError !== undefined,
     60_000,
   )
-  await wait(Math.max(0, 12_000 - consumer.state().lastFetchMs))
+  await sleep(Math.max(0, 12_000 - consumer.state().lastFetchMs))
   expect(consumer.state().lastFetchMs).toBeGreaterThan(11_000)
   expect(crashes).toEqual([])
 

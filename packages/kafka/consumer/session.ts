@@ -1,7 +1,7 @@
 import type { EachBatchPayload } from 'kafkajs'
 import type { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { readAhead } from '../batches/readParts.ts'
-import { backoffMs, rest as sleep } from '../client/backoff.ts'
+import { backoffMs, settled, sleepUntil } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { meansRejoin } from '../client/crash.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
@@ -13,9 +13,9 @@ import { openLanes } from './partitionQueue.ts'
 import { openPauses } from './pauses.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
-const QUEUE_AFTER_MS = 200
+const queueAfterMs = 200
 /** How long a session that closes waits for batches in work: below the 8 s that a consumer has for it. */
-const FINISH_WITHIN_MS = 5_000
+const finishTimeoutMs = 5_000
 
 /** From one join to the next. Aborted: the partitions are being taken away, start nothing more. */
 type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
@@ -37,7 +37,7 @@ export type Session = {
  * One kafkajs consumer from its connect to its crash or stop. kafkajs fetches from every broker in a loop: fetch, hand
  * the batches of that fetch to `concurrency` workers, wait for all of them, fetch again. So that the next batches are
  * fetched while these are processed, the session reports a batch to its worker as done as soon as work on it has begun.
- * A batch whose partition is still busy after QUEUE_AFTER_MS (a lock, an expensive batch) waits on its own: its
+ * A batch whose partition is still busy after queueAfterMs (a lock, an expensive batch) waits on its own: its
  * partition is not fetched meanwhile, and the loop goes on for the others. If a batch fails later, the session seeks
  * its partition back to it and lets that partition rest; others go on. When a heartbeat reports a rebalance, waiting
  * batches are dropped: the new owner of the partition fetches them again. kafkajs may join again while a batch is still
@@ -151,7 +151,7 @@ export function openSession(
       } catch (error) {
         memory.assignError = error as Error
         logger.warn({ err: error }, 'could not find where to begin; trying again')
-        await sleep(backoffMs(failures), over)
+        await sleepUntil(backoffMs(failures), over)
       }
     }
   }
@@ -235,7 +235,7 @@ export function openSession(
         .finally(reading.drop)
         .finally(begun.resolve)
     })
-    if (!isInLane) await settled(inLane, QUEUE_AFTER_MS)
+    if (!isInLane) await settled(inLane, queueAfterMs)
     if (isInLane || !lanes.isBusy(lane)) return begun.promise
     payload.resolveOffset(payload.batch.lastOffset())
     pauses.add(topic, partition, 'queued')
@@ -271,7 +271,7 @@ export function openSession(
     async close() {
       closing.abort()
       // A batch that hangs is begun again by the next owner of its partition; the group must know that this one has left.
-      await settled(lanes.idle(), FINISH_WITHIN_MS)
+      await settled(lanes.idle(), finishTimeoutMs)
       await commits.close()
       clearInterval(heartbeats)
       for (const [, , timer] of resting.entries()) clearTimeout(timer)
@@ -281,13 +281,6 @@ export function openSession(
       end.resolve(undefined)
     },
   }
-}
-
-/** Waits for a promise, or this long. */
-async function settled(promise: Promise<void>, ms: number): Promise<void> {
-  const over = new AbortController()
-  await Promise.race([promise, sleep(ms, over.signal)])
-  over.abort()
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

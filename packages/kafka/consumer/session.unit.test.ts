@@ -1,4 +1,4 @@
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EachBatchPayload } from 'kafkajs'
 import { expect, test, vi } from 'vitest'
 import { batchBytes, fetchOf } from '../batches/testing.ts'
@@ -45,7 +45,7 @@ function given(options: Pick<ConsumeOptions, 'onBatch' | 'onAssigned'>) {
     async join(partitions: number[]) {
       const joined = listeners.get('consumer.group_join') as Join
       joined({ payload: { memberAssignment: { t: partitions } } })
-      await after(5)
+      await sleep(5)
       // The fetch after a join has taken up what was sought.
       isSought = false
     },
@@ -72,29 +72,29 @@ test('a heartbeat of before a join that is refused after it does not end what wa
       return from === 0 ? first.promise : next
     },
   })
-  await after(1)
+  await sleep(1)
   await session.join([0])
   const heartbeat = Promise.withResolvers<void>()
   await session.hand(0, () => heartbeat.promise)
-  await after(30)
+  await sleep(30)
   await session.join([0])
   heartbeat.reject(Object.assign(new Error('moved'), { type: 'NOT_COORDINATOR_FOR_GROUP' }))
   first.resolve(10)
-  await after(5)
+  await sleep(5)
   await session.hand(10)
-  await after(5)
+  await sleep(5)
   expect(worked).toEqual([0, 10])
 })
 
 test('a batch that fails after its partition went to another leaves no error behind', async () => {
   const failing = Promise.withResolvers<number>()
   const session = given({ onBatch: () => failing.promise })
-  await after(1)
+  await sleep(1)
   await session.join([0])
   await session.hand(0)
   await session.join([1])
   failing.reject(new Error('too late'))
-  await after(5)
+  await sleep(5)
   expect(session.memory.batchErrors.entries()).toEqual([])
 })
 
@@ -108,10 +108,10 @@ test('the next batch is not fetched before it is known where this one begins', a
       return next
     },
   })
-  await after(1)
+  await sleep(1)
   await session.join([0])
   const handed = session.hand(0)
-  await after(5)
+  await sleep(5)
   expect(session.resolved).toEqual([])
   ready.resolve(undefined)
   await handed

@@ -2,8 +2,8 @@ import type { PartitionAssigner } from 'kafkajs'
 import { kafkajs } from '../client/kafkajs.ts'
 import type { Assignment } from '../types.ts'
 
-const NAME = 'TallyShards'
-const VERSION = 1
+const assignerName = 'TallyShards'
+const assignerVersion = 1
 
 /**
  * Spreads partitions over the members of the group. The topics with the most partitions are the co-partitioned ones:
@@ -51,8 +51,8 @@ export const shardAssigner: PartitionAssigner = ({ cluster }) => {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
   const userData = Buffer.alloc(0)
   return {
-    name: NAME,
-    version: VERSION,
+    name: assignerName,
+    version: assignerVersion,
     async assign({ members, topics }) {
       const counts = new Map(topics.map(topic => [topic, cluster.findTopicPartitionMetadata(topic).length]))
       const assigned = assignShards(
@@ -62,15 +62,15 @@ export const shardAssigner: PartitionAssigner = ({ cluster }) => {
       return [...assigned].map(([memberId, assignment]) => ({
         memberId,
         memberAssignment: MemberAssignment.encode({
-          version: VERSION,
+          version: assignerVersion,
           assignment: Object.fromEntries(assignment),
           userData,
         }),
       }))
     },
     protocol: ({ topics }) => ({
-      name: NAME,
-      metadata: MemberMetadata.encode({ version: VERSION, topics, userData }),
+      name: assignerName,
+      metadata: MemberMetadata.encode({ version: assignerVersion, topics, userData }),
     }),
   }
 }

@@ -3,12 +3,12 @@ import type { Cluster } from '../client/cluster.ts'
 // Must come before kafkajs's own modules: it patches them.
 import '../client/kafkajs.ts'
 
-const MAX_BYTES = 4 * 1024 * 1024
+const defaultMaxBytes = 4 * 1024 * 1024
 /**
  * No read waits longer than this for a record: below the end that Kafka reported there is a record or nothing to wait
  * for.
  */
-const MAX_WAIT_MS = 500
+const maxWaitMs = 500
 
 /** The result of one fetch, or undefined if the log no longer holds that offset. */
 export async function fetchOnce(
@@ -16,7 +16,7 @@ export async function fetchOnce(
   topic: string,
   partition: number,
   offset: number,
-  maxBytes = MAX_BYTES,
+  maxBytes = defaultMaxBytes,
 ): Promise<FetchedBatch | undefined> {
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(topic, [partition]))
   if (nodeId === undefined) throw new Error(`${topic}-${partition} has no leader`)
@@ -27,7 +27,7 @@ export async function fetchOnce(
     const { responses } = await broker.fetch({
       topics,
       maxBytes,
-      maxWaitTime: MAX_WAIT_MS,
+      maxWaitTime: maxWaitMs,
       minBytes: 1,
     })
     const found = responses[0]?.partitions[0]

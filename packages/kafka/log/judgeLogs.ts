@@ -28,7 +28,7 @@ export type JudgedLog = { topic: string; partition: number } & Log &
   )
 
 /** Concurrent fetches: each may return a batch of 1 MB. */
-const READS_AT_ONCE = 8
+const concurrentReads = 8
 
 /**
  * Compares stored positions with what Kafka holds. `doubted` names the positions whose last applied record is also read
@@ -47,9 +47,9 @@ export async function judgeLogs(
   })
   const reads = found.filter(({ position, log }) => mayCompare(position, log) && doubted(position, log))
   const isOther = new Map<string, boolean>()
-  for (let from = 0; from < reads.length; from += READS_AT_ONCE) {
+  for (let from = 0; from < reads.length; from += concurrentReads) {
     await Promise.all(
-      reads.slice(from, from + READS_AT_ONCE).map(async ({ position }) => {
+      reads.slice(from, from + concurrentReads).map(async ({ position }) => {
         isOther.set(partitionKey(position), await holdsAnother(connection, position))
       }),
     )

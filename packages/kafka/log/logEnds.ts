@@ -1,4 +1,4 @@
-import { type Broker, READ_UNCOMMITTED } from '../client/cluster.ts'
+import { type Broker, readUncommitted } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { askLeaders } from '../client/leaders.ts'
 import { askTopicMetadata } from '../topics/topicMetadata.ts'
@@ -6,8 +6,8 @@ import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
 import type { PartitionLogs } from '../types.ts'
 
 /** Kafka's two special timestamps of ListOffsets. */
-const LATEST = '-1'
-const EARLIEST = '-2'
+const latestTimestamp = '-1'
+const earliestTimestamp = '-2'
 
 /**
  * Start, end and identity of the log of each of these partitions. `end` is the high watermark: every record that Kafka
@@ -24,8 +24,8 @@ export async function logEnds(
   )
   await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
     const [latest, earliest] = await Promise.all([
-      listOffsets(broker, mine, LATEST),
-      listOffsets(broker, mine, EARLIEST),
+      listOffsets(broker, mine, latestTimestamp),
+      listOffsets(broker, mine, earliestTimestamp),
     ])
     // After the ends, so that the ends belong to the log named here: a leader knows a topic's id before it has its log.
     const ids = await identities(broker, nodeId, mine)
@@ -49,7 +49,7 @@ async function listOffsets(
     topic,
     partitions: of.map(({ partition }) => ({ partition, timestamp })),
   }))
-  const { responses } = await broker.listOffsets({ isolationLevel: READ_UNCOMMITTED, topics })
+  const { responses } = await broker.listOffsets({ isolationLevel: readUncommitted, topics })
   return new Map(
     responses.flatMap(({ topic, partitions }) =>
       partitions.map(

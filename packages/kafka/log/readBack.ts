@@ -7,10 +7,10 @@ import { fetchOnce } from './fetchOnce.ts'
 import { endOffsets } from './offsets.ts'
 
 /** Offsets of a window: a listing of a few records reads one, a long search few requests. */
-const FIRST_WINDOW = 128
-const LARGEST_WINDOW = 2_048
+const firstWindow = 128
+const largestWindow = 2_048
 /** A fetch reads on past the end of its window, and all of it is unpacked. */
-const FETCH_BYTES = 64 * 1024
+const fetchBytes = 64 * 1024
 
 type Range = { start: number; end: number }
 
@@ -28,8 +28,8 @@ export async function* readBack<T>(
   { start, end }: Range,
   keep: (record: KafkaRecord) => T,
 ): AsyncGenerator<WindowRead<T>, void> {
-  let size = FIRST_WINDOW
-  for (let to = end; to > start; size = Math.min(2 * size, LARGEST_WINDOW)) {
+  let size = firstWindow
+  for (let to = end; to > start; size = Math.min(2 * size, largestWindow)) {
     const from = Math.max(start, to - size)
     const kept = await readWindow(connection, of, { start: from, end: to }, keep)
     yield { from, kept: kept.reverse() }
@@ -46,7 +46,7 @@ function readWindow<T>(
   return inside(connection).cluster.use([topic], async (cluster: Cluster) => {
     const kept: T[] = []
     for (let next = start; next < end; ) {
-      const fetched = await fetchOnce(cluster, topic, partition, next, FETCH_BYTES)
+      const fetched = await fetchOnce(cluster, topic, partition, next, fetchBytes)
       if (fetched === undefined) {
         next = await afterDeleted(connection, { topic, partition }, next)
         continue

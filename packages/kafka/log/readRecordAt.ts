@@ -6,7 +6,7 @@ import type { KafkaRecord } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
 
 /** Kafka returns the first batch of records whatever its size, and one batch is enough. */
-const ONE_BATCH_BYTES = 1
+const oneBatchBytes = 1
 
 /**
  * The record at exactly this offset, or undefined if the log holds no visible record there (deleted, compacted away, a
@@ -18,7 +18,7 @@ export async function readRecordAt(
   offset: number,
 ): Promise<KafkaRecord | undefined> {
   const fetched = await inside(connection).cluster.use([topic], cluster =>
-    fetchOnce(cluster, topic, partition, offset, ONE_BATCH_BYTES),
+    fetchOnce(cluster, topic, partition, offset, oneBatchBytes),
   )
   if (fetched === undefined) return undefined
   // The records before it in its batch are left out: it is the first, or the log does not hold it.

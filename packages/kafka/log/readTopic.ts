@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isFatal } from '@tally/runtime'
 import { readParts } from '../batches/readParts.ts'
-import { backoffMs, rest } from '../client/backoff.ts'
+import { backoffMs } from '../client/backoff.ts'
 import { type Cluster, openCluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { TopicMissingError } from '../errors.ts'
@@ -12,7 +13,7 @@ import { endOffsets } from './offsets.ts'
 /** One read of a topic; `left` is the number of offsets of the whole topic that are still to be read after it. */
 export type TopicRead = RecordBatch & { left: number }
 
-const TRIES = 6
+const maxTries = 6
 
 /**
  * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning,
@@ -83,8 +84,8 @@ async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promi
       await (failures === 0 ? cluster.addTargetTopic(topic) : cluster.refreshMetadata())
       return await once()
     } catch (error) {
-      if (++failures === TRIES || isFatal(error)) throw error
-      await rest(backoffMs(failures), new AbortController().signal)
+      if (++failures === maxTries || isFatal(error)) throw error
+      await sleep(backoffMs(failures))
     }
   }
 }

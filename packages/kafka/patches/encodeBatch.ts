@@ -29,12 +29,12 @@ type Encoded = { buf: Buffer; buffer: Buffer; size(): number }
 type Compress = (compression: number, records: Buffer) => Promise<Buffer>
 
 /** The format of the batches that are written and read here. */
-export const MAGIC_BYTE = 2
-const HEADER_BYTES = 61
-const TRANSACTIONAL = 16
+export const magicByte = 2
+const headerBytes = 61
+const transactionalBit = 16
 /** Where the checksum stands; it is of everything after it. */
-const CRC_AT = 17
-const ATTRIBUTES_AT = 21
+const crcAt = 17
+const attributesAt = 21
 
 /**
  * Encodes a record batch (format 2) in the place of kafkajs 2.2.4, which throws at a header whose value is null, and which
@@ -53,13 +53,13 @@ export function encodeBatch(compress: Compress) {
     firstSequence = 0,
     records,
   }: BatchToEncode): Promise<Encoded> => {
-    const plain = encodeRecords(records, HEADER_BYTES)
+    const plain = encodeRecords(records, headerBytes)
     const buf = compression === 0 ? plain : await compressed(plain, records => compress(compression, records))
     buf.writeBigInt64BE(0n, 0) // base offset: the broker's to say
     buf.writeInt32BE(buf.length - 12, 8)
     buf.writeInt32BE(0, 12) // partition leader epoch
-    buf.writeInt8(MAGIC_BYTE, 16)
-    buf.writeInt16BE(compression | (transactional ? TRANSACTIONAL : 0), ATTRIBUTES_AT)
+    buf.writeInt8(magicByte, 16)
+    buf.writeInt16BE(compression | (transactional ? transactionalBit : 0), attributesAt)
     buf.writeInt32BE(lastOffsetDelta, 23)
     buf.writeBigInt64BE(BigInt(firstTimestamp), 27)
     buf.writeBigInt64BE(BigInt(maxTimestamp), 35)
@@ -67,13 +67,13 @@ export function encodeBatch(compress: Compress) {
     buf.writeInt16BE(producerEpoch, 51)
     buf.writeInt32BE(firstSequence, 53)
     buf.writeInt32BE(records.length, 57)
-    buf.writeUInt32BE(crc32c(buf.subarray(ATTRIBUTES_AT)), CRC_AT)
+    buf.writeUInt32BE(crc32c(buf.subarray(attributesAt)), crcAt)
     return { buf, buffer: buf, size: () => buf.length }
   }
 }
 
 async function compressed(plain: Buffer, compress: (records: Buffer) => Promise<Buffer>): Promise<Buffer> {
-  return Buffer.concat([plain.subarray(0, HEADER_BYTES), await compress(plain.subarray(HEADER_BYTES))])
+  return Buffer.concat([plain.subarray(0, headerBytes), await compress(plain.subarray(headerBytes))])
 }
 
 /** The records as bytes, with room before them. */

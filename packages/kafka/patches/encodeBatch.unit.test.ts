@@ -10,8 +10,8 @@ const Record = require('kafkajs/src/protocol/recordBatch/record/v0/index.js')
 const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0/index.js')
 const { Codecs } = require('kafkajs/src/protocol/message/compression/index.js')
 
-const ZSTD = 4
-Codecs[ZSTD] = () => ({ compress: async ({ buffer }: { buffer: Buffer }) => zstd.compress(buffer) })
+const zstdCodec = 4
+Codecs[zstdCodec] = () => ({ compress: async ({ buffer }: { buffer: Buffer }) => zstd.compress(buffer) })
 const encode = encodeBatch(async (_, records) => zstd.compress(records))
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map(array => Buffer.from(array))
@@ -25,7 +25,7 @@ const record = fc.record({
   headers: fc.dictionary(text, fc.oneof(one, fc.array(one, { minLength: 1, maxLength: 3 })), { maxKeys: 6 }),
 })
 const batch = fc.record({
-  compression: fc.constantFrom(0, ZSTD),
+  compression: fc.constantFrom(0, zstdCodec),
   transactional: fc.boolean(),
   firstTimestamp: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   records: fc.array(record, { minLength: 1, maxLength: 20 }),

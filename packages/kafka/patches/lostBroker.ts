@@ -29,14 +29,14 @@ type State = {
  * How long to wait until Kafka names another leader or coordinator: by default, it gives up a broker after 9 s, and a
  * member of a group after 10 s more. After that, the consumer starts again.
  */
-const LOOK_MS = 30_000
-const LOOK_AGAIN_MS = 250
+const lookMs = 30_000
+const lookAgainMs = 250
 /** Failed fetches further apart than this do not belong together. */
-const APART_MS = 10_000
+const apartMs = 10_000
 
-const LOST_NAMES =
+const lostNames =
   /^KafkaJS(ConnectionError|ConnectionClosedError|RequestTimeoutError|BrokerNotFound|LockTimeout)$/
-const LOST_TYPES = new Set([
+const lostTypes = new Set([
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
@@ -68,12 +68,12 @@ export function patchLostBroker(prototype: object): void {
       delete state.failingSince
     } catch (error) {
       state.failingSince ??= Date.now()
-      if (!isCoordinatorLost(error as KafkaError) || Date.now() - state.failingSince > LOOK_MS) {
+      if (!isCoordinatorLost(error as KafkaError) || Date.now() - state.failingSince > lookMs) {
         delete state.failingSince
         state.failed = { memberId, generationId, error: error as Error }
         return
       }
-      await sleep(LOOK_AGAIN_MS, undefined, { ref: false })
+      await sleep(lookAgainMs, undefined, { ref: false })
       if (!isSame()) return
       const coordinator = await group.cluster
         .findGroupCoordinator({ groupId: group.groupId })
@@ -102,15 +102,15 @@ export function patchLostBroker(prototype: object): void {
         return recoverFromFetch.call(this, error)
       const state = stateOf(this)
       const now = Date.now()
-      const isFirst = state.fetches === undefined || now - state.fetches.failedAt > APART_MS
+      const isFirst = state.fetches === undefined || now - state.fetches.failedAt > apartMs
       const failingSince = isFirst ? now : (state.fetches?.failingSince ?? now)
       state.fetches = { failingSince, failedAt: now }
-      if (now - failingSince > LOOK_MS) throw error
-      await sleep(LOOK_AGAIN_MS, undefined, { ref: false })
+      if (now - failingSince > lookMs) throw error
+      await sleep(lookAgainMs, undefined, { ref: false })
       this.cluster.brokerPool.metadataExpireAt = null
     },
   })
 }
 
 const isCoordinatorLost = ({ name, type }: KafkaError): boolean =>
-  LOST_NAMES.test(name) || (type !== undefined && LOST_TYPES.has(type))
+  lostNames.test(name) || (type !== undefined && lostTypes.has(type))

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connectForTest, newTopic, producerForTest } from '@tally/testkit/servers/kafka'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 
@@ -13,7 +13,7 @@ test('a connection with nothing to send arms no timers, and Node warns of none',
   await producer.send([{ topic, key: 'k', value: 'v' }])
 
   const armed = vi.spyOn(globalThis, 'setTimeout')
-  await wait(300)
+  await sleep(300)
   const count = armed.mock.calls.length
   armed.mockRestore()
 

@@ -6,7 +6,7 @@ type RequestQueue = {
   checkPendingRequests(): void
 }
 
-const PENDING_CHECK_MS = 10
+const pendingCheckMs = 10
 
 /**
  * Stops kafkajs 2.2.4 from re-arming a timer about every millisecond, for ever, on each connection that has nothing to
@@ -25,7 +25,7 @@ export function patchRequestQueue(prototype: object): void {
           this.throttleCheckTimeoutId = null
           this.checkPendingRequests()
         },
-        throttledMs > 0 ? throttledMs : PENDING_CHECK_MS,
+        throttledMs > 0 ? throttledMs : pendingCheckMs,
       )
     },
   })

@@ -14,23 +14,23 @@ type RequestQueue = {
   waitForPendingRequests(): Promise<void>
 }
 
-const CHECK_MS = 100
+const checkMs = 100
 /** How long a broker may take for what it answers at once; longer than a pause for garbage collection. */
-const QUICK_MS = 4_000
+const quickMs = 4_000
 /** A commit waits at the broker for replicas: 5 s (`offsets.commit.timeout.ms`). */
-const COMMIT_MS = 8_000
+const commitMs = 8_000
 /** Fetch (which waits for a record for 0.5 s at most), ListOffsets, Metadata, OffsetFetch, FindCoordinator, Heartbeat, LeaveGroup, ApiVersions. */
-const QUICK_KEYS = [1, 2, 3, 9, 10, 12, 13, 18]
-const LIMITS = new Map([[8, COMMIT_MS], ...QUICK_KEYS.map(key => [key, QUICK_MS] as const)])
+const quickKeys = [1, 2, 3, 9, 10, 12, 13, 18]
+const limits = new Map([[8, commitMs], ...quickKeys.map(key => [key, quickMs] as const)])
 
 /** How long the end of a connection waits for answers. */
-const END_MS = 1_000
+const endMs = 1_000
 /** After this time without an answer, requests that any broker can answer go to another one. */
-const SUSPECT_MS = 1_000
+const suspectMs = 1_000
 /** After this time, the same question goes to the next broker. */
-const NEXT_MS = 1_500
+const nextMs = 1_500
 /** How long a broker that was given up is asked last. */
-const AVOID_MS = 10_000
+const avoidMs = 10_000
 
 /** Brokers (host:port) that were given up, and until when to avoid them. */
 const avoided = new Map<string, number>()
@@ -53,13 +53,13 @@ export function patchSilence(prototype: object): void {
       this.silentMs = 0
       let checkedAt = Date.now()
       this.requestTimeoutIntervalId = setInterval(() => {
-        const passed = Math.min(Date.now() - checkedAt, 2 * CHECK_MS)
+        const passed = Math.min(Date.now() - checkedAt, 2 * checkMs)
         checkedAt = Date.now()
         check(this, passed)
-      }, CHECK_MS)
+      }, checkMs)
     },
     waitForPendingRequests(this: RequestQueue) {
-      const late = new Promise<void>(resolve => void setTimeout(resolve, END_MS).unref())
+      const late = new Promise<void>(resolve => void setTimeout(resolve, endMs).unref())
       return Promise.race([waitForPendingRequests.call(this), late])
     },
   })
@@ -71,7 +71,7 @@ function check(queue: RequestQueue, passedMs: number): void {
   const limitMs = Math.max(...requests.map(limitOf))
   if (requests.length > 0 && queue.silentMs > limitMs) {
     queue.silentMs = 0
-    avoided.set(queue.broker, Date.now() + AVOID_MS)
+    avoided.set(queue.broker, Date.now() + avoidMs)
     queue.giveUp?.(new Error(`${queue.broker} has not answered for ${limitMs / 1_000} s`))
   }
   for (const request of requests) {
@@ -81,7 +81,7 @@ function check(queue: RequestQueue, passedMs: number): void {
 }
 
 /** Kafka answers the requests of a connection one after the other, so the slowest one counts. */
-const limitOf = ({ entry, requestTimeout }: Request): number => LIMITS.get(entry.apiKey) ?? requestTimeout
+const limitOf = ({ entry, requestTimeout }: Request): number => limits.get(entry.apiKey) ?? requestTimeout
 
 type Broker = {
   isConnected(): boolean
@@ -135,7 +135,7 @@ export function patchBrokerPool(
 /** The next broker is asked meanwhile; these questions change nothing. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer yet')), NEXT_MS)
+  const timer = setTimeout(() => late.reject(new Error('no answer yet')), nextMs)
   try {
     return await Promise.race([answer, late.promise])
   } finally {
@@ -148,7 +148,7 @@ function inOrder(brokers: Record<string, Broker>): string[] {
   const rank = (nodeId: string): number => {
     const broker = brokers[nodeId] as Broker
     const { host, port, pool } = broker.connectionPool
-    const isSilent = pool.some(({ requestQueue }) => (requestQueue.silentMs ?? 0) > SUSPECT_MS)
+    const isSilent = pool.some(({ requestQueue }) => (requestQueue.silentMs ?? 0) > suspectMs)
     if (isSilent || isAvoided(`${host}:${port}`)) return 2
     return broker.isConnected() ? 0 : 1
   }

@@ -1,17 +1,17 @@
 import type { ICustomPartitioner, Message } from 'kafkajs'
-import { RETRY } from '../client/client.ts'
+import { retryPolicy } from '../client/client.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { isTooLarge, isWrongTime, KafkaSendError } from '../errors.ts'
 import type { OutgoingRecord, Producer } from '../types.ts'
 
 /** One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default. */
-const REQUEST_BYTES = 900_000
-const REQUEST_RECORDS = 1_000
+const requestBytes = 900_000
+const requestRecords = 1_000
 type Smaller = (record: OutgoingRecord) => OutgoingRecord | undefined
 
 /** Room for lengths, offsets and timestamps of one record. */
-const RECORD_OVERHEAD_BYTES = 32
+const recordOverheadBytes = 32
 
 /** Opens a producer: all in-sync replicas acknowledge, keys go to partitions as Kafka's Java client sends them. */
 export async function openProducer(connection: KafkaConnection): Promise<Producer> {
@@ -19,7 +19,7 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     allowAutoTopicCreation: false,
     createPartitioner,
     metadataMaxAge: 30_000,
-    retry: RETRY,
+    retry: retryPolicy,
   })
   await producer.connect()
   const send = async (request: OutgoingRecord[], timeMs?: number): Promise<void> => {
@@ -72,7 +72,7 @@ const createPartitioner: ICustomPartitioner = () => {
 /** A record that came compressed may be larger than a broker takes as it is: it fits again as it came. */
 function compressionOf(request: OutgoingRecord[]): number {
   const { None, ZSTD } = kafkajs.CompressionTypes
-  return request.some(record => sizeOf(record) > REQUEST_BYTES) ? ZSTD : None
+  return request.some(record => sizeOf(record) > requestBytes) ? ZSTD : None
 }
 
 /** Splits records, in their order, into requests that fit a broker's default limits. */
@@ -82,7 +82,7 @@ export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
   let bytes = 0
   for (const record of records) {
     const size = sizeOf(record)
-    if (current.length > 0 && (bytes + size > REQUEST_BYTES || current.length >= REQUEST_RECORDS)) {
+    if (current.length > 0 && (bytes + size > requestBytes || current.length >= requestRecords)) {
       requests.push(current)
       current = []
       bytes = 0
@@ -95,7 +95,7 @@ export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
 }
 
 function sizeOf({ key, value, headers }: OutgoingRecord): number {
-  let size = lengthOf(key) + lengthOf(value) + RECORD_OVERHEAD_BYTES
+  let size = lengthOf(key) + lengthOf(value) + recordOverheadBytes
   for (const name in headers) {
     const values = headers[name] ?? null
     for (const one of Array.isArray(values) ? values : [values]) size += name.length * 3 + lengthOf(one) + 6

@@ -1,7 +1,7 @@
 import { inside, type KafkaConnection } from '../client/connection.ts'
 
 /** Kafka's resource type of a topic. */
-const TOPIC = 2
+const topicResource = 2
 
 /**
  * The given settings of each topic, by topic and name. Throws kafkajs's error if Kafka does not answer or forbids it.
@@ -11,7 +11,7 @@ export async function topicConfigs(
   topics: string[],
   names: string[],
 ): Promise<Map<string, Map<string, string>>> {
-  const resources = topics.map(name => ({ type: TOPIC, name, configNames: names }))
+  const resources = topics.map(name => ({ type: topicResource, name, configNames: names }))
   const { resources: found } = await inside(connection).admin.use(admin =>
     admin.describeConfigs({ resources, includeSynonyms: false }),
   )

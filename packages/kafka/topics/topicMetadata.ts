@@ -10,8 +10,8 @@ export type TopicMetadata = {
   partitions: { partition: number; leader: number; leaderEpoch: number }[]
 }
 
-const METADATA = 3
-const VERSION = 12
+const metadataKey = 3
+const metadataVersion = 12
 
 /**
  * Asks one broker for topic ids and leader epochs (Metadata version 12; kafkajs 2.2.4 stops at 6, which has neither).
@@ -21,11 +21,11 @@ export async function askTopicMetadata(
   broker: Broker,
   topics: string[],
 ): Promise<TopicMetadata[] | undefined> {
-  if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return undefined
+  if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return undefined
   return broker.connectionPool.send<TopicMetadata[]>({
     request: {
-      apiKey: METADATA,
-      apiVersion: VERSION,
+      apiKey: metadataKey,
+      apiVersion: metadataVersion,
       apiName: 'Metadata',
       encode: async () => encode(topics),
     },

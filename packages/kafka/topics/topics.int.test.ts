@@ -4,7 +4,7 @@ import { expect, inject, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { endOffsets } from '../log/offsets.ts'
-import { CREATE_TIMEOUT_MS, checkTopics, createTopics, describeTopics, topicNames } from './topics.ts'
+import { checkTopics, createTimeoutMs, createTopics, describeTopics, topicNames } from './topics.ts'
 
 const brokers = inject('servers').kafkaBrokers
 const newPrefix = () => `test-${randomUUID()}`
@@ -51,7 +51,7 @@ test('an existing topic with another partition count is an error that names both
   const prefix = newPrefix()
   const { orders, events } = topicNames(prefix)
   const topics = [{ topic: orders, numPartitions: 2, replicationFactor: 1 }]
-  await inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: CREATE_TIMEOUT_MS }))
+  await inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: createTimeoutMs }))
   await expect(create(connection, prefix)).rejects.toThrow(`${orders} has 2, wanted 6`)
   await expect(create(connection, prefix)).rejects.toThrow(PartitionCountError)
   expect(await describeTopics(connection, [orders, events])).toEqual(new Map([[orders, 2]]))

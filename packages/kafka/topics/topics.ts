@@ -1,20 +1,21 @@
-import { backoffMs, rest } from '../client/backoff.ts'
-import { REQUEST_TIMEOUT_MS } from '../client/client.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs } from '../client/backoff.ts'
+import { requestTimeoutMs } from '../client/client.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import type { TopicNames } from '../types.ts'
 
 /** The dead letters' limit, so that a record with added headers always fits (messages.md, section 1). */
-const DEAD_LETTER_MAX_BYTES = 2 * 1024 * 1024
+const deadLetterMaxBytes = 2 * 1024 * 1024
 
 /**
  * The controller gets as long as a request may take; with kafkajs's 5 s a busy one is asked again for a topic that it
  * is just creating.
  */
-export const CREATE_TIMEOUT_MS = REQUEST_TIMEOUT_MS - 1_000
+export const createTimeoutMs = requestTimeoutMs - 1_000
 
 /** Number of checks whether a created topic is known: 30 s altogether. */
-const LOOKS = 12
+const maxChecks = 12
 
 /** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; messages.md, section 1). */
 export function topicNames(prefix: string): TopicNames {
@@ -63,14 +64,14 @@ export async function createTopics(
       { name: 'cleanup.policy', value: 'delete' },
       { name: 'retention.ms', value: '-1' },
       ...(topic === topicNames(topicPrefix).deadLetters
-        ? [{ name: 'max.message.bytes', value: String(DEAD_LETTER_MAX_BYTES) }]
+        ? [{ name: 'max.message.bytes', value: String(deadLetterMaxBytes) }]
         : []),
     ]
     const numPartitions = wanted.get(topic) ?? 1
     const made = await inside(connection).admin.use(admin =>
       admin.createTopics({
         topics: [{ topic, numPartitions, replicationFactor, configEntries }],
-        timeout: CREATE_TIMEOUT_MS,
+        timeout: createTimeoutMs,
         waitForLeaders: false,
       }),
     )
@@ -96,13 +97,13 @@ function wantedPartitions(prefix: string, partitions: number): Map<string, numbe
  * them.
  */
 async function untilKnown(connection: KafkaConnection, wanted: Map<string, number>): Promise<void> {
-  for (let looks = 1; ; looks++) {
+  for (let checks = 1; ; checks++) {
     const found = await describeTopics(connection, [...wanted.keys()])
     requireCounts(found, wanted)
     const missing = [...wanted.keys()].filter(topic => !found.has(topic))
     if (missing.length === 0) return
-    if (looks === LOOKS) throw new TopicMissingError(missing)
-    await rest(backoffMs(looks), new AbortController().signal)
+    if (checks === maxChecks) throw new TopicMissingError(missing)
+    await sleep(backoffMs(checks))
   }
 }
 

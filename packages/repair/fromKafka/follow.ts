@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RecordType } from '@tally/contract'
 import {
   type Consumer,
@@ -24,7 +24,7 @@ export type Follower = {
   /** How many it has read of all that it has to. */
   position(): { done: number; all: number }
   /** Sets where these partitions must be read up to, and no further; then waits until they are. */
-  reach(targets: Map<string, number>, withinMs: number): Promise<void>
+  reach(targets: Map<string, number>, timeoutMs: number): Promise<void>
   /** From here on the targets of all partitions that are not held by `reach` are those of the live tables again. */
   release(): void
   /** Partitions that are switched: what still comes of them is the live projector's alone. */
@@ -36,7 +36,7 @@ export type Follower = {
   stop(): Promise<void>
 }
 
-type FollowParts = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }
+type FollowDeps = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }
 
 const refreshMs = 300
 /** A batch at its target rests so long before it is read again; short, because other partitions wait for it. */
@@ -48,7 +48,7 @@ const restMs = 100
  * letters are not sent: the live projector has sent or will send them.
  */
 export async function follow(
-  { kafka, db, shadow }: FollowParts,
+  { kafka, db, shadow }: FollowDeps,
   { topicPrefix, groupId, skip }: { topicPrefix: string; groupId: string; skip: string[] },
 ): Promise<Follower> {
   const { organizations, events, orders, refunds } = topicNames(topicPrefix)
@@ -102,7 +102,7 @@ export async function follow(
   }
   const refreshing = (async () => {
     while (!stopped) {
-      await rest(refreshMs)
+      await sleep(refreshMs)
       const refreshed = stopped ? undefined : refresh().then(passSkipped)
       await refreshed?.catch(error => isTransient(error) || failure.reject(error))
     }
@@ -114,7 +114,7 @@ export async function follow(
     if (forgotten.has(key)) return batch.next
     const target = targets.get(key) ?? 0
     if (batch.from >= target) {
-      await rest(restMs)
+      await sleep(restMs)
       return batch.from
     }
     try {
@@ -157,14 +157,14 @@ export async function follow(
       const done = partitions.reduce((sum, key) => sum + (applied.get(key) ?? 0), 0)
       return { done, all: done + counted().reduce((sum, key) => sum + left(key), 0) }
     },
-    async reach(wanted, withinMs) {
+    async reach(wanted, timeoutMs) {
       for (const [key, offset] of wanted) {
         held.add(key)
         targets.set(key, offset)
       }
-      for (const end = performance.now() + withinMs; [...wanted.keys()].some(key => left(key) > 0); ) {
+      for (const end = performance.now() + timeoutMs; [...wanted.keys()].some(key => left(key) > 0); ) {
         if (performance.now() > end) throw new NotYetError('Kafka did not bring the last records in time')
-        await Promise.race([rest(10), failure.promise])
+        await Promise.race([sleep(10), failure.promise])
       }
     },
     release: () => held.clear(),
@@ -182,7 +182,7 @@ export async function follow(
 }
 
 /** Makes the rows of all partitions, live and shadow; refuses where a topic has lost its first records. */
-async function ensurePartitions({ kafka, db, shadow }: FollowParts, topics: string[]): Promise<string[]> {
+async function ensurePartitions({ kafka, db, shadow }: FollowDeps, topics: string[]): Promise<string[]> {
   const keys: string[] = []
   for (const [topic, offsets] of await endOffsets(kafka, topics)) {
     const gone = [...offsets].find(([, { start }]) => start > 0)

@@ -1,9 +1,9 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, partitionKey, topicNames } from '@tally/kafka'
 import { isTransient, type Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { groupShards, readSharedShards } from './components.ts'
@@ -11,7 +11,7 @@ import { type Follower, follow } from './follow.ts'
 import { NotYetError } from './notYet.ts'
 import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
 import { switchOrganizations } from './switchOrganizations.ts'
-import { type SwitchParts, switchShards } from './switchShards.ts'
+import { type SwitchDeps, switchShards } from './switchShards.ts'
 
 export type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
@@ -34,12 +34,12 @@ const switchTries = 5
  * One that was ended goes on where it stood.
  */
 export function rebuildFromKafka(
-  parts: RepairParts & { kafka: KafkaConnection },
+  deps: RepairDeps & { kafka: KafkaConnection },
   { settings, onContinued = () => {}, onProgress = () => {} }: FromKafkaOptions,
 ): Promise<RebuiltFromKafka> {
   const { topicPrefix, databaseUrl, kafkaGroupId } = settings
-  return asOnlyRebuild(parts.db, async locked => {
-    await checkTopics(parts.kafka, topicPrefix)
+  return asOnlyRebuild(deps.db, async locked => {
+    await checkTopics(deps.kafka, topicPrefix)
     const run = await openShadow(locked, topicPrefix)
     const names = topicNames(topicPrefix)
     const topics = [names.events, names.orders, names.refunds]
@@ -48,7 +48,7 @@ export function rebuildFromKafka(
     let follower: Follower | undefined
     try {
       follower = await follow(
-        { ...parts, shadow },
+        { ...deps, shadow },
         {
           topicPrefix,
           groupId: `${kafkaGroupId}-rebuild-${run.id}`,
@@ -57,11 +57,11 @@ export function rebuildFromKafka(
       )
       if (run.continued) onContinued(follower.position().done)
       await catchUp(follower, onProgress)
-      const switching = { ...parts, locked, live: run.live, follower, topics, eventsTopic: names.events }
+      const switching = { ...deps, locked, live: run.live, follower, topics, eventsTopic: names.events }
       const events = await switchAll(switching, switched, names.organizations)
       const records = follower.position().done
       onProgress(records, records)
-      await removeSurplus(parts)
+      await removeSurplus(deps)
       await follower.stop()
       await closeShadow(locked, run)
       return { events, records }
@@ -77,27 +77,23 @@ async function catchUp(follower: Follower, onProgress: (done: number, all: numbe
     const { done, all } = follower.position()
     onProgress(done, all)
     if (follower.behind() <= near) return
-    await Promise.race([rest(100), follower.failed])
+    await Promise.race([sleep(100), follower.failed])
   }
 }
 
-async function switchAll(
-  parts: SwitchParts,
-  switched: number[],
-  organizationsTopic: string,
-): Promise<number> {
-  const shards = await readShards(parts.locked, parts.eventsTopic)
+async function switchAll(deps: SwitchDeps, switched: number[], organizationsTopic: string): Promise<number> {
+  const shards = await readShards(deps.locked, deps.eventsTopic)
   let left = shards.filter(shard => !switched.includes(shard))
   let events = 0
   while (left.length > 0) {
     const group = await withTries(async () => {
-      const [next = []] = groupShards(left, await readSharedShards(parts.locked))
-      events += await switchShards(parts, next)
+      const [next = []] = groupShards(left, await readSharedShards(deps.locked))
+      events += await switchShards(deps, next)
       return next
     })
     left = left.filter(shard => !group.includes(shard))
   }
-  await withTries(() => switchOrganizations(parts, organizationsTopic))
+  await withTries(() => switchOrganizations(deps, organizationsTopic))
   return events
 }
 
@@ -108,7 +104,7 @@ async function withTries<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (tries === switchTries || !(isTransient(error) || error instanceof NotYetError)) throw error
-      await rest(tries * 500)
+      await sleep(tries * 500)
     }
   }
 }

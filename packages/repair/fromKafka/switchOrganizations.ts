@@ -6,14 +6,14 @@ import { publishOrganizationsWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { lockOffsets, storeReached, tailMs } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
-import type { SwitchParts } from './switchShards.ts'
+import type { SwitchDeps } from './switchShards.ts'
 
 /**
  * Switches the organizations, when all events are switched: their records as the topic tells them, and a new
  * revision of every list of events. One that neither the topic nor a live event names is removed.
  */
-export async function switchOrganizations(parts: SwitchParts, topic: string): Promise<void> {
-  const { locked, live, follower, redis, keys } = parts
+export async function switchOrganizations(deps: SwitchDeps, topic: string): Promise<void> {
+  const { locked, live, follower, redis, keys } = deps
   const meeting = { live, follower, topics: [topic] }
   try {
     const { revision, ids, surplus } = await locked.transaction().execute(async tx => {
@@ -33,7 +33,7 @@ export async function switchOrganizations(parts: SwitchParts, topic: string): Pr
     })
     for (const id of surplus) await redis.del(keys.organization(id))
     await publishOrganizationsWhole(
-      parts,
+      deps,
       ids.map(id => ({ id, revision })),
     )
   } finally {

@@ -33,8 +33,8 @@ values (${scattered}, 0, 1, true), (${whole}, 1, 1, false)`.execute(db)
     failed: new Promise<never>(() => {}),
     stop: async () => {},
   }
-  const parts = { db, redis, keys, locked: db, live, follower, topics, eventsTopic: 'tally.events' }
-  expect(await switchShards(parts, [0, 1])).toBe(2)
+  const deps = { db, redis, keys, locked: db, live, follower, topics, eventsTopic: 'tally.events' }
+  expect(await switchShards(deps, [0, 1])).toBe(2)
   const heads = await db.selectFrom('event_heads').select(['event_id', 'shard', 'is_scattered']).execute()
   expect(heads.toSorted((one, other) => one.shard - other.shard)).toEqual([
     { event_id: scattered, shard: 0, is_scattered: true },

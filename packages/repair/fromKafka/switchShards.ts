@@ -3,7 +3,7 @@ import { partitionKey } from '@tally/kafka'
 import { lockEvents, nextRevision, stampEvents } from '@tally/read-models'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { publishWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { readSharedShards } from './components.ts'
@@ -14,7 +14,7 @@ import { NotYetError } from './notYet.ts'
 import { shadowSchema } from './shadow.ts'
 
 /** `topics`: those of events, orders and refunds. */
-export type SwitchParts = RepairParts & {
+export type SwitchDeps = RepairDeps & {
   locked: Postgres
   live: string
   follower: Follower
@@ -28,13 +28,13 @@ export type SwitchParts = RepairParts & {
  * Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit
  * nothing has happened; after it the projector sees that Redis lacks these revisions and publishes them.
  */
-export async function switchShards(parts: SwitchParts, shards: number[]): Promise<number> {
-  const { locked, live, follower } = parts
+export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<number> {
+  const { locked, live, follower } = deps
   try {
     const switched = await locked.transaction().execute(async tx => {
       // A pause between two statements may last as long as the last records need.
       await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
-      const reached = await lockOffsets(tx, parts, shards)
+      const reached = await lockOffsets(tx, deps, shards)
       await follower.reach(reached, tailMs)
       await checkShared(tx, shards)
       const made = await madeEvents(tx, shards)
@@ -52,17 +52,17 @@ export async function switchShards(parts: SwitchParts, shards: number[]): Promis
         await stampEvents(tx, ofShard, shard, revision)
       }
       for (const shard of shards) {
-        await noteRevision(tx, { topic: parts.eventsTopic, partition: shard, revision })
+        await noteRevision(tx, { topic: deps.eventsTopic, partition: shard, revision })
         await sql`insert into ${sql.id(shadowSchema, 'switched')} values (${shard})`.execute(tx)
       }
-      await storeReached(tx, parts, { partitions: shards, reached })
+      await storeReached(tx, deps, { partitions: shards, reached })
       return { ids, surplus }
     })
     follower.forget(
-      shards.flatMap(shard => parts.topics.map(topic => partitionKey({ topic, partition: shard }))),
+      shards.flatMap(shard => deps.topics.map(topic => partitionKey({ topic, partition: shard }))),
     )
-    await publishWhole(parts, switched.ids)
-    for (const id of switched.surplus) await parts.redis.del(parts.keys.event(id))
+    await publishWhole(deps, switched.ids)
+    for (const id of switched.surplus) await deps.redis.del(deps.keys.event(id))
     return switched.ids.length
   } finally {
     follower.release()

@@ -20,7 +20,7 @@ export type ListedOffset = {
   state: 'ok' | 'behind' | StallState
 }
 
-export type OffsetsParts = { kafka: KafkaConnection; db: Postgres; topicPrefix: string }
+export type OffsetsDeps = { kafka: KafkaConnection; db: Postgres; topicPrefix: string }
 
 /** The topics that a projector reads. */
 export function readTopics(topicPrefix: string): string[] {
@@ -32,7 +32,7 @@ export function readTopics(topicPrefix: string): string[] {
  * All partitions that Kafka or Postgres knows, by topic and partition. `gap` and `recreated` are determined now;
  * `undecodable` is what a projector last stored, because detecting it requires the whole batch.
  */
-export async function listOffsets({ kafka, db, topicPrefix }: OffsetsParts): Promise<ListedOffset[]> {
+export async function listOffsets({ kafka, db, topicPrefix }: OffsetsDeps): Promise<ListedOffset[]> {
   const topics = readTopics(topicPrefix)
   const [stored, counts] = await Promise.all([readLogs(db, topics), describeTopics(kafka, topics)])
   const rows = new Map(stored.map(row => [partitionKey(row), row]))

@@ -11,7 +11,7 @@ import {
 import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { type OffsetsParts, readTopics } from './list.ts'
+import { type OffsetsDeps, readTopics } from './list.ts'
 
 /** Invalid arguments on the command line; the message is a sentence. */
 export class OffsetsUsageError extends Error {
@@ -32,8 +32,8 @@ export type Move = TopicPartition & {
  * What `tally offsets accept` would do: continue at the start of the log that Kafka holds now. Throws OffsetsUsageError
  * if there is no such partition, and an error if the log fits what was applied.
  */
-export async function planAccept(parts: OffsetsParts, of: TopicPartition): Promise<Move> {
-  const { stored, log } = await inspect(parts, of)
+export async function planAccept(deps: OffsetsDeps, of: TopicPartition): Promise<Move> {
+  const { stored, log } = await inspect(deps, of)
   const { nextOffset: from } = stored
   const { start: next, topicId } = log
   if (log.state === 'ok')
@@ -49,8 +49,8 @@ export async function planAccept(parts: OffsetsParts, of: TopicPartition): Promi
  * What `tally offsets skip` would do: continue at `to`. Throws OffsetsUsageError if there is no such partition, or `to`
  * is not after the applied offset or is past the end of the log.
  */
-export async function planSkip(parts: OffsetsParts, of: TopicPartition, to: number): Promise<Move> {
-  const { stored, log } = await inspect(parts, of)
+export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number): Promise<Move> {
+  const { stored, log } = await inspect(deps, of)
   const { nextOffset: from } = stored
   if (log.state !== 'ok') throw new Error(log.message)
   if (to <= from)
@@ -69,7 +69,7 @@ export async function planSkip(parts: OffsetsParts, of: TopicPartition, to: numb
  * an error if the partition has moved meanwhile. After a crash in between, the dead letter may be there twice.
  */
 export async function move(
-  { db, topicPrefix }: Omit<OffsetsParts, 'kafka'>,
+  { db, topicPrefix }: Omit<OffsetsDeps, 'kafka'>,
   producer: Pick<Producer, 'send'>,
   plan: Move,
 ): Promise<void> {
@@ -108,7 +108,7 @@ async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move):
 }
 
 async function inspect(
-  { kafka, db, topicPrefix }: OffsetsParts,
+  { kafka, db, topicPrefix }: OffsetsDeps,
   of: TopicPartition,
 ): Promise<{ stored: StoredLog; log: JudgedLog }> {
   const topics = readTopics(topicPrefix)

@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { publishEvents, publishOrganizations, readEventHeads } from '@tally/read-models'
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { readRevision } from '../verify/hash.ts'
 
 /**
@@ -8,29 +8,29 @@ import { readRevision } from '../verify/hash.ts'
  * one that Postgres has not come to, would keep everything out for ever: it goes first, and meanwhile queries
  * compose their answers from Postgres.
  */
-export async function publishWhole(parts: RepairParts, eventIds: EventId[]): Promise<void> {
-  const { db, redis, keys } = parts
+export async function publishWhole(deps: RepairDeps, eventIds: EventId[]): Promise<void> {
+  const { db, redis, keys } = deps
   for (const eventId of eventIds) {
     const published = await readRevision(redis, keys.event(eventId))
     // Postgres is read after Redis, so that it can only be ahead.
     const [head] = await readEventHeads(db, [eventId])
     if (!(published <= (head?.revision ?? -1))) await redis.del(keys.event(eventId))
   }
-  await publishEvents(parts, new Map(eventIds.map(id => [id, { whole: true }])))
+  await publishEvents(deps, new Map(eventIds.map(id => [id, { whole: true }])))
 }
 
 /** The same for organizations, each at its stored revision. */
 export async function publishOrganizationsWhole(
-  parts: RepairParts,
+  deps: RepairDeps,
   stored: { id: OrganizationId; revision: number }[],
 ): Promise<void> {
-  const { redis, keys } = parts
+  const { redis, keys } = deps
   for (const { id, revision } of stored) {
     const published = await readRevision(redis, keys.organization(id))
     if (!(published <= revision)) await redis.del(keys.organization(id))
   }
   await publishOrganizations(
-    parts,
+    deps,
     stored.map(({ id }) => id),
   )
 }

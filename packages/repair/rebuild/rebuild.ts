@@ -1,6 +1,6 @@
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { countEvents, eventIds } from '../verify/known.ts'
-import { type RebuildParts, rebuildEvent } from './rebuildEvent.ts'
+import { type RebuildDeps, rebuildEvent } from './rebuildEvent.ts'
 import { rebuildOrganizations } from './rebuildOrganizations.ts'
 import { removeSurplus } from './removeSurplus.ts'
 import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
@@ -22,10 +22,10 @@ export type Rebuilt = { events: number; repaired: number }
  * Makes counters and documents anew from the kept orders and refunds, beside the running service, event by event
  * by id (commands.md, tally rebuild). One that was ended goes on behind the last event that it had done.
  */
-export function rebuild(parts: RepairParts, options: RebuildOptions): Promise<Rebuilt> {
-  return asOnlyRebuild(parts.db, async locked => {
+export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {
+  return asOnlyRebuild(deps.db, async locked => {
     const { topics, notThisRun, onContinued = () => {}, onProgress = () => {} } = options
-    const writing: RebuildParts = { ...parts, locked, eventsTopic: topics.events }
+    const writing: RebuildDeps = { ...deps, locked, eventsTopic: topics.events }
     const run = await beginRun(locked, notThisRun)
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)
@@ -33,7 +33,7 @@ export function rebuild(parts: RepairParts, options: RebuildOptions): Promise<Re
     let done = all - left
     const result: Rebuilt = { events: 0, repaired: 0 }
     onProgress(done, all)
-    for await (const eventId of eventIds(parts.db, run.behind)) {
+    for await (const eventId of eventIds(deps.db, run.behind)) {
       if (await rebuildEvent(writing, eventId)) result.repaired += 1
       await rememberEvent(locked, run, eventId)
       result.events += 1
@@ -41,7 +41,7 @@ export function rebuild(parts: RepairParts, options: RebuildOptions): Promise<Re
       onProgress(done, Math.max(all, done))
     }
     await rebuildOrganizations(writing, topics.organizations)
-    await removeSurplus(parts)
+    await removeSurplus(deps)
     await finishRun(locked, run.id)
     return result
   })

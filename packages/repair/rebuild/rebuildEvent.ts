@@ -10,14 +10,14 @@ import {
 import type { Postgres, Tx } from '@tally/storage'
 import { correction } from '../count/counters.ts'
 import { agrees, type Recount, recount } from '../count/recount.ts'
+import type { RepairDeps } from '../deps.ts'
 import type { Difference } from '../differences.ts'
-import type { RepairParts } from '../parts.ts'
 import { verifyEvent } from '../verify/verifyEvent.ts'
 import { publishWhole } from './publishWhole.ts'
 import { lockPartition, noteRevision } from './revisions.ts'
 
 /** `locked` is the connection that a rebuild writes through (run.ts); `eventsTopic` the name of the topic of events. */
-export type RebuildParts = RepairParts & { locked: Postgres; eventsTopic: string }
+export type RebuildDeps = RepairDeps & { locked: Postgres; eventsTopic: string }
 
 /** Rounds that an event gets until it agrees; one is usual, each more needs a record that came in just then. */
 const rounds = 12
@@ -30,18 +30,18 @@ const lockedFrom = 3
  * what was counted and what was stored in one snapshot is still the difference when it is added later. Returns
  * whether anything in Postgres was wrong.
  */
-export async function rebuildEvent(parts: RebuildParts, eventId: EventId): Promise<boolean> {
+export async function rebuildEvent(deps: RebuildDeps, eventId: EventId): Promise<boolean> {
   let wasWrong = false
   let last: Difference | undefined
   for (let round = 0; round < rounds; round++) {
-    const pass = await (round < lockedFrom ? besideWriters(parts, eventId) : underLock(parts, eventId))
+    const pass = await (round < lockedFrom ? besideWriters(deps, eventId) : underLock(deps, eventId))
     if (pass === 'gone') return wasWrong
     wasWrong ||= pass.wasWrong
     if (!pass.isWritten) continue
-    await publishWhole(parts, [eventId])
+    await publishWhole(deps, [eventId])
 
     last = undefined
-    await verifyEvent(parts, eventId, difference => {
+    await verifyEvent(deps, eventId, difference => {
       last ??= difference
     })
     if (last === undefined) return wasWrong
@@ -55,23 +55,23 @@ export async function rebuildEvent(parts: RebuildParts, eventId: EventId): Promi
 type Pass = { wasWrong: boolean; isWritten: boolean } | 'gone'
 
 /** Counts in a snapshot that holds no lock, and then adds what is missing. */
-async function besideWriters(parts: RebuildParts, eventId: EventId): Promise<Pass> {
-  const found = await inSnapshot(parts.db, snapshot => recount(snapshot, eventId))
+async function besideWriters(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
+  const found = await inSnapshot(deps.db, snapshot => recount(snapshot, eventId))
   if (found === undefined) return 'gone'
-  const isWritten = await parts.locked.transaction().execute(tx => correct(tx, parts, found))
+  const isWritten = await deps.locked.transaction().execute(tx => correct(tx, deps, found))
   return { wasWrong: !agrees(found), isWritten }
 }
 
 /** Counts while the projector waits with this event's shard: nothing can come in between. */
-async function underLock(parts: RebuildParts, eventId: EventId): Promise<Pass> {
-  return parts.locked.transaction().execute(async tx => {
+async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
+  return deps.locked.transaction().execute(async tx => {
     const [head] = await readEventHeads(tx, [eventId])
     if (head === undefined) return 'gone'
-    await lockPartition(tx, parts.eventsTopic, head.shard)
+    await lockPartition(tx, deps.eventsTopic, head.shard)
     await lockEvents(tx, [eventId], head.shard)
     const found = await recount(tx, eventId)
     if (found === undefined) return 'gone'
-    return { wasWrong: !agrees(found), isWritten: await correct(tx, parts, found) }
+    return { wasWrong: !agrees(found), isWritten: await correct(tx, deps, found) }
   })
 }
 
@@ -79,7 +79,7 @@ async function underLock(parts: RebuildParts, eventId: EventId): Promise<Pass> {
  * Writes what a recount found wrong and stamps a new revision, in one short transaction; false if one of the orders in
  * question was written since, so that the event has to be counted again.
  */
-async function correct(tx: Tx, { eventsTopic }: RebuildParts, found: Recount): Promise<boolean> {
+async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Promise<boolean> {
   const { eventId, shard } = found.head
   await lockPartition(tx, eventsTopic, shard)
   await lockEvents(tx, [eventId], shard)

@@ -1,13 +1,13 @@
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { unknownInRedis } from '../verify/known.ts'
 
 /** Takes out of Redis what Postgres knows nothing of. An event that comes just then is published whole again. */
-export async function removeSurplus(parts: RepairParts): Promise<void> {
-  const { redis, keys } = parts
-  for await (const ids of unknownInRedis(parts, 'event')) {
+export async function removeSurplus(deps: RepairDeps): Promise<void> {
+  const { redis, keys } = deps
+  for await (const ids of unknownInRedis(deps, 'event')) {
     for (const id of ids) await redis.del(keys.event(id))
   }
-  for await (const ids of unknownInRedis(parts, 'organization')) {
+  for await (const ids of unknownInRedis(deps, 'organization')) {
     for (const id of ids) await redis.del(keys.organization(id))
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import { isTransient } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
@@ -23,7 +23,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
     for (let tries = 1; !(await tryLock()); tries++) {
       if (tries === 50)
         throw new Error('another `tally rebuild` is at work on this database: wait for its end')
-      await rest(100)
+      await sleep(100)
     }
     try {
       return await work(locked)

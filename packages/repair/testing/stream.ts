@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
 import { onTestFinished } from 'vitest'
 
@@ -20,7 +20,7 @@ export function keepSending(
       await tally.produce(records)
       sent.push(...records)
       if ((batch + 1) % mostAhead === 0) await tally.settle()
-      await rest(5)
+      await sleep(5)
     }
   })()
   onTestFinished(() => {
@@ -47,7 +47,7 @@ export function keepAsking(tally: Tally, path: string, token: string): { stop: (
       const { status, text, body } = await tally.get(path, { token })
       if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
       answers.push(body.data)
-      await rest(2)
+      await sleep(2)
     }
   })()
   onTestFinished(() => {

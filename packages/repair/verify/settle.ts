@@ -1,4 +1,4 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadModelRedis } from '@tally/read-models'
 import { type Published, readHash, readRevision } from './hash.ts'
 
@@ -34,7 +34,7 @@ export function meetRedis(redis: ReadModelRedis, key: string, { reachMs, meetMs 
     const asked = performance.now()
     for (let waited = 0; waited < waitMs && (await readRevision(redis, key)) < revision; ) {
       waited = performance.now() - asked
-      if (waited > closelyMs) await rest(lookEveryMs)
+      if (waited > closelyMs) await sleep(lookEveryMs)
     }
     const published = await readHash(redis, key)
     const now = performance.now()

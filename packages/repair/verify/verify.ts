@@ -1,5 +1,5 @@
+import type { RepairDeps } from '../deps.ts'
 import type { Difference } from '../differences.ts'
-import type { RepairParts } from '../parts.ts'
 import { countEvents, eventIds, organizationIds, unknownInRedis } from './known.ts'
 import { hurriedPatience, type Meeting, type Patience, usualPatience } from './settle.ts'
 import { verifyEvent } from './verifyEvent.ts'
@@ -20,7 +20,7 @@ export type Verified = { events: number; differences: number; missed: number }
  * document in Redis, event by event, at one revision each (commands.md, tally verify). Writes nothing.
  */
 export async function verify(
-  parts: RepairParts,
+  deps: RepairDeps,
   { onDifference, onProgress = () => {}, patience = usualPatience }: VerifyOptions,
 ): Promise<Verified> {
   const result: Verified = { events: 0, differences: 0, missed: 0 }
@@ -30,21 +30,21 @@ export async function verify(
   }
   const met = { met: 0, apart: 0, missed: 0 } satisfies Record<Meeting, number>
   const patienceNow = () => (met.apart < 4 ? patience : hurriedPatience)
-  const all = await countEvents(parts.db, null)
+  const all = await countEvents(deps.db, null)
   onProgress(0, all)
-  for await (const eventId of eventIds(parts.db, null)) {
-    met[await verifyEvent(parts, eventId, report, patienceNow())] += 1
+  for await (const eventId of eventIds(deps.db, null)) {
+    met[await verifyEvent(deps, eventId, report, patienceNow())] += 1
     result.events += 1
     onProgress(result.events, Math.max(all, result.events))
   }
-  for (const id of await organizationIds(parts.db)) {
-    met[await verifyOrganization(parts, id, report, patienceNow())] += 1
+  for (const id of await organizationIds(deps.db)) {
+    met[await verifyOrganization(deps, id, report, patienceNow())] += 1
   }
   const surplus = { where: 'redis', what: 'its key', found: 'a hash', counted: null } as const
-  for await (const ids of unknownInRedis(parts, 'event')) {
+  for await (const ids of unknownInRedis(deps, 'event')) {
     for (const event of ids) report({ event, ...surplus })
   }
-  for await (const ids of unknownInRedis(parts, 'organization')) {
+  for await (const ids of unknownInRedis(deps, 'organization')) {
     for (const organization of ids) report({ organization, ...surplus })
   }
   return { ...result, missed: met.missed }

@@ -3,8 +3,8 @@ import { type EventHead, inSnapshot, readEventHeads } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
+import type { RepairDeps } from '../deps.ts'
 import type { Difference, Finding } from '../differences.ts'
-import type { RepairParts } from '../parts.ts'
 import { fieldFindings, fieldsOf } from './documents.ts'
 import type { Published } from './hash.ts'
 import { type Meeting, meetRedis, type Patience } from './settle.ts'
@@ -17,7 +17,7 @@ export type Report = (difference: Difference) => void
  * everything else is compared then. An event that nothing is stored of yet, or no more, has no difference.
  */
 export async function verifyEvent(
-  { db, redis, keys }: RepairParts,
+  { db, redis, keys }: RepairDeps,
   eventId: EventId,
   report: Report,
   patience?: Patience,

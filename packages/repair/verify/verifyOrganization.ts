@@ -1,6 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
 import { composeOrganization } from '@tally/read-models'
-import type { RepairParts } from '../parts.ts'
+import type { RepairDeps } from '../deps.ts'
 import { type Meeting, meetRedis, type Patience } from './settle.ts'
 import { type Report, redisFindings } from './verifyEvent.ts'
 
@@ -9,7 +9,7 @@ import { type Report, redisFindings } from './verifyEvent.ts'
  * `missed` where they were never met at one.
  */
 export async function verifyOrganization(
-  { db, redis, keys }: RepairParts,
+  { db, redis, keys }: RepairDeps,
   organization: OrganizationId,
   report: Report,
   patience?: Patience,

@@ -1,6 +1,6 @@
 import { openDeadLetters } from '@tally/dead-letters'
 import type { OutgoingRecord, RecordBatch } from '@tally/kafka'
-import type { ProjectorParts } from '@tally/projection'
+import type { ProjectorDeps } from '@tally/projection'
 import { freshDatabase } from '../servers/database.ts'
 import { testRedis } from '../servers/redis.ts'
 
@@ -31,7 +31,7 @@ export async function openHarness() {
     deps: {
       db: database.db,
       deadLetters: openDeadLetters(producer, 't.dead-letters'),
-    } satisfies ProjectorParts,
+    } satisfies ProjectorDeps,
     /** The documents of an event in Redis, by name. */
     readEvent: (eventId: string) => redis.hgetall(keys.event(eventId as Parameters<typeof keys.event>[0])),
     async close() {

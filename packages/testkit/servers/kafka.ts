@@ -9,9 +9,9 @@ import type {
   StartOffsets,
 } from '@tally/kafka'
 import {
-  CREATE_TIMEOUT_MS,
   connectKafka,
   consumeBatches,
+  createTimeoutMs,
   endOffsets,
   inside,
   type KafkaConnection,
@@ -39,7 +39,7 @@ export async function newTopic(
   const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
   const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }]
   await inside(connection).admin.use(admin =>
-    admin.createTopics({ topics: wanted, timeout: CREATE_TIMEOUT_MS }),
+    admin.createTopics({ topics: wanted, timeout: createTimeoutMs }),
   )
   return topic
 }

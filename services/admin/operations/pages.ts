@@ -1,4 +1,4 @@
-import { isCursor, isLetterId, type ReplayParts, replayAll, replayLetters } from '@tally/dead-letters'
+import { isCursor, isLetterId, type ReplayDeps, replayAll, replayLetters } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import type { FastifyInstance } from 'fastify'
 import { note, readPlatformAudit } from '../audit/store.ts'
@@ -73,7 +73,7 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
   })
 
   /** A producer for this one replay: they are rare, and Kafka need not be there for all else. */
-  async function withProducer<Result>(work: (replay: ReplayParts) => Promise<Result>): Promise<Result> {
+  async function withProducer<Result>(work: (replay: ReplayDeps) => Promise<Result>): Promise<Result> {
     try {
       const producer = await openProducer(kafka)
       return await work({ kafka, producer, db, topicPrefix }).finally(() => producer.close())

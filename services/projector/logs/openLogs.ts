@@ -20,7 +20,7 @@ import type { ProjectorMetrics } from '../metrics.ts'
 import { openIdentities } from './identities.ts'
 import { openStalls } from './stalls.ts'
 
-export type LogsParts = {
+export type LogsDeps = {
   kafka: KafkaConnection
   db: Postgres
   topics: string[]
@@ -38,7 +38,7 @@ type Checked = Partial<LogIdentity>
  * Kafka). It compares a partition with Kafka on assignment, once a second and (by the topic's id) before each commit. A
  * partition that does not fit is held and reported until `tally offsets` moves its offset or Kafka fits again.
  */
-export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsParts) {
+export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsDeps) {
   const identityOf = openIdentities(kafka)
   const stalls = openStalls({ db, metrics, logger })
   const checked = new Map<string, Checked>()

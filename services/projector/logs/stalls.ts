@@ -6,13 +6,13 @@ import type { ProjectorMetrics } from '../metrics.ts'
 
 export type Stalled = { state: StallState; message: string }
 
-type Parts = { db: Postgres; metrics: Pick<ProjectorMetrics, 'stalled'>; logger: Logger }
+type Deps = { db: Postgres; metrics: Pick<ProjectorMetrics, 'stalled'>; logger: Logger }
 
 /**
  * Reports partitions that stand still everywhere at once: with an error in the log when it begins, a metric, the text
  * for `/readyz`, and a row in Postgres for the commands and the operations page.
  */
-export function openStalls({ db, metrics, logger }: Parts) {
+export function openStalls({ db, metrics, logger }: Deps) {
   const stalls = new Map<string, TopicPartition & Stalled & { isNoted: boolean }>()
   const labels = ({ topic, partition }: TopicPartition, state: StallState) => ({
     topic,

@@ -5,10 +5,10 @@ import type { Logs } from './openLogs.ts'
 /** How soon a topic that was created again is noticed without new records, and an operator's command takes effect. */
 const everyMs = 1_000
 
-type Parts = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: Logger }
+type Deps = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: Logger }
 
 /** Compares the assigned partitions with Kafka once a second. Returns a function that stops it. */
-export function watchLogs({ logs, metrics, logger }: Parts): () => Promise<void> {
+export function watchLogs({ logs, metrics, logger }: Deps): () => Promise<void> {
   const stopping = Promise.withResolvers<void>()
   let isStopped = false
   const run = async (): Promise<void> => {

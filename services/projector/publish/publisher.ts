@@ -54,7 +54,7 @@ export type Publisher = {
   heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }
 
-export function openPublisher(parts: {
+export function openPublisher(deps: {
   db: Postgres
   redis: ReadModelRedis
   keys: RedisKeys
@@ -65,12 +65,12 @@ export function openPublisher(parts: {
   /** Called when documents of a new epoch were published. */
   onNewEpoch?: () => void
 }): Publisher {
-  const { db, redis, keys, organizationsTopic, onPublished = () => {}, onNewEpoch = () => {} } = parts
+  const { db, redis, keys, organizationsTopic, onPublished = () => {}, onNewEpoch = () => {} } = deps
   let due = openPending()
   const late = new Map<string, { pending: Pending; of: TopicPartition; sinceMs: number }>()
   const backlog = openBacklog()
   let isNewEpoch = false
-  const epochs = openEpochs(parts, () => {
+  const epochs = openEpochs(deps, () => {
     isNewEpoch = true
   })
   let running: Promise<void> = Promise.resolve()
@@ -95,8 +95,8 @@ export function openPublisher(parts: {
     { organizations, events, marks }: Pending,
     noted: Published['events'] = [],
   ): Promise<Published['events']> => {
-    await publishOrganizations(parts, organizations)
-    const published = await publishEvents({ ...parts, epochs }, events)
+    await publishOrganizations(deps, organizations)
+    const published = await publishEvents({ ...deps, epochs }, events)
     const epoch = published.epoch ?? (await readEpoch(db))
     if (epoch !== null) await advance(epoch, [...marks.values()], [...noted, ...published.events])
     if (isNewEpoch) onNewEpoch()

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { openAsOf } from './asOf.ts'
-import { type WatchParts, watch } from './watch.ts'
+import { type WatchDeps, watch } from './watch.ts'
 
 const topic = 'orders'
 const ends = [5, 1_000, 5]
@@ -46,7 +46,7 @@ let sought: Set<number>
 async function watched(
   partitions: number[],
   heldBack: number[] = [],
-  { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchParts> = {},
+  { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchDeps> = {},
 ): Promise<Map<string, number>> {
   const { db } = database
   const told = new Map<string, number>()

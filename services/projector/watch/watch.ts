@@ -24,7 +24,7 @@ export type Watch = {
   stop(): Promise<void>
 }
 
-export type WatchParts = {
+export type WatchDeps = {
   kafka: KafkaConnection
   db: Postgres
   publisher: Publisher
@@ -52,10 +52,10 @@ export type WatchParts = {
  * takes a step of the walk. A part that does not answer delays only its own steps; the next tick tries again. Returns a
  * function that stops it.
  */
-export function watch(parts: WatchParts): Watch {
+export function watch(deps: WatchDeps): Watch {
   let stopped = false
   let isDue = false
-  const { tick, settle } = openTick(parts, () => stopped)
+  const { tick, settle } = openTick(deps, () => stopped)
   let wake = () => {}
   const sleep = () =>
     new Promise<void>(resolve => {
@@ -87,7 +87,7 @@ export function watch(parts: WatchParts): Watch {
 }
 
 function openTick(
-  parts: WatchParts,
+  deps: WatchDeps,
   isStopping: () => boolean,
 ): { tick: () => Promise<void>; settle: () => Promise<unknown> } {
   const {
@@ -104,7 +104,7 @@ function openTick(
     refusals,
     metrics,
     logger,
-  } = parts
+  } = deps
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
   let lastBug: string | undefined
@@ -191,7 +191,7 @@ function openTick(
 
     // Not awaited: with Kafka down there are no new marks, but Redis is still healed.
     notingEnds ??= attempt(async () => {
-      const counts = await noteEnds(parts, {
+      const counts = await noteEnds(deps, {
         assigned: partitions,
         isStored: of => stored.has(partitionKey(of)),
         atMs: read.nowMs,

@@ -1,4 +1,4 @@
-import type { Refused, ReplayParts } from '@tally/dead-letters'
+import type { Refused, ReplayDeps } from '@tally/dead-letters'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
@@ -18,7 +18,7 @@ export function addReplay(letters: Command): void {
     })
 }
 
-async function withParts(work: (parts: ReplayParts) => Promise<void>): Promise<void> {
+async function withParts(work: (parts: ReplayDeps) => Promise<void>): Promise<void> {
   const { settings, logger } = await openCommand()
   const { topicPrefix } = settings
   await withSchema(settings.databaseUrl, db =>
@@ -34,7 +34,7 @@ async function withParts(work: (parts: ReplayParts) => Promise<void>): Promise<v
   )
 }
 
-async function replayEvery(parts: ReplayParts): Promise<void> {
+async function replayEvery(parts: ReplayDeps): Promise<void> {
   const [{ replayAll }, { openProgress }, { warnOfForeign }] = await Promise.all([
     import('@tally/dead-letters'),
     import('./progress.ts'),
@@ -51,7 +51,7 @@ async function replayEvery(parts: ReplayParts): Promise<void> {
   if (refusedCount > 0) throw new Error(`${lettersOf(refusedCount)} cannot be replayed`)
 }
 
-async function replayThese(parts: ReplayParts, ids: string[]): Promise<void> {
+async function replayThese(parts: ReplayDeps, ids: string[]): Promise<void> {
   const { replayLetters } = await import('@tally/dead-letters')
   const { sent, before, refused, unknown } = await replayLetters(parts, ids)
   for (const id of sent) console.log(`replayed ${id}`)

@@ -3,14 +3,14 @@ import { describeRedis, type Settings } from '@tally/runtime'
 import { openRedis, type Postgres, whenReady } from '@tally/storage'
 
 /** What a verification or a repair works on. */
-export type RepairParts = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
+export type RepairDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
 
 const patienceMs = 5_000
 
 /** Does `work` with a connection to Redis and closes it; throws a sentence where Redis does not answer. */
 export async function withRedis<T>(
   { redisNodes, redisPrefix }: Pick<Settings, 'redisNodes' | 'redisPrefix'>,
-  work: (parts: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,
+  work: (deps: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,
 ): Promise<T> {
   const redis = openRedis(
     redisNodes,
