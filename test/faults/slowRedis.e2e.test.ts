@@ -4,7 +4,6 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../infra/local/servers/ports.ts'
 import { type Link, openLink } from '../chaos/system/link.ts'
 
 /** decisions.md, When a part is down: hot questions, while Postgres is down and Redis is slow. */
@@ -15,7 +14,7 @@ let query: { process: TallyProcess; address: string }
 beforeAll(async () => {
   const { DATABASE_URL = '', REDIS_URL = '' } = tally.settings
   for (const [part, url] of Object.entries({ postgres: DATABASE_URL, redis: REDIS_URL }))
-    links[part as 'postgres' | 'redis'] = await openLink(await freePort(), Number(new URL(url).port))
+    links[part as 'postgres' | 'redis'] = await openLink(Number(new URL(url).port))
 })
 afterEach(async () => {
   await query.process.end()

@@ -10,10 +10,12 @@ import {
 } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
-import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../servers/database.ts'
+import { allKeys, openWholeRedis, type WholeRedis } from '../servers/redis.ts'
+import { earliestAsOf } from '../servers/watermarks.ts'
 import { until } from '../until.ts'
+import { environmentOf } from './environment.ts'
 import { type Ask, ask, type Reply } from './http.ts'
 import { type Environment, startProcess, type TallyProcess } from './process.ts'
 
@@ -74,8 +76,6 @@ export function useTally(options: Options = {}): Tally {
   return tally
 }
 
-const unlimited = 'Trial=1000000,ActiveDayPass=1000000,Inactive=1000000'
-
 /** TALLY_TEST_PROJECTORS runs the tests that do not say otherwise with so many. */
 const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 
@@ -96,21 +96,8 @@ export async function startTally(options: Options) {
   try {
     const database = await freshDatabase(server === undefined ? {} : { server })
     releases.push(database.drop)
-    const own = {
-      KAFKA_BROKERS: brokers,
-      KAFKA_GROUP_ID: name,
-      TOPIC_PREFIX: name,
-      DATABASE_URL: database.url,
-      REDIS_URL: servers.redisUrl,
-      REDIS_PREFIX: name,
-      QUERY_HOST: '127.0.0.1',
-      QUERY_PORT: '0',
-      ADMIN_PORT: '0',
-      OPS_HOST: '127.0.0.1',
-      OPS_PORT: '0',
-      RATE_LIMITS: unlimited,
-      ...settings,
-    }
+    const places = { kafkaBrokers: brokers, databaseUrl: database.url, redisUrl: servers.redisUrl }
+    const own = { ...environmentOf({ ...places, name }), ...settings }
     const kafka = connectKafka(
       { brokers: brokers.split(','), ssl: false },
       { clientId: 'test', logger: openLogger('test', 'silent') },
@@ -153,7 +140,11 @@ export async function startTally(options: Options) {
           })),
         )
       },
-      settle: () => settled(redis, own, { partitions }),
+      async settle() {
+        const sinceMs = Date.now()
+        const of = { redisPrefix: own.REDIS_PREFIX, topicPrefix: own.TOPIC_PREFIX, partitions }
+        await until('everything produced is counted', async () => (await earliestAsOf(redis, of)) >= sinceMs)
+      },
       async count(records) {
         await tally.produce(records)
         await tally.settle()
@@ -185,27 +176,6 @@ export async function startTally(options: Options) {
     await stop()
     throw error
   }
-}
-
-/** The moment up to which each partition is counted and published, as `meta.asOf` says it for an event. */
-async function settled(
-  redis: WholeRedis,
-  own: Environment,
-  { partitions }: { partitions: number },
-): Promise<void> {
-  const since = Date.now()
-  const names = topicNames(own.TOPIC_PREFIX ?? '')
-  const all = Array.from({ length: partitions }, (_, shard) => shard)
-  const wanted = [
-    { shard: 0, topic: names.organizations },
-    ...[names.events, names.orders, names.refunds].flatMap(topic => all.map(shard => ({ shard, topic }))),
-  ]
-  await until('everything produced is counted', async () => {
-    const moments = await Promise.all(
-      wanted.map(({ shard, topic }) => redis.hget(`${own.REDIS_PREFIX}:shard:{${shard}}`, `as-of:${topic}`)),
-    )
-    return moments.every(moment => Number(moment ?? 0) >= since)
-  })
 }
 
 function keyOf(type: TopicType, value: { organizationId?: string; eventId?: string }): string {

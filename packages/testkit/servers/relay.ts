@@ -1,48 +1,72 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
+/** A port of 127.0.0.1 in front of a server: a test can lose the server there while others keep it. */
 export type Relay = {
   port: number
   /** Breaks all connections and refuses new ones. */
   cut: () => Promise<void>
-  /** Lets bytes come in and passes none on, as a server that hangs. */
+  /** Accepts connections and bytes and forwards nothing, like a server that hangs. */
   stall: () => void
-  /** Passes bytes on again, the kept ones too, and takes new connections. */
+  /** Delays every chunk by `ms`, in both directions. */
+  slow: (ms: number) => void
+  /** Ends all of these: forwards the bytes that were held back, and accepts connections again. */
   mend: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** A port of 127.0.0.1 that stands for a real server, so that one test can lose it while others keep it. */
-export async function openRelay(target: { host: string; port: number }): Promise<Relay> {
+type Change = (bytes: Buffer, relayPort: number) => Buffer
+/** What replaces each chunk of bytes on its way to the server, and back. */
+export type Changes = { toServer?: Change; toClient?: Change }
+
+const unchanged: Change = bytes => bytes
+
+/** Opens a relay to a server. */
+export async function openRelay(
+  target: { host: string; port: number },
+  { toServer = unchanged, toClient = unchanged }: Changes = {},
+): Promise<Relay> {
   const sockets = new Set<Socket>()
   let isStalled = false
-  const server = createServer(near => {
-    const far = connect(target)
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket
-        .on('error', () => {})
-        .on('close', () => {
-          sockets.delete(socket)
-          other.destroy()
-        })
-      socket.on('data', bytes => void other.write(bytes))
-      if (isStalled) socket.pause()
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
+  let delayMs = 0
+  let port = 0
 
+  const forward = (from: Socket, to: Socket, change: Change) => {
+    // A chunk never overtakes an earlier one, also when the delay becomes shorter.
+    let due = 0
+    from.on('data', bytes => {
+      const changed = change(bytes as Buffer, port)
+      const now = performance.now()
+      due = Math.max(due, now + delayMs)
+      if (due <= now) to.write(changed)
+      else setTimeout(() => to.destroyed || to.write(changed), due - now)
+    })
+    from
+      .on('error', () => {})
+      .on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    sockets.add(from)
+    if (isStalled) from.pause()
+  }
+  const server = createServer({ noDelay: true }, near => {
+    const far = connect({ ...target, noDelay: true })
+    forward(near, far, toServer)
+    forward(far, near, toClient)
+  })
+  const listen = async () => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as { port: number }).port
+  }
   const cut = async () => {
     const closed = server.listening ? once(server, 'close') : undefined
     server.close()
     for (const socket of sockets) socket.destroy()
     await closed
   }
+  await listen()
   return {
     port,
     cut,
@@ -50,12 +74,14 @@ export async function openRelay(target: { host: string; port: number }): Promise
       isStalled = true
       for (const socket of sockets) socket.pause()
     },
+    slow(ms) {
+      delayMs = ms
+    },
     async mend() {
       isStalled = false
+      delayMs = 0
       for (const socket of sockets) socket.resume()
-      if (server.listening) return
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
+      if (!server.listening) await listen()
     },
     close: cut,
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { topicNames } from '@tally/kafka'
-import { asOfField, migrate } from '@tally/read-models'
+import { migrate } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { allKeys, type WholeRedis } from '@tally/testkit/servers/redis'
+import { environmentOf } from '@tally/testkit/processes/environment'
+import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
 import { type Preloaded, partitions } from '../data/preload.ts'
 import type { Bench } from '../run/bench.ts'
@@ -28,9 +28,6 @@ export type RunningTally = {
   check: () => Promise<void>
   stop: () => Promise<void>
 }
-
-// So high that no load meets it; each request is counted against it all the same.
-const rateLimits = 'Trial=999999999,ActiveDayPass=999999999,Inactive=999999999'
 
 /** Starts Tally over a preloaded data set; returns once the projector has its partitions. */
 export async function startTally(bench: Bench, data: Preloaded): Promise<RunningTally> {
@@ -57,21 +54,13 @@ async function start(
   // The bench's own Redis: nothing else is in it.
   releases.push(drop, () => redis.flushall())
   await migrate(db)
-  const env = {
-    KAFKA_BROKERS: servers.kafkaBrokers,
-    KAFKA_GROUP_ID: name,
-    TOPIC_PREFIX: data.topicPrefix,
-    DATABASE_URL: url,
-    REDIS_URL: servers.redisUrl,
-    REDIS_PREFIX: name,
-    QUERY_HOST: '127.0.0.1',
-    QUERY_PORT: '0',
-    OPS_HOST: '127.0.0.1',
-    OPS_PORT: '0',
-    RATE_LIMITS: rateLimits,
-    EDITION: 'cloud',
-    LOG_LEVEL: 'info',
-  }
+  const env = environmentOf({
+    kafkaBrokers: servers.kafkaBrokers,
+    databaseUrl: url,
+    redisUrl: servers.redisUrl,
+    name,
+    topicPrefix: data.topicPrefix,
+  })
   const startOne = async (command: 'projector' | 'query') => {
     const service = await startService(command, { name: `${name}-${command}`, env, folder: bench.folder })
     releases.push(async () => service.hasEnded() || (await service.end('SIGTERM')))
@@ -86,7 +75,8 @@ async function start(
     if (gone !== undefined) throw new Error(`${gone.name} ended by itself; see ${gone.logFile}`)
   }
 
-  const countedUpTo = () => earliestAsOf(redis, name, data.topicPrefix)
+  const countedUpTo = () =>
+    earliestAsOf(redis, { redisPrefix: name, topicPrefix: data.topicPrefix, partitions })
   let tokens = new Map<string, string>()
   const addressOf = (eventId: string) => `${query.address}/api/v1/events/${eventId}`
   const tokenOf = (eventId: string) => tokens.get(data.count.organizationIdOf(eventId)) ?? ''
@@ -121,19 +111,4 @@ async function assignedAt({ logFile }: Service, throwIfGone: () => void): Promis
     throwIfGone()
     await pause(20)
   }
-}
-
-/** The moment up to which every partition is counted and published, as `meta.asOf` says it; 0 while it is not said. */
-async function earliestAsOf(redis: WholeRedis, redisPrefix: string, topicPrefix: string): Promise<number> {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
-  const shards = Array.from({ length: partitions }, (_, shard) => shard)
-  const wanted = [
-    { shard: 0, topic: organizations },
-    ...[events, orders, refunds].flatMap(topic => shards.map(shard => ({ shard, topic }))),
-  ]
-  const keys = allKeys(redisPrefix)
-  const moments = await Promise.all(
-    wanted.map(({ shard, topic }) => redis.hget(keys.shard(shard), asOfField(topic))),
-  )
-  return Math.min(...moments.map(moment => Number(moment ?? 0)))
 }

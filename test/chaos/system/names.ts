@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { PartName } from '../../../infra/local/servers/index.ts'
 
-/** The names by which Tally's processes reach each server; Kafka's is as long as 127.0.0.1 (link.ts, `renames`). */
+/** The names by which Tally's processes reach each server; Kafka's is as long as 127.0.0.1 (kafkaAddress.ts). */
 export const hostOf = (part: PartName) => `${part}.lan`
 
 /** Names that resolve in processes started with `options`, and that can be switched off. */

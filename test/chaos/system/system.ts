@@ -6,9 +6,9 @@ import { connectKafka, createTopics, type KafkaConnection } from '@tally/kafka'
 import { migrate, openPostgres } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { type Postgres, whenReady } from '@tally/storage'
+import { environmentOf } from '@tally/testkit/processes/environment'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import { type LocalServers, type PartName, startServers } from '../../../infra/local/servers/index.ts'
-import { freePort } from '../../../infra/local/servers/ports.ts'
 import { endOfLog } from '../../../infra/local/servers/process.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import { type Link, openLink } from './link.ts'
@@ -55,8 +55,6 @@ export type SystemWanted = {
   signal?: AbortSignal
 }
 
-const unlimited = 'Trial=100000000,ActiveDayPass=100000000,Inactive=100000000'
-
 /** Starts everything; what has been started is stopped again when something cannot be. */
 export async function startSystem(wanted: SystemWanted): Promise<System> {
   const { folder, log = () => {}, signal } = wanted
@@ -73,7 +71,7 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
   }
 
   async function start(
-    { projectors = 2, queries = 2, rateLimits = unlimited }: SystemWanted,
+    { projectors = 2, queries = 2, rateLimits }: SystemWanted,
     releases: (() => Promise<unknown> | unknown)[],
     stop: () => Promise<void>,
   ): Promise<System> {
@@ -91,11 +89,9 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
     // Backwards: stop them, unmount, delete.
     releases.push(servers.forget, () => disk?.remove(), servers.stop)
     const links = {
-      kafka: await openLink(await freePort(), Number(servers.kafkaBrokers.split(':')[1]), {
-        renames: hostOf('kafka'),
-      }),
-      postgres: await openLink(await freePort(), Number(new URL(servers.databaseUrl).port)),
-      redis: await openLink(await freePort(), Number(new URL(servers.redisUrl).port)),
+      kafka: await openLink(Number(servers.kafkaBrokers.split(':')[1]), { host: hostOf('kafka') }),
+      postgres: await openLink(Number(new URL(servers.databaseUrl).port)),
+      redis: await openLink(Number(new URL(servers.redisUrl).port)),
     }
     releases.push(() => Promise.all(Object.values(links).map(link => link.close())))
 
@@ -103,19 +99,13 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
     const through = (url: string, part: PartName) =>
       Object.assign(new URL(url), { host: `${hostOf(part)}:${links[part].port}` }).href
     const env = {
-      KAFKA_BROKERS: `${hostOf('kafka')}:${links.kafka.port}`,
-      KAFKA_GROUP_ID: prefix,
-      TOPIC_PREFIX: prefix,
-      DATABASE_URL: through(servers.databaseUrl, 'postgres'),
-      REDIS_URL: through(servers.redisUrl, 'redis'),
-      REDIS_PREFIX: prefix,
-      QUERY_HOST: '127.0.0.1',
-      QUERY_PORT: '0',
-      OPS_HOST: '127.0.0.1',
-      OPS_PORT: '0',
-      RATE_LIMITS: rateLimits,
-      EDITION: 'cloud',
-      LOG_LEVEL: 'info',
+      ...environmentOf({
+        kafkaBrokers: `${hostOf('kafka')}:${links.kafka.port}`,
+        databaseUrl: through(servers.databaseUrl, 'postgres'),
+        redisUrl: through(servers.redisUrl, 'redis'),
+        name: prefix,
+      }),
+      ...(rateLimits !== undefined && { RATE_LIMITS: rateLimits }),
       NODE_OPTIONS: names.options,
     }
 
