@@ -20,7 +20,7 @@ const line = (fields: Fields) => ({
 const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index))
 
-/** Timestamps that are none, or of a year that does not count (messages.md, section 1). */
+/** Timestamps that are none, or of a year that does not count (docs/records.md, Values). */
 export const badTimestamps = [
   '1969-12-31T23:59:59.999Z',
   '1970-01-01T00:59:59+01:00',
@@ -69,7 +69,7 @@ export const goodTimestamps: [string, string][] = [
   ['2000-02-29T12:00:00+14:00', '2000-02-28T22:00:00Z'],
 ]
 
-/** One bad record for each rule of messages.md, sections 1 and 3. */
+/** One bad record for each rule of docs/records.md. */
 export function badRecords(festival: Festival): Case[] {
   const { eventId } = festival
   const raw = (rule: string, value: Buffer | null): Case => ({

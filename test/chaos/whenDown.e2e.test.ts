@@ -3,7 +3,7 @@ import { until } from '@tally/testkit/until'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { useStage } from './system/stage.ts'
 
-/** Each row of decisions.md, When a part is down. */
+/** Each row of docs/reliability.md, When a part is down. */
 const stage = useStage({
   projectors: 1,
   queries: 2,

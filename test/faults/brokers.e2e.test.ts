@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inside, type KafkaConnection, partitionOf, topicNames } from '@tally/kafka'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Brokers, brokerSessionMs, startBrokers } from './servers/kafka.ts'
 import { missingOf } from './support/logStage.ts'
 
-/** faults.md, Kafka: one of three brokers dies, or is cut off. */
+/** docs/reliability.md, Kafka: one of three brokers dies, or is cut off. */
 const partitions = 3
 let brokers: Brokers
 let tally: Tally
@@ -93,7 +94,7 @@ async function watchFestival(partition: number) {
   const repeat = async (work: () => Promise<void>) => {
     while (!isStopped) {
       await work()
-      await new Promise(resolve => setTimeout(resolve, 20))
+      await sleep(20)
     }
   }
   const sends = repeat(async () => {

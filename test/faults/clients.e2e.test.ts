@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, statusesOf } from '../hostile/raw.ts'
 import { openSniffer, type Sniffer } from './support/sniffer.ts'
 
-/** The rows of faults.md, Clients. */
+/** The rows of docs/reliability.md, Clients. */
 const tally = useTally({ queries: 0, settings: { RATE_LIMITS: 'Trial=2,ActiveDayPass=1000000' } })
 const sagra = newFestival()
 const verbena = newFestival()

@@ -10,7 +10,7 @@ import { afterEach, expect, test } from 'vitest'
 import { startPgbouncer } from './servers/pgbouncer.ts'
 import { startPair } from './servers/postgres.ts'
 
-/** faults.md, Postgres: PgBouncer in between, and an address of several hosts. */
+/** docs/reliability.md, Postgres: PgBouncer in between, and an address of several hosts. */
 const tally = useTally({ projectors: 0, queries: 0 })
 const started: TallyProcess[] = []
 const releases: (() => Promise<unknown>)[] = []

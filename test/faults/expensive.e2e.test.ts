@@ -3,7 +3,7 @@ import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 
-/** faults.md, Records: the most expensive records that messages.md allows. */
+/** docs/reliability.md, Records: the most expensive records that docs/records.md allows. */
 const tally = useTally({ partitions: 1 })
 const festival = newFestival()
 let token: string

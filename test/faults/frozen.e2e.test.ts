@@ -4,7 +4,7 @@ import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 
-/** faults.md, Postgres: a process frozen for a minute inside a transaction. */
+/** docs/reliability.md, Postgres: a process frozen for a minute inside a transaction. */
 const tally = useTally({ projectors: 1, partitions: 1 })
 const sagra = newFestival()
 const frozen = new Set<number>()

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '../../infra/local/servers/index.ts'
 import { copyPostgres } from '../chaos/system/postgresCopy.ts'
 
-/** faults.md: Postgres comes back without its last commits. */
+/** docs/reliability.md, Postgres: Postgres comes back without its last commits. */
 const sagra = newFestival()
 const folder = mkdtempSync(join(tmpdir(), 'tally-lost-'))
 let servers: LocalServers

@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './support/bombs.ts'
 import { readLetters, withKafka } from './support/letters.ts'
 
-/** faults.md, Records. */
+/** docs/reliability.md, Records. */
 const GIBIBYTE = 1024 ** 3
 const tally = useTally({ partitions: 1 })
 const festival = newFestival()

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { useStage } from '../chaos/system/stage.ts'
 
-/** faults.md, Redis: the rows about answers. */
+/** docs/reliability.md, Redis: the rows about answers. */
 const stage = useStage({ projectors: 1, queries: 1 })
 const sagra = newFestival()
 const kpis = `${sagra.path}/analytics/kpis`

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { makeCertificate, openRedises, type Redises } from './servers/redis.ts'
 
-/** faults.md, Redis: `rediss://`, user and password, Sentinel. */
+/** docs/reliability.md, Redis: `rediss://`, user and password, Sentinel. */
 const tally = useTally({ projectors: 1, queries: 0 })
 const sagra = newFestival()
 const started: TallyProcess[] = []

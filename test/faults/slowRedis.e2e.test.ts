@@ -6,7 +6,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Link, openLink } from '../chaos/system/link.ts'
 
-/** decisions.md, When a part is down: hot questions, while Postgres is down and Redis is slow. */
+/** docs/reliability.md, When a part is down: hot questions, while Postgres is down and Redis is slow. */
 const tally = useTally({ queries: 0 })
 const links = {} as Record<'postgres' | 'redis', Link>
 let query: { process: TallyProcess; address: string }

@@ -11,7 +11,7 @@ import { openRelay, type Relay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-/** faults.md: a part that is down, black-holed or has no name when a process starts. */
+/** docs/reliability.md, When a part is down: a part is down, black-holed, or has no name when a process starts. */
 const tally = useTally()
 const sagra = newFestival()
 const folder = mkdtempSync(join(tmpdir(), 'tally-start-'))

@@ -17,7 +17,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 
-/** faults.md: asOf never claims uncounted records, whatever a producer or a clock does. */
+/** docs/reliability.md, Clocks: asOf never claims uncounted records, whatever a producer or a clock does. */
 const tally = useTally({ partitions: 2 })
 const sagra = newFestival()
 const folder = mkdtempSync(join(tmpdir(), 'tally-clock-'))

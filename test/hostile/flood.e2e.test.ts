@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeToken } from '@tally/access'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -42,8 +43,6 @@ function poll(address: string, path: string, connections: number, token: () => s
   }
 }
 
-const during = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
-
 test('every request of a client with a key is answered beside a flood of wrong tokens', async () => {
   const festival = newFestival()
   await tally.count([festival.organization(), festival.event(), festival.order()])
@@ -54,7 +53,7 @@ test('every request of a client with a key is answered beside a flood of wrong t
   for (const kind of ['quiet', 'flooded', 'quiet', 'flooded', 'quiet', 'flooded'] as const) {
     const flood = kind === 'flooded' ? poll(address, path, floodConnections, wrongToken) : undefined
     const client = poll(address, path, 1, () => token)
-    await during(roundMs)
+    await sleep(roundMs)
     const statuses = await client.stop()
     const flooded = await flood?.stop()
 

@@ -3,16 +3,16 @@ import { connect, type Socket } from 'node:net'
 /** All that a connection brought; `closed` is false where the server still held it when the patience ended. */
 export type Heard = { text: string; closed: boolean; tookMs: number }
 
-export type Talk = { withinMs?: number; halfClose?: boolean }
+export type Talk = { timeoutMs?: number; halfClose?: boolean }
 
 /**
- * Sends bytes as they are over a connection of its own and listens until the server hangs up, `withinMs` at most. With
+ * Sends bytes as they are over a connection of its own and listens until the server hangs up, `timeoutMs` at most. With
  * `halfClose` it says at once that nothing more will come.
  */
 export function talk(
   address: string,
   bytes: string | Buffer | Buffer[],
-  { withinMs = 30_000, halfClose = false }: Talk = {},
+  { timeoutMs = 30_000, halfClose = false }: Talk = {},
 ): Promise<Heard> {
   const began = performance.now()
   const socket = open(address)
@@ -23,7 +23,7 @@ export function talk(
     socket.destroy()
     resolve({ text, closed, tookMs: performance.now() - began })
   }
-  const timer = setTimeout(() => end(false), withinMs)
+  const timer = setTimeout(() => end(false), timeoutMs)
   socket.setEncoding('latin1').on('data', (more: string) => {
     text += more
   })

@@ -117,7 +117,7 @@ test('a client that closes its half at once, or goes away, leaves nothing open a
   ]
   const heard = await Promise.all(halves.map(bytes => talk(address, bytes, { halfClose: true })))
   expect(heard.flatMap(faultsOf)).toEqual([])
-  await Promise.all(halves.map(bytes => talk(address, bytes, { withinMs: 1 })))
+  await Promise.all(halves.map(bytes => talk(address, bytes, { timeoutMs: 1 })))
 
   await expectGoodAnswer()
   expect(tally.queries[0]?.process.log()).not.toContain('"level":50')

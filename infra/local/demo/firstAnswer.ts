@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Surroundings, tally } from './tally.ts'
 
 interface Organization {
@@ -12,7 +12,7 @@ export interface Key extends Organization {
   token: string
 }
 
-const withinMs = 120_000
+const timeoutMs = 120_000
 const scopes = ['events:read', 'analytics:read', 'orders:read'].flatMap(scope => ['--scope', scope])
 
 /** The organizations that the feed plays, told without a connection to anything. */
@@ -62,7 +62,7 @@ export async function eventsOf(address: string, token: string, signal: AbortSign
   for (;;) {
     const { status, data, retryAfterMs } = await ask(address, '/api/v1/events', token)
     if (status !== 429) return data as Event[]
-    await pause(retryAfterMs, undefined, { signal })
+    await sleep(retryAfterMs, undefined, { signal })
   }
 }
 
@@ -83,16 +83,16 @@ export async function untilCounted(
   signal: AbortSignal,
 ): Promise<string> {
   const known = new Set(before.map(({ id }) => id))
-  for (const until = Date.now() + withinMs; Date.now() < until; ) {
+  for (const until = Date.now() + timeoutMs; Date.now() < until; ) {
     const events = await eventsOf(address, token, signal)
     const path = countsPath(events.filter(({ id }) => !known.has(id)))
     if (path !== undefined) {
       const { status, data, retryAfterMs } = await ask(address, path, token)
       const rows = data as { quantitySold: number }[]
       if (status === 200 && rows.some(({ quantitySold }) => quantitySold > 0)) return path
-      await pause(retryAfterMs, undefined, { signal })
+      await sleep(retryAfterMs, undefined, { signal })
     }
-    await pause(500, undefined, { signal })
+    await sleep(500, undefined, { signal })
   }
   throw new Error('no order has been counted in two minutes; see the logs of the feed and the projector')
 }

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../command.ts'
 import { end, endOfLog, launch } from '../servers/process.ts'
 
 const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
-const readyWithinMs = 60_000
+const readyTimeoutMs = 60_000
 
 /** What every command of a run has in common. */
 export interface Surroundings {
@@ -50,12 +50,12 @@ export async function startService(
     if (!running.hasEnded()) await end(running, 'SIGTERM')
   }
   try {
-    const until = Date.now() + readyWithinMs
+    const until = Date.now() + readyTimeoutMs
     while (service.readyAt !== undefined && !running.hasEnded() && !(await isReady(service.readyAt))) {
       if (Date.now() > until) {
         throw new Error(`${name} is not ready after 60 s; the end of ${logFile}:\n${endOfLog(logFile)}`)
       }
-      await pause(100, undefined, { signal: around.signal })
+      await sleep(100, undefined, { signal: around.signal })
     }
   } catch (error) {
     await stop()

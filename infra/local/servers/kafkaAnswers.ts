@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-const withinMs = 3000
+const timeoutMs = 3000
 
 /**
  * Whether one of the brokers knows at least one broker that is in service: a node that has just started answers before
@@ -12,8 +12,8 @@ const withinMs = 3000
  */
 export async function kafkaAnswers(brokers: string): Promise<boolean> {
   const [host = '', port = ''] = (brokers.split(',')[0] ?? '').split(':')
-  const socket = connect({ host, port: Number(port), timeout: withinMs })
-  socket.once('timeout', () => socket.destroy(new Error(`${brokers} does not answer within ${withinMs} ms`)))
+  const socket = connect({ host, port: Number(port), timeout: timeoutMs })
+  socket.once('timeout', () => socket.destroy(new Error(`${brokers} does not answer within ${timeoutMs} ms`)))
   try {
     await once(socket, 'connect')
     socket.write(metadataRequest())

@@ -92,19 +92,19 @@ function unref(child: ChildProcess): void {
   pipe?.unref?.()
 }
 
-/** Resolves when `running` has ended or `withinMs` have passed; says which. */
-export async function endsWithin(running: Running, withinMs: number): Promise<boolean> {
+/** Resolves when `running` has ended or `timeoutMs` have passed; says which. */
+export async function endsWithin(running: Running, timeoutMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), withinMs)
+  const timer = setTimeout(() => late.resolve(false), timeoutMs)
   const inTime = await Promise.race([running.ended.then(() => true), late.promise])
   clearTimeout(timer)
   return inTime
 }
 
-/** Ends a process in good order; after `withinMs` with SIGKILL. Returns when it is gone. */
-export async function end(running: Running, stopSignal: NodeJS.Signals, withinMs = 15_000): Promise<void> {
+/** Ends a process in good order; after `timeoutMs` with SIGKILL. Returns when it is gone. */
+export async function end(running: Running, stopSignal: NodeJS.Signals, timeoutMs = 15_000): Promise<void> {
   running.signal(stopSignal)
-  if (await endsWithin(running, withinMs)) return
+  if (await endsWithin(running, timeoutMs)) return
   running.signal('SIGKILL')
   await running.ended
 }

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isFree } from './ports.ts'
 import { end, endOfLog, type Launch, launch, type Running } from './process.ts'
 
@@ -45,7 +45,7 @@ export interface ServerOptions {
   signal?: AbortSignal | undefined
 }
 
-const readyWithinMs = 60_000
+const readyTimeoutMs = 60_000
 
 /** Makes a server of a kind of server; nothing is started yet. */
 export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): Server {
@@ -60,7 +60,7 @@ export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): 
     const what = { ...(await kind.prepare()), logFile: kind.logFile }
     stopSignal = what.stopSignal
     wanted = true
-    for (const until = Date.now() + readyWithinMs; ; ) {
+    for (const until = Date.now() + readyTimeoutMs; ; ) {
       signal?.throwIfAborted()
       const process = launch(what)
       running = process
@@ -68,7 +68,7 @@ export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): 
       if (await isReady(process, kind, until)) return watchOver(process)
       signal?.throwIfAborted()
       const log = endOfLog(kind.logFile)
-      if (kind.tryAgainOn?.test(log) && Date.now() < until && wanted) await pause(200)
+      if (kind.tryAgainOn?.test(log) && Date.now() < until && wanted) await sleep(200)
       else throw new Error(`${kind.name} did not start (${await process.ended}); the end of its log:\n${log}`)
     }
   }
@@ -107,16 +107,16 @@ async function isReady(process: Running, { answers, name }: ServerKind, until: n
     if (await answers().catch(() => false)) return true
     if (Date.now() > until) {
       await end(process, 'SIGKILL')
-      throw new Error(`${name} does not answer ${readyWithinMs / 1000} s after its start`)
+      throw new Error(`${name} does not answer ${readyTimeoutMs / 1000} s after its start`)
     }
-    await pause(50)
+    await sleep(50)
   }
   return false
 }
 
 /** Waits a little for the port; without this another server on it could answer in place of the one that fails. */
 async function portIsFree({ name, port }: ServerKind): Promise<void> {
-  for (const until = Date.now() + 2_000; !(await isFree(port)); await pause(100)) {
+  for (const until = Date.now() + 2_000; !(await isFree(port)); await sleep(100)) {
     if (Date.now() > until)
       throw new Error(`${name} cannot start: something else listens on 127.0.0.1:${port}`)
   }
@@ -138,7 +138,7 @@ async function goneBefore(pidFile: string): Promise<void> {
   if (!existsSync(pidFile)) return
   const pid = Number(readFileSync(pidFile, 'utf8'))
   const isOurs = () => pid > 1 && commandLine(pid).includes(dirnameOf(pidFile))
-  for (const until = Date.now() + 15_000; isOurs(); await pause(100)) {
+  for (const until = Date.now() + 15_000; isOurs(); await sleep(100)) {
     if (Date.now() > until) process.kill(pid, 'SIGKILL')
   }
   rmSync(pidFile, { force: true })

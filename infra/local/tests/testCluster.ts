@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { freePort } from '../servers/ports.ts'
 import { end, endOfLog, launch, type Running } from '../servers/process.ts'
 
 const slots = 16_384
-const readyWithinMs = 60_000
+const readyTimeoutMs = 60_000
 
 /** The nodes' addresses as REDIS_URL takes them, comma-separated. */
 export type TestCluster = { redisUrl: string; stop: () => Promise<void> }
@@ -92,7 +92,7 @@ async function requireWhole(redis: Redis): Promise<void> {
 
 /** Does something on one node, again until it succeeds. */
 async function on<Result>({ port }: Node, work: (redis: Redis) => Promise<Result>): Promise<Result> {
-  for (const until = Date.now() + readyWithinMs; ; await pause(100)) {
+  for (const until = Date.now() + readyTimeoutMs; ; await sleep(100)) {
     const redis = new Redis(port, '127.0.0.1', {
       lazyConnect: true,
       retryStrategy: () => null,

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestServers } from '@tally/testkit/servers/provided'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers'
 import type { Image } from '../servers/container.ts'
@@ -55,6 +55,6 @@ async function untilAnswers({ answers, name, url }: Image): Promise<void> {
   const until = Date.now() + 60_000
   while (!(await answers().catch(() => false))) {
     if (Date.now() > until) throw new Error(`${name}'s container does not answer at ${url} after 60 s`)
-    await pause(100)
+    await sleep(100)
   }
 }

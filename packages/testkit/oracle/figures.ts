@@ -2,7 +2,7 @@ import { type Any, at, cents, sum, unique } from './words.ts'
 
 const refundLinesSince = at('2026-08-19T00:00:00Z')
 
-/** One order's figures (messages.md, section 4: For one order). */
+/** One order's figures (docs/records.md, One order). */
 export function figures(order: Any, allRefunds: Any[]) {
   const refunds = allRefunds.filter(refund => refund.orderId === order.orderId)
   const lines = refunds

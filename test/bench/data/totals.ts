@@ -17,7 +17,7 @@ const cents = (euros: number) => Math.round(euros * 100)
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 const refundLinesSince = Date.parse('2026-08-19T00:00:00Z')
 
-/** Adds one order with all of its refunds, by the words of messages.md, section 4. */
+/** Adds one order with all of its refunds, as docs/records.md, Counting, defines it. */
 export function addFigures({ sales, items }: EventTotals, row: OrderRow, refunds: Any[]): void {
   const [, day, area, isConfirmed, , total] = row
   if (isConfirmed === 0) return

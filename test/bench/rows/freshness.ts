@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openProducer, type Producer, topicNames } from '@tally/kafka'
 import { ask } from '@tally/testkit/processes/http'
 import type { TestRecord } from '@tally/testkit/processes/tally'
@@ -107,7 +107,7 @@ async function watchOne(bench: Bench, { tally, data, producer, events, round }: 
   for (
     const until = Date.now() + seconds * 1000 + 30_000;
     took.length < total / watchedEvery;
-    await pause(1)
+    await sleep(1)
   ) {
     bench.signal.throwIfAborted()
     if (Date.now() > until) throw new Error('records that were sent are not answered after 30 s')
@@ -126,7 +126,7 @@ async function watchOne(bench: Bench, { tally, data, producer, events, round }: 
 /** Calls `send` at an even pace, as far as the timer allows (about 1 ms). */
 async function atRate(perSecond: number, total: number, send: (index: number) => void): Promise<void> {
   const began = performance.now()
-  for (let sent = 0; sent < total; await pause(1)) {
+  for (let sent = 0; sent < total; await sleep(1)) {
     const due = Math.min(total, Math.floor(((performance.now() - began) * perSecond) / 1000))
     while (sent < due) send(sent++)
   }

@@ -8,5 +8,5 @@ import { memory } from './memory.ts'
 import { orderList } from './orderList.ts'
 import { projector } from './projector.ts'
 
-/** All rows, in the order of design.md's table, last what is not in it; those that share data stand side by side. */
+/** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
 export const rows: Row[] = [projector, growth, hot, hotSize, orderList, freshness, memory, badRecords]

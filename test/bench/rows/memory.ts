@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { evenShape } from '../data/shape.ts'
 import { connections, putLoad } from '../run/load.ts'
 import type { Line, Row } from '../run/row.ts'
@@ -27,7 +27,7 @@ export const memory: Row = {
       const [eventId = ''] = data.count.eventIds()
       const url = `${tally.addressOf(eventId)}/live/item-counts`
       await putLoad({ url, token: tally.tokenOf(eventId), connections, seconds })
-      await pause(restMs)
+      await sleep(restMs)
       const of = (pid: number, name: string, value: number): Line[] => {
         const { peak, now } = memoryOf(pid)
         const what = `${name}, ${size.toLocaleString('en')} orders, ${events} events`

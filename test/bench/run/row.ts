@@ -1,6 +1,6 @@
 import type { Bench } from './bench.ts'
 
-/** One row of design.md, "What it must reach"; it may print several lines. */
+/** One row of docs/performance.md; it may print several lines. */
 export type Row = {
   name: string
   /** What is measured, for `--list`. */

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { ask } from '@tally/testkit/processes/http'
 import type { Count, Expected } from '../data/count.ts'
@@ -32,7 +32,7 @@ export async function untilRight(count: Count, asked: Asked, around: Surrounding
 async function untilOneIsRight(question: Question, asked: Asked, around: Surroundings): Promise<void> {
   const sinceMs = Date.now()
   let nextLookMs = sinceMs + 1_000
-  for (let isCounted = false; ; await pause(lookEveryMs)) {
+  for (let isCounted = false; ; await sleep(lookEveryMs)) {
     const sentence = await wrongness(asked, question)
     if (sentence === undefined) return
     if (isCounted) throw new Error(`a wrong answer, so there is no figure: ${sentence}`)

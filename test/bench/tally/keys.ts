@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { copyKey, createKey } from '@tally/access'
 import type { Postgres } from '@tally/storage'
 import { allKeys, type WholeRedis } from '@tally/testkit/servers/redis'
 
-const knownWithinMs = 60_000
+const knownTimeoutMs = 60_000
 const lookEveryMs = 20
 
 /**
@@ -16,7 +16,7 @@ export async function makeKeys(
   throwIfGone: () => void,
 ): Promise<Map<string, string>> {
   const tokens = new Map<string, string>()
-  const until = Date.now() + knownWithinMs
+  const until = Date.now() + knownTimeoutMs
   for (const organizationId of new Set(organizationIds)) {
     const scopes = ['events:read', 'analytics:read', 'orders:read']
     const wanted = { organizationId, name: 'bench', scopes, eventId: null, expiresAt: null }
@@ -28,7 +28,7 @@ export async function makeKeys(
         tokens.set(organizationId, token)
       } catch (error) {
         if (Date.now() > until) throw error
-        await pause(lookEveryMs)
+        await sleep(lookEveryMs)
       }
     }
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { topicNames } from '@tally/kafka'
 import { readOffsets } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
@@ -15,7 +15,7 @@ export function watchProgress(db: Postgres, { topicPrefix }: Preloaded): { stop:
   const notes: Applied[] = []
   let isStopped = false
   const watching = (async () => {
-    for (; !isStopped; await pause(lookEveryMs)) {
+    for (; !isStopped; await sleep(lookEveryMs)) {
       const stored = await readOffsets(db, [organizations, events, orders, refunds])
       const records = stored.reduce((sum, { nextOffset }) => sum + nextOffset, 0)
       notes.push({ atMs: Date.now(), records })

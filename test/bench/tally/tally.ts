@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { environmentOf } from '@tally/testkit/processes/environment'
@@ -95,7 +95,7 @@ async function start(
     },
     async check() {
       const sinceMs = Date.now()
-      while ((await countedUpTo()) < sinceMs) await pause(20).then(throwIfGone)
+      while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
       await checkAnswers(data.count, { addressOf, tokenOf })
     },
     stop,
@@ -109,6 +109,6 @@ async function assignedAt({ logFile }: Service, throwIfGone: () => void): Promis
     const found = lines.find(line => line.includes('"msg":"partitions assigned"'))
     if (found !== undefined) return Date.parse(JSON.parse(found).time)
     throwIfGone()
-    await pause(20)
+    await sleep(20)
   }
 }

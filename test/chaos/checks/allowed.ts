@@ -1,4 +1,4 @@
-/** What answers may say while something is broken (decisions.md, When a part is down). */
+/** What answers may say while something is broken (docs/reliability.md, When a part is down). */
 export type Allowed =
   /** All answers are 200. */
   | 'everything'

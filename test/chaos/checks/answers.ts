@@ -12,7 +12,7 @@ const currency = 'EUR'
 const utc = (text: string) => new Date(text).toISOString().replace('.000Z', 'Z')
 const isOpen = (day: Raw) => (day.closedAt ?? null) === null
 
-/** Every answer about an event whose own record is known (messages.md, section 4; decisions.md, Answers). */
+/** Every answer about an event whose own record is known (docs/records.md, Counting; docs/api.md, Answers). */
 export function answersOf(book: EventBook): Answers {
   const { event } = book
   const days: Raw[] = event.days
@@ -161,7 +161,7 @@ export function presentOrder({ order, effective }: Counted) {
   }
 }
 
-/** The events of an organization, newest first (decisions.md, Answers). */
+/** The events of an organization, newest first (docs/api.md, Answers). */
 export function eventListOf(events: Raw[], organizationId: string) {
   return events
     .filter(event => event.organizationId === organizationId)

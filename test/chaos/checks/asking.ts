@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, type Reply } from '@tally/testkit/processes/http'
 import type { Random } from '../load/random.ts'
 import { openRules, type Rule } from './allowed.ts'
@@ -39,7 +39,7 @@ export type Asking = {
   seen: () => { answers: number; unchanged: number; unavailable: number; backAcrossProcesses: number }
 }
 
-const answerWithinMs = 20_000
+const answerTimeoutMs = 20_000
 /** The share of questions that name the ETag of an earlier answer of any process. */
 const conditional = 0.3
 const numbers = ['asOf', 'totalOrders', 'totalSales', 'totalItemsSold']
@@ -56,12 +56,12 @@ export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }
     asked: Promise<Reply>,
   ): Promise<Reply | undefined> => {
     try {
-      const reply = await Promise.race([asked, pause(answerWithinMs, undefined, { ref: false })])
+      const reply = await Promise.race([asked, sleep(answerTimeoutMs, undefined, { ref: false })])
       if (reply === undefined && !isGone(query)) wrongs.add('an answer within 20 s', where)
       return reply
     } catch (error) {
       // A process that is killed breaks its connections; any other must not.
-      await pause(100)
+      await sleep(100)
       if (!isGone(query)) wrongs.add('an answer', `${where}: ${String(error)}`)
       return undefined
     }

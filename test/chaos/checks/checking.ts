@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from '@tally/testkit/processes/http'
 import type { Feeding } from '../load/feeding.ts'
 import type { Random } from '../load/random.ts'
@@ -24,11 +24,11 @@ export type Checking = {
  */
 export async function untilFresh(
   { system, tokenOf }: Checking,
-  { eventIds, sinceMs, withinMs }: { eventIds: () => string[]; sinceMs: number; withinMs: number },
+  { eventIds, sinceMs, timeoutMs }: { eventIds: () => string[]; sinceMs: number; timeoutMs: number },
 ): Promise<number | undefined> {
   const began = Date.now()
   const isFresh = async (eventId: string, address: string): Promise<boolean> => {
-    const late = pause(5_000, undefined, { ref: false })
+    const late = sleep(5_000, undefined, { ref: false })
     const reply = await Promise.race([
       ask(address, `/api/v1/events/${eventId}/analytics/kpis`, { token: tokenOf(eventId) }),
       late,
@@ -36,12 +36,12 @@ export async function untilFresh(
     return reply?.status === 200 && Date.parse(reply.body.meta.asOf ?? 0) >= sinceMs
   }
   // With no projector it never comes.
-  while (Date.now() < began + withinMs && system.projectors.length > 0) {
+  while (Date.now() < began + timeoutMs && system.projectors.length > 0) {
     const asked = system.queries.flatMap(({ address }) =>
       eventIds().map(eventId => isFresh(eventId, address)),
     )
     if ((await Promise.all(asked)).every(Boolean)) return Date.now() - began
-    await pause(50)
+    await sleep(50)
   }
   return undefined
 }
@@ -72,11 +72,11 @@ export async function checkAnswers(checking: Checking, eventIds: string[]): Prom
 export async function checkLists(
   { system, feeding: { book }, wrongs, tokenOf }: Checking,
   eventIds: string[],
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<void> {
   const owners = new Map(eventIds.map(eventId => [book.organizationOf(eventId), eventId]))
   const checkOne = async ([organizationId, eventId]: [string, string], address: string, name: string) => {
-    for (const until = Date.now() + withinMs; ; await pause(50)) {
+    for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
       const reply = await ask(address, '/api/v1/events', { token: tokenOf(eventId) })
       const difference = differenceOf({ data: book.eventList(organizationId) }, reply)
       if (difference === undefined) return

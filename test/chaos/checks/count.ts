@@ -15,7 +15,7 @@ export type Bucket = {
 
 export type Counted = { order: Raw; items: Map<number, Item>; effective: number }
 
-/** Each order with its refunds, in the order of the list (decisions.md, Answers). */
+/** Each order with its refunds, in the order of the list (docs/api.md, Answers). */
 export function countOrders({ orders, refunds }: EventBook): Counted[] {
   const byOrder = Map.groupBy(refunds.values(), ({ orderId }) => orderId as string)
   return [...orders.values()]

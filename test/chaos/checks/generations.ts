@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Load } from '../load/load.ts'
 import type { Book } from './book.ts'
 
@@ -32,7 +32,7 @@ export function openGenerations(load: Load, book: Book): Generations {
     all: book.eventIds,
     grows: eventId => growing.has(eventId),
     async begun() {
-      while (current().length < fewest) await pause(20)
+      while (current().length < fewest) await sleep(20)
     },
     next() {
       over.push(current())

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ask } from '@tally/testkit/processes/http'
 import type { System } from '../system/system.ts'
 
@@ -6,9 +6,9 @@ import type { System } from '../system/system.ts'
 export async function isLoud(
   { projectors, queries }: System,
   sentence: RegExp,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<boolean> {
-  for (const until = Date.now() + withinMs; ; await pause(100)) {
+  for (const until = Date.now() + timeoutMs; ; await sleep(100)) {
     const asked = [...projectors, ...queries].map(({ ops }) => ask(ops, '/readyz').catch(() => undefined))
     const replies = await Promise.all(asked)
     if (replies.some(reply => reply?.status === 503 && sentence.test(reply.text))) return true

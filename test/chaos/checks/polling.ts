@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Postgres } from '@tally/storage'
 import type { Rule } from './allowed.ts'
 import { type Asking, type AskingParts, isGone, openAsking, type Polled, type Target } from './asking.ts'
@@ -88,7 +88,7 @@ export function startPolling(parts: PollingParts): Polling {
         const order = asOfMs === undefined ? undefined : orderOf(target.eventId, asOfMs)
         if (order !== undefined) await get(query, target, `/orders/${order}`)
       }
-      await pause(pauseMs)
+      await sleep(pauseMs)
     }
   }
   const running = Promise.all(Array.from({ length: readers }, read)).catch(error =>
@@ -106,7 +106,7 @@ export function startPolling(parts: PollingParts): Polling {
 
 /** What `revisionOf` needs: the event's head, or undefined where Postgres is away or slow. */
 export async function revisionIn(db: Postgres, eventId: string): Promise<number | undefined> {
-  const late = pause(200, undefined, { ref: false })
+  const late = sleep(200, undefined, { ref: false })
   const head = db
     .selectFrom('event_heads')
     .select('revision')

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../load/random.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import { type Clock, hasWrongClocks, wrongClock } from '../system/clock.ts'
 import type { System } from '../system/system.ts'
 
 const hour = 3_600
-const freshWithinMs = 60_000
+const freshTimeoutMs = 60_000
 /** libfaketime looks at its file once a second. */
 const noticeMs = 1_100
 
 /** Waits until asOf advances: it follows the database's clock, even if the process's clock is wrong. */
 async function goesOn({ isFresh, wrongs }: FaultTools, name: string): Promise<void> {
-  if (!(await isFresh({ sinceMs: Date.now(), withinMs: freshWithinMs })))
+  if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: freshTimeoutMs })))
     wrongs.add('asOf goes on under a wrong clock', name)
 }
 
@@ -21,7 +21,7 @@ async function misuse(clock: Clock, random: Random, tools: FaultTools, name: str
   await goesOn(tools, name)
   for (const seconds of random.of([[], [-hour, hour], [2 * hour, 0, -2 * hour]])) {
     clock.set(seconds)
-    await pause(noticeMs)
+    await sleep(noticeMs)
     await goesOn(tools, `${name}, ${seconds} s off`)
   }
 }

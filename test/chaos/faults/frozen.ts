@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Fault, last } from '../run/fault.ts'
 import type { Service } from '../system/service.ts'
@@ -17,11 +17,11 @@ where application_name = 'tally-projector' and state = 'idle in transaction'
 async function freezeInTransaction(system: System, projector: Service): Promise<number[]> {
   for (let tries = 0; tries < 200; tries++) {
     projector.freeze()
-    await pause(350)
+    await sleep(350)
     const transactions = await idleTransactions(system)
     if (transactions.length > 0) return transactions
     projector.resume()
-    await pause(20 + (tries % 7) * 5)
+    await sleep(20 + (tries % 7) * 5)
   }
   throw new Error('no projector was ever frozen inside a transaction')
 }
@@ -37,7 +37,7 @@ export const frozenFaults: Fault[] = [
       try {
         const transactions = await freezeInTransaction(system, projector)
         const left = async () => (await idleTransactions(system)).filter(pid => transactions.includes(pid))
-        while ((await left()).length > 0) await pause(200)
+        while ((await left()).length > 0) await sleep(200)
         await last(random, 0, 2_000)
       } finally {
         projector.resume()

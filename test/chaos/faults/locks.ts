@@ -5,7 +5,7 @@ import { shardOf } from '../load/shardOf.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import { partitions, prefix, type System } from '../system/system.ts'
 
-const goOnWithinMs = 5_000
+const goOnTimeoutMs = 5_000
 
 type Lock = (shard: number) => ReturnType<typeof sql>
 
@@ -19,11 +19,11 @@ async function holdLock(system: System, random: Random, tools: FaultTools, lock:
     await lock(shard).execute(tx)
     // Batches that began before the lock do not show that others go on.
     for (const round of [1, 2]) {
-      const wanted = { sinceMs: Date.now() + 1_000, withinMs: 1_000 + goOnWithinMs, eventIds: others }
+      const wanted = { sinceMs: Date.now() + 1_000, timeoutMs: 1_000 + goOnTimeoutMs, eventIds: others }
       if (await tools.isFresh(wanted)) continue
       tools.wrongs.add(
         'other partitions go on while a row is locked',
-        `shard ${shard} of ${partitions}, not after ${goOnWithinMs} ms (${round})`,
+        `shard ${shard} of ${partitions}, not after ${goOnTimeoutMs} ms (${round})`,
       )
       return
     }

@@ -4,8 +4,8 @@ import type { Random } from '../load/random.ts'
 import type { Fault } from '../run/fault.ts'
 import { copyPostgres } from '../system/postgresCopy.ts'
 
-/** The time until lost records are read again and everything is exact (faults.md, Postgres). */
-const recoverWithinMs = 30_000
+/** The time until lost records are read again and everything is exact (docs/reliability.md, Postgres). */
+const recoverTimeoutMs = 30_000
 
 const aWhile = (random: Random) => random.whole(50, 2_000)
 
@@ -15,7 +15,7 @@ export const lostCommitFaults: Fault[] = [
     name: 'Postgres goes back to an older state under load',
     allows: 'no-orders',
     mayGoBack: true,
-    recoverWithinMs,
+    recoverTimeoutMs,
     async run(system, random, { feeding }) {
       const copy = await copyPostgres(system)
       await untilSent(feeding, feeding.sent() + aWhile(random))
@@ -27,15 +27,15 @@ export const lostCommitFaults: Fault[] = [
     allows: 'no-orders',
     mayGoBack: true,
     isLong: true,
-    recoverWithinMs,
+    recoverTimeoutMs,
     async run(system, random, tools) {
       const { feeding, wrongs } = tools
       const copy = await copyPostgres(system)
       await untilSent(feeding, feeding.sent() + aWhile(random))
       const lastMs = await feeding.pause()
-      await tools.isFresh({ sinceMs: lastMs + 1, withinMs: recoverWithinMs })
+      await tools.isFresh({ sinceMs: lastMs + 1, timeoutMs: recoverTimeoutMs })
       await copy.putBack({ promoted: random.chance(0.5) })
-      const wanted = { sinceMs: Date.now(), withinMs: recoverWithinMs }
+      const wanted = { sinceMs: Date.now(), timeoutMs: recoverTimeoutMs }
       if (!(await tools.isFresh(wanted)))
         wrongs.add('lost commits are read again within 30 s', 'not fresh while no record comes')
       await checkAnswers(tools, tools.eventIds())

@@ -10,14 +10,14 @@ import type { Fault, FaultTools } from '../run/fault.ts'
 import { prefix, type System } from '../system/system.ts'
 
 const MiB = 1024 * 1024
-/** The most memory that a process may ever use (faults.md, Records). */
+/** The most memory that a process may ever use (docs/reliability.md, Records). */
 const mostKiB = 1024 * 1024
-const freshWithinMs = 60_000
+const freshTimeoutMs = 60_000
 
 /** Waits until everything is counted, and checks the peak memory of the projectors. */
 async function expectModesty({ projectors }: System, { isFresh, wrongs }: FaultTools): Promise<void> {
-  if (!(await isFresh({ sinceMs: Date.now(), withinMs: freshWithinMs })))
-    wrongs.add('a poison record stops nothing', `not fresh after ${freshWithinMs / 1000} s`)
+  if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: freshTimeoutMs })))
+    wrongs.add('a poison record stops nothing', `not fresh after ${freshTimeoutMs / 1000} s`)
   for (const { name, pid, hasEnded } of projectors) {
     if (hasEnded()) continue
     const peakKiB = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
@@ -58,7 +58,7 @@ export const poisonFaults: Fault[] = [
       const eventId = random.of(tools.eventIds())
       const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
       const good = Array.from({ length: 5 }, () => festival.order())
-      // A field that messages.md does not name is ignored, whatever its size.
+      // A field that docs/records.md does not name is ignored, whatever its size.
       const large = (bytes: number, of: object) =>
         Buffer.from(JSON.stringify({ ...of, padding: 'x'.repeat(bytes) }))
       const acknowledge = feeding.note(good)

@@ -2,9 +2,9 @@ import { Redis } from 'ioredis'
 import { isLoud } from '../checks/loud.ts'
 import { type Fault, last } from '../run/fault.ts'
 
-/** Postgres answers by then (faults.md, Redis: 5 s), plus the time of a question. */
-const freshWithinMs = 6_000
-const loudWithinMs = 5_000
+/** Postgres answers by then (docs/reliability.md, Redis: 5 s), plus the time of a question. */
+const freshTimeoutMs = 6_000
+const loudTimeoutMs = 5_000
 
 export const redisFullFaults: Fault[] = [
   {
@@ -17,9 +17,12 @@ export const redisFullFaults: Fault[] = [
         // Less than an empty Redis uses: every write is refused.
         await redis.config('SET', 'maxmemory', '1000000')
         const fullMs = Date.now()
-        if (!(await isFresh({ sinceMs: fullMs, withinMs: freshWithinMs })))
-          wrongs.add('answers come from Postgres within 5 s of a full Redis', `not after ${freshWithinMs} ms`)
-        if (!(await isLoud(system, /redis/i, loudWithinMs)))
+        if (!(await isFresh({ sinceMs: fullMs, timeoutMs: freshTimeoutMs })))
+          wrongs.add(
+            'answers come from Postgres within 5 s of a full Redis',
+            `not after ${freshTimeoutMs} ms`,
+          )
+        if (!(await isLoud(system, /redis/i, loudTimeoutMs)))
           wrongs.add('a full Redis is loud', 'no /readyz says 503')
         await last(random, 0, 2_000)
       } finally {

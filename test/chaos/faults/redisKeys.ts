@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { redisKeys } from '@tally/read-models'
 import { Redis } from 'ioredis'
 import { checkAnswers } from '../checks/checking.ts'
@@ -7,8 +7,8 @@ import type { Random } from '../load/random.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import { partitions, prefix, type System } from '../system/system.ts'
 
-/** The limit for recovery without help (faults.md, Redis). */
-const healWithinMs = 60_000
+/** The limit for recovery without help (docs/reliability.md, Redis). */
+const healTimeoutMs = 60_000
 
 const keys = redisKeys(prefix)
 type Id = Parameters<typeof keys.event>[0] & Parameters<typeof keys.organization>[0]
@@ -54,7 +54,7 @@ async function revisionsOf(redis: Redis, names: string[]): Promise<Map<string, n
 
 /** Waits until each key has its revision again, although no further record arrives. */
 async function untilHealed(redis: Redis, wanted: Map<string, number>, { wrongs }: FaultTools): Promise<void> {
-  for (const until = Date.now() + healWithinMs; ; await pause(100)) {
+  for (const until = Date.now() + healTimeoutMs; ; await sleep(100)) {
     const now = await revisionsOf(redis, [...wanted.keys()])
     const behind = [...wanted].filter(([name, revision]) => (now.get(name) ?? 0) < revision)
     if (behind.length === 0) return
@@ -70,8 +70,8 @@ export const redisKeyFaults: Fault[] = [
   {
     name: 'keys of Redis go back under load',
     allows: 'everything',
-    recoverWithinMs: healWithinMs,
-    listsWithinMs: healWithinMs,
+    recoverTimeoutMs: healTimeoutMs,
+    listsTimeoutMs: healTimeoutMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
         const putBack = await keep(redis, chosenKeys(random, tools))
@@ -83,13 +83,13 @@ export const redisKeyFaults: Fault[] = [
     name: 'keys of Redis go back while no record arrives',
     allows: 'everything',
     isLong: true,
-    listsWithinMs: healWithinMs,
+    listsTimeoutMs: healTimeoutMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
         const putBack = await keep(redis, chosenKeys(random, tools))
         await untilSent(tools.feeding, tools.feeding.sent() + aWhile(random))
         const lastMs = await tools.feeding.pause()
-        await tools.isFresh({ sinceMs: lastMs + 1, withinMs: healWithinMs })
+        await tools.isFresh({ sinceMs: lastMs + 1, timeoutMs: healTimeoutMs })
         await untilHealed(redis, await putBack(), tools)
         await checkAnswers(tools, tools.eventIds())
       }),

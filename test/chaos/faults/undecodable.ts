@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
 import { isLoud } from '../checks/loud.ts'
@@ -10,12 +10,12 @@ import { shardOf } from '../load/shardOf.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import type { System } from '../system/system.ts'
 
-const saidWithinMs = 30_000
-const goOnWithinMs = 15_000
+const saidTimeoutMs = 30_000
+const goOnTimeoutMs = 15_000
 
 /** Waits until `tally offsets` reports that a partition stands still, and why. */
 async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Promise<boolean> {
-  for (const until = Date.now() + saidWithinMs; Date.now() < until; await pause(200)) {
+  for (const until = Date.now() + saidTimeoutMs; Date.now() < until; await sleep(200)) {
     const { stdout } = await runTally(['offsets', '--json'], env)
     const rows = stdout.split('\n').filter(line => line.startsWith('{'))
     const found = rows
@@ -37,15 +37,15 @@ async function meetDamage(system: System, tools: FaultTools, eventId: string): P
     const { topic, partition, offset } = damaged
     const where = `${topic} ${partition}, offset ${offset}`
     const others = eventIds().filter(id => shardOf(id) !== partition)
-    if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs, eventIds: others })))
+    if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: goOnTimeoutMs, eventIds: others })))
       wrongs.add('other partitions go on despite a batch that cannot be decoded', where)
-    if (!(await isLoud(system, /tally offsets skip/, saidWithinMs)))
+    if (!(await isLoud(system, /tally offsets skip/, saidTimeoutMs)))
       wrongs.add('what cannot be decoded is loud', `${where}: no /readyz names the command`)
     if (!(await isSaid(system, damaged))) wrongs.add('tally offsets names what cannot be decoded', where)
     const skip = ['offsets', 'skip', topic, String(partition), '--to', String(offset + 1), '--yes']
     const { code, stderr } = await runTally(skip, system.env)
     if (code !== 0) wrongs.add('tally offsets skip continues past it', `${where}: ${code} ${stderr}`)
-    if (!(await isFresh({ sinceMs: Date.now(), withinMs: goOnWithinMs })))
+    if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: goOnTimeoutMs })))
       wrongs.add('the projector goes on by itself after tally offsets skip', where)
   } finally {
     damaged.repair()

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openProducer, topicNames } from '@tally/kafka'
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Book, openBook } from '../checks/book.ts'
@@ -62,7 +62,7 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
         break
       } catch (error) {
         if (closed) throw error
-        await pause(200)
+        await sleep(200)
       }
     }
     sent += records.length - good.length
@@ -74,7 +74,7 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
     while (wanted) {
       await send(load.take(Math.max(1, Math.round((rate * tickMs) / 1000))))
       due = Math.max(due + tickMs, performance.now() - 5 * tickMs)
-      await pause(Math.max(1, due - performance.now()))
+      await sleep(Math.max(1, due - performance.now()))
     }
   }
   return {
@@ -105,7 +105,7 @@ export async function openFeeding(system: System, load: Load, rate: number): Pro
 
 /** Waits until Kafka has this many records. */
 export async function untilSent(feeding: Feeding, records: number): Promise<void> {
-  while (feeding.sent() < records) await pause(20)
+  while (feeding.sent() < records) await sleep(20)
 }
 
 /** A record as a producer sends it; by default with the right key. */

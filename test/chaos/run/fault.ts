@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Rule } from '../checks/allowed.ts'
 import type { Checking } from '../checks/checking.ts'
 import type { Random } from '../load/random.ts'
@@ -9,7 +9,7 @@ export type FaultTools = Checking & {
   /** Ids of the events in the load. */
   eventIds: () => string[]
   /** Waits until each query process answers these events (default: all) with an `asOf` after a time. */
-  isFresh: (wanted: { sinceMs: number; withinMs: number; eventIds?: string[] }) => Promise<boolean>
+  isFresh: (wanted: { sinceMs: number; timeoutMs: number; eventIds?: string[] }) => Promise<boolean>
 }
 
 /** One kind of thing that goes wrong. */
@@ -24,14 +24,14 @@ export type Fault = Pick<Rule, 'mayGoBack'> & {
   /** False where this machine cannot do it. */
   isPossible?: (system: System) => boolean | Promise<boolean>
   /** How long after it all answers must be right again; 120 s by default. */
-  recoverWithinMs?: number
+  recoverTimeoutMs?: number
   /** The same for the lists of events; by default 5 s after everything else. */
-  listsWithinMs?: number
+  listsTimeoutMs?: number
   /** Takes long and is not part of `npm test`. */
   isLong?: boolean
 }
 
 /** Lets the damage last for a while. */
 export async function last(random: Random, leastMs: number, mostMs: number): Promise<void> {
-  await pause(random.whole(leastMs, mostMs))
+  await sleep(random.whole(leastMs, mostMs))
 }

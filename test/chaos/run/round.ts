@@ -4,9 +4,9 @@ import { untilSent } from '../load/feeding.ts'
 import { randomFrom } from '../load/random.ts'
 import type { Fault } from './fault.ts'
 import type { Round } from './outcome.ts'
-import { type Run, recoverWithinMs } from './run.ts'
+import { type Run, recoverTimeoutMs } from './run.ts'
 
-const listsWithinMs = 5_000
+const listsTimeoutMs = 5_000
 
 /** Runs one fault: the quiet time before it, the damage, and the checks after it. */
 export async function injectFault(run: Run, fault: Fault, index: number): Promise<Round> {
@@ -30,7 +30,7 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
   polling.allow({ answers: 'everything', mayGoBack })
   const endedMs = Date.now()
   const recoveryMs = await freshAfter(endedMs)
-  if (recoveryMs === undefined || recoveryMs > (fault.recoverWithinMs ?? recoverWithinMs))
+  if (recoveryMs === undefined || recoveryMs > (fault.recoverTimeoutMs ?? recoverTimeoutMs))
     wrongs.add('nothing needs a restart', `${fault.name}: fresh after ${recoveryMs ?? 'no'} ms`)
   // Otherwise records of a process that has ended would never be counted.
   if (recoveryMs === undefined) await makeWhole(run)
@@ -42,7 +42,7 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
     throw new Error(`after "${fault.name}" the records are not counted; see the logs in ${wanted.folder}`)
   run.pollCurrent()
   const compared = await checkAnswers(run, generations.latest())
-  await checkLists(run, generations.latest(), fault.listsWithinMs ?? listsWithinMs)
+  await checkLists(run, generations.latest(), fault.listsTimeoutMs ?? listsTimeoutMs)
   await checkDeadLetters(run)
   await makeWhole(run)
   return {

@@ -42,7 +42,7 @@ export type Run = FaultTools & {
 }
 
 /** The longest time until everything must be right again. */
-export const recoverWithinMs = 120_000
+export const recoverTimeoutMs = 120_000
 
 /** Starts everything; `releases` gets the functions that stop it, in order. */
 export async function openRun(wanted: RunWanted, releases: (() => Promise<unknown>)[]): Promise<Run> {
@@ -60,8 +60,8 @@ export async function openRun(wanted: RunWanted, releases: (() => Promise<unknow
   const claims = openClaims({ book, journal, wrongs })
   const questions = randomFrom(seed, 'questions')
   const checking: Checking = { system, feeding, wrongs, random: questions, tokenOf, etags }
-  const freshAfter = (sinceMs: number, eventIds = generations.current, withinMs = recoverWithinMs) =>
-    untilFresh(checking, { eventIds, sinceMs, withinMs })
+  const freshAfter = (sinceMs: number, eventIds = generations.current, timeoutMs = recoverTimeoutMs) =>
+    untilFresh(checking, { eventIds, sinceMs, timeoutMs })
 
   feeding.resume()
   await generations.begun()
@@ -97,8 +97,8 @@ export async function openRun(wanted: RunWanted, releases: (() => Promise<unknow
       polled = generations.current()
     },
     eventIds: generations.current,
-    isFresh: async ({ sinceMs, withinMs, eventIds = generations.current() }) =>
-      (await freshAfter(sinceMs, () => eventIds, withinMs)) !== undefined,
+    isFresh: async ({ sinceMs, timeoutMs, eventIds = generations.current() }) =>
+      (await freshAfter(sinceMs, () => eventIds, timeoutMs)) !== undefined,
   }
 }
 

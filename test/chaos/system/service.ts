@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { end, endOfLog, launch } from '../../../infra/local/servers/process.ts'
 
 const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
-const startedWithinMs = 60_000
+const startedTimeoutMs = 60_000
 /** Requests that waited for a frozen process may fail until this long after it continues. */
-const goOnWithinMs = 3_000
+const goOnTimeoutMs = 3_000
 
 /** One running process of Tally. */
 export type Service = {
@@ -59,7 +59,7 @@ export async function startService(
     },
     resume() {
       running.signal('SIGCONT')
-      frozenUntilMs = Date.now() + goOnWithinMs
+      frozenUntilMs = Date.now() + goOnTimeoutMs
     },
     isFrozen: () => Date.now() < frozenUntilMs,
     isUnwanted: () => unwanted,
@@ -73,7 +73,7 @@ export async function startService(
 type Line = { msg?: string } & Record<string, unknown>
 
 async function lineOf(file: string, msg: string, hasEnded: () => boolean): Promise<Line | undefined> {
-  for (const until = Date.now() + startedWithinMs; Date.now() < until && !hasEnded(); await pause(50)) {
+  for (const until = Date.now() + startedTimeoutMs; Date.now() < until && !hasEnded(); await sleep(50)) {
     const found = linesOf(file).find(line => line.msg === msg)
     if (found !== undefined) return found
   }

@@ -61,7 +61,7 @@ export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
         const tookMs = await untilFresh(checking(), {
           eventIds: feeding.book.eventIds,
           sinceMs,
-          withinMs: 50_000,
+          timeoutMs: 50_000,
         })
         if (tookMs === undefined) throw new Error('what was sent is not counted after 50 s')
       },

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { copyKey, createKey } from '@tally/access'
 import { connectKafka, createTopics, type KafkaConnection } from '@tally/kafka'
 import { migrate, openPostgres } from '@tally/read-models'
@@ -184,7 +184,7 @@ async function makeKey({ db, servers }: System, organizationId: string): Promise
     eventId: null,
     expiresAt: null,
   }
-  for (const until = Date.now() + 30_000; ; await pause(100)) {
+  for (const until = Date.now() + 30_000; ; await sleep(100)) {
     try {
       const { stored, token } = await createKey(db, wanted as Parameters<typeof createKey>[1])
       const redis = openWholeRedis([servers.redisUrl], {
