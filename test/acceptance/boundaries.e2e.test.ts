@@ -1,4 +1,4 @@
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { burger, newFestival } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -21,7 +21,7 @@ test.concurrent.for(goodTimestamps)(
   'the timestamp %s is good, and answered as %s',
   async ([orderDateTime, answered]) => {
     const festival = newFestival()
-    const { data } = await tell(tally, festival, [
+    const { data } = await runScenario(tally, festival, [
       festival.event(),
       festival.order({ orderId, orderDateTime }),
     ])
@@ -43,7 +43,7 @@ test.concurrent.for([
 ] as const)('%s may be written %s', async ([from, to]) => {
   const festival = newFestival()
   const record = written(festival.order({ orderId }), from, to)
-  const { data } = await tell(tally, festival, [festival.event()])
+  const { data } = await runScenario(tally, festival, [festival.event()])
   await tally.count([record])
   const { value } = record
   expect(await data(`/orders/${orderId}`)).toMatchObject({
@@ -77,7 +77,7 @@ test.concurrent('texts at their bounds are kept and answered as they came', asyn
     },
     { orderId: 'z', items: list(500, () => line), tableNumber: null },
   ]
-  await tell(tally, festival, [festival.event(), ...orders.map(over => festival.order(over))])
+  await runScenario(tally, festival, [festival.event(), ...orders.map(over => festival.order(over))])
 })
 
 test.concurrent('an event at its bounds is good', async () => {
@@ -109,7 +109,7 @@ test.concurrent('ids in a value come in any case; a refund may be exactly as lar
     festival.order({ eventId, orderId }),
     festival.refund({ eventId, orderId, amount: 0.3, lines }),
   ]
-  await tell(tally, festival, [
+  await runScenario(tally, festival, [
     festival.event({ eventId, organizationId }),
     ...orders,
     festival.organization({ organizationId, version: 2 }),

@@ -1,4 +1,4 @@
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { friday, newFestival, saturday, sunday } from '@tally/testkit/records/festival'
 import { describe, expect, test } from 'vitest'
@@ -37,7 +37,7 @@ describe('the day that nobody asked for', () => {
     { rule: 'does not exist, when the event has no days', days: [], is: null },
   ])('$rule', async ({ days, is }) => {
     const festival = newFestival()
-    const { token } = await tell(tally, festival, [
+    const { token } = await runScenario(tally, festival, [
       festival.event({ days }),
       festival.order({ dayId: 41 }),
       festival.order({ dayId: 42 }),
@@ -49,7 +49,7 @@ describe('the day that nobody asked for', () => {
 
 test.concurrent('without any day, kpis are zero, other day answers empty, and unknown ids still 404', async () => {
   const festival = newFestival()
-  const { token, data } = await tell(tally, festival, [festival.event({ days: [] }), festival.order()])
+  const { token, data } = await runScenario(tally, festival, [festival.event({ days: [] }), festival.order()])
   const zero = { totalOrders: 0, totalSales: 0, currency: 'EUR', averageOrderValue: 0, totalItemsSold: 0 }
   expect(await data('/analytics/kpis')).toEqual(zero)
   for (const path of dayEndpoints) {
@@ -70,7 +70,7 @@ test.concurrent('without any day, kpis are zero, other day answers empty, and un
 test.concurrent('the next version of the event closes the day and opens another', async () => {
   const festival = newFestival()
   const both = [day(friday, '2026-09-05T00:10:00Z'), day(saturday, '2026-09-06T00:00:00Z', '2026-09-05')]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [festival.event(), festival.order()],
@@ -91,7 +91,7 @@ test.concurrent('the trend adds up the days of one date and takes the last dates
     day(3, closed, '2026-09-02'),
   ]
   const orders = [1, 2, 5, 5].map(dayId => festival.order({ dayId }))
-  const { data } = await tell(tally, festival, [festival.event({ days }), ...orders])
+  const { data } = await runScenario(tally, festival, [festival.event({ days }), ...orders])
   expect(await data('/analytics/sales-trend?days=2')).toEqual([
     { date: '2026-09-02', totalSales: 0, orderCount: 0, currency: 'EUR' },
     { date: '2026-09-03', totalSales: 82.5, orderCount: 3, currency: 'EUR' },

@@ -1,5 +1,5 @@
 import type { KafkaRecord } from '@tally/kafka'
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -17,7 +17,7 @@ beforeAll(async () => {
     { ...record.record, headers: { ...sent, number: record.number } },
     festival.order({ totalAmount: 1 }),
   ]
-  const { data } = await tell(tally, festival, [festival.event()])
+  const { data } = await runScenario(tally, festival, [festival.event()])
   await tally.count(cases.flatMap(around))
   expect(await data('/analytics/kpis')).toMatchObject({ totalOrders: cases.length, totalSales: cases.length })
   expect((await data('')).name).toBe('Sagra del Pesce')

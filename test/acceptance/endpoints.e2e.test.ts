@@ -1,6 +1,6 @@
 import { endpoints } from '@tally/contract'
 import { oracle } from '@tally/testkit/oracle/oracle'
-import { type Told, tell } from '@tally/testkit/oracle/told'
+import { runScenario, type Scenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import {
   bar,
@@ -27,16 +27,16 @@ const records = [
   festival.order({ orderId: 'five', status: 'Cancelled' }),
   festival.refund({ orderId: 'one' }),
 ]
-let told: Told
+let scenario: Scenario
 
 beforeAll(async () => {
-  told = await tell(tally, festival, records, [
+  scenario = await runScenario(tally, festival, records, [
     second.event({ name: 'Birra', startDate: '2026-10-01T10:00:00.250Z', days: [] }),
   ])
 })
 
 test('the list of events has the whole envelope, newest event first', async () => {
-  const { status, body } = await tally.get('/api/v1/events', { token: told.token })
+  const { status, body } = await tally.get('/api/v1/events', { token: scenario.token })
   expect(status).toBe(200)
   const expected = oracle([
     ...records,
@@ -58,7 +58,7 @@ test('the list of events has the whole envelope, newest event first', async () =
 
 test('event ids are taken in any case and answered in lower case', async () => {
   const { body } = await tally.get(festival.path.toUpperCase().replace('/API/V1/EVENTS', '/api/v1/events'), {
-    token: told.token,
+    token: scenario.token,
   })
   expect(body.data.id).toBe(festival.eventId)
   expect(body.meta.eventId).toBe(festival.eventId)
@@ -72,25 +72,25 @@ test('kpis count the open day, over all areas or one', async () => {
     averageOrderValue: 11.25,
     totalItemsSold: 5,
   }
-  expect(await told.data('/analytics/kpis')).toEqual(all)
+  expect(await scenario.data('/analytics/kpis')).toEqual(all)
   const inKitchen = { ...all, totalOrders: 1, totalSales: 15, averageOrderValue: 15, totalItemsSold: 2 }
-  expect(await told.data(`/analytics/kpis?dayId=${saturday}&areaId=${kitchen}`)).toEqual(inKitchen)
+  expect(await scenario.data(`/analytics/kpis?dayId=${saturday}&areaId=${kitchen}`)).toEqual(inKitchen)
 })
 
 test('orders by hour speak of the hour at the festival', async () => {
-  const hours = await told.data('/analytics/orders/by-hour')
+  const hours = await scenario.data('/analytics/orders/by-hour')
   expect(hours).toEqual([{ hour: 21, orderCount: 2, revenue: 22.5, currency: 'EUR' }])
 })
 
 test('the sales trend has one point for each date of the festival', async () => {
-  expect(await told.data('/analytics/sales-trend')).toEqual([
+  expect(await scenario.data('/analytics/sales-trend')).toEqual([
     { date: '2026-09-04', totalSales: 27.5, orderCount: 1, currency: 'EUR' },
     { date: '2026-09-05', totalSales: 22.5, orderCount: 2, currency: 'EUR' },
   ])
 })
 
 test('top items are as many as asked for, the most sold first', async () => {
-  const [first, ...rest] = await told.data('/analytics/orders/top-items?limit=1')
+  const [first, ...rest] = await scenario.data('/analytics/orders/top-items?limit=1')
   expect(rest).toEqual([])
   expect(first).toEqual({
     menuItemId: water,
@@ -107,7 +107,7 @@ test('top items are as many as asked for, the most sold first', async () => {
 test('item counts have one row for every id asked for, and ignore areaId', async () => {
   const nothing = { menuItemId: cake, itemName: 'Cake', quantitySold: 0, quantityRefunded: 0 }
   const burgers = { menuItemId: burger, itemName: 'Burger', quantitySold: 1, quantityRefunded: 1 }
-  expect(await told.data(`/live/item-counts?menuItemIds=${cake},${burger},${cake}&areaId=999`)).toEqual([
+  expect(await scenario.data(`/live/item-counts?menuItemIds=${cake},${burger},${cake}&areaId=999`)).toEqual([
     burgers,
     nothing,
   ])
@@ -116,7 +116,7 @@ test('item counts have one row for every id asked for, and ignore areaId', async
 test.for(['/live/item-counts?menuItemIds=7,99', '/analytics/kpis?areaId=99', '/analytics/kpis?dayId=99'])(
   '%s is a 404: the id is not of this event',
   async path => {
-    expect(await told.data(path)).toBe(404)
+    expect(await scenario.data(path)).toBe(404)
   },
 )
 
@@ -129,7 +129,7 @@ test('items of equal quantity are ordered by revenue, then by id', async () => {
     unitPrice,
   })
   const order = tied.order({ items: [line(12, 1), line(3, 1), line(5, 2)] })
-  const { data } = await tell(tally, tied, [tied.event(), order])
+  const { data } = await runScenario(tally, tied, [tied.event(), order])
   const top = await data('/analytics/orders/top-items')
   expect(top.map((item: { menuItemId: number }) => item.menuItemId)).toEqual([5, 3, 12])
 })

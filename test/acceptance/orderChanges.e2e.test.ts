@@ -1,4 +1,4 @@
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { bar, burger, friday, newFestival, saturday } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
@@ -12,14 +12,14 @@ test.concurrent('an order that is cancelled leaves the figures, and comes back w
   const order = (version: number, status: string) => festival.order({ orderId, version, status })
   const first = [festival.event(), festival.order(), order(1, 'Paid'), festival.refund({ orderId })]
   const waves = [[order(2, 'Cancelled')], [order(3, 'Pending')], [order(4, 'Completed')]]
-  const { data } = await tell(tally, festival, first, ...waves)
+  const { data } = await runScenario(tally, festival, first, ...waves)
   expect((await data('/analytics/kpis')).totalSales).toBe(42.5)
 })
 
 test.concurrent('a later version moves an order to another day, area and hour, and leaves nothing behind', async () => {
   const festival = newFestival()
   const moved = { orderId, version: 2, dayId: friday, areaId: bar, orderDateTime: '2026-09-04T08:00:00Z' }
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [festival.event(), festival.order({ orderId })],
@@ -38,7 +38,7 @@ test.concurrent('orders that come before their event, day, area and menu item sh
     festival.refund({ orderId: 'nobody' }),
   ]
   const late = { dayId: 77, date: '2026-09-07', openedAt: '2026-09-07T10:00:00Z', closedAt: null }
-  const { token, data } = await tell(
+  const { token, data } = await runScenario(
     tally,
     festival,
     first,
@@ -52,7 +52,7 @@ test.concurrent('orders that come before their event, day, area and menu item sh
 
 test.concurrent('an event that is not known yet is a 404, whatever was sold there', async () => {
   const festival = newFestival()
-  const { data } = await tell(tally, festival, [festival.order({ orderId })])
+  const { data } = await runScenario(tally, festival, [festival.order({ orderId })])
   for (const path of ['', '/orders', `/orders/${orderId}`, '/live/item-counts'])
     expect(await data(path)).toBe(404)
 })
@@ -60,7 +60,7 @@ test.concurrent('an event that is not known yet is a 404, whatever was sold ther
 test.concurrent('an order of a day or an area that the event does not list is counted under its own ids', async () => {
   const festival = newFestival()
   const orders = [festival.order({ areaId: 99 }), festival.order({ dayId: 99 })]
-  const { data } = await tell(tally, festival, [festival.event(), ...orders])
+  const { data } = await runScenario(tally, festival, [festival.event(), ...orders])
   expect((await data('/analytics/kpis')).totalOrders).toBe(1)
   expect(await data('/analytics/kpis?areaId=99')).toBe(404)
   expect(await data('/orders')).toHaveLength(2)
@@ -69,7 +69,7 @@ test.concurrent('an order of a day or an area that the event does not list is co
 test.concurrent('a renamed menu item is renamed in the figures, not in the orders', async () => {
   const festival = newFestival()
   const menuItems = [{ menuItemId: burger, name: 'Panino', categoryName: 'Bread' }]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [festival.event(), festival.order({ orderId })],
@@ -117,7 +117,7 @@ test.concurrent.for([
 ])('hours are those of $zone: $why', async ({ zone, at, hours }) => {
   const festival = newFestival()
   const orders = at.map(orderDateTime => festival.order({ orderDateTime }))
-  const { data } = await tell(tally, festival, [festival.event({ timeZone: zone }), ...orders])
+  const { data } = await runScenario(tally, festival, [festival.event({ timeZone: zone }), ...orders])
   expect(hoursOf(await data(`/analytics/orders/by-hour?dayId=${saturday}`))).toEqual(hours)
 })
 
@@ -129,7 +129,7 @@ test.concurrent('a changed time zone moves the orders that were counted before',
     festival.order({ orderDateTime: '2026-09-05T10:10:00Z' }),
   ]
   const zone = (version: number, timeZone: string) => [festival.event({ version, timeZone })]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [festival.event(), ...orders],

@@ -1,6 +1,6 @@
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { queryOf } from '@tally/testkit/oracle/questions'
-import { type Told, tell } from '@tally/testkit/oracle/told'
+import { runScenario, type Scenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { bar, friday, kitchen, newFestival, saturday } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
@@ -26,15 +26,18 @@ const orders = Array.from({ length: 230 }, (_, index) =>
 )
 const records = [festival.event(), ...orders, festival.refund({ orderId: 'a' })]
 const expected = oracle(records).event(festival.eventId)
-let told: Told
+let scenario: Scenario
 
 beforeAll(async () => {
-  told = await tell(tally, festival, records)
+  scenario = await runScenario(tally, festival, records)
 })
 
 test('orders of one moment are ordered by id, descending, byte by byte', async () => {
   const same = newFestival()
-  const { data } = await tell(tally, same, [same.event(), ...names.map(orderId => same.order({ orderId }))])
+  const { data } = await runScenario(tally, same, [
+    same.event(),
+    ...names.map(orderId => same.order({ orderId })),
+  ])
   const ids = (await data('/orders')).map(({ id }: { id: string }) => id)
   expect(ids).toEqual(['~', 'ab', 'aa', 'a1', 'a.b', 'a-b', 'a', '_', 'Z', 'B', 'A', '9', '10', '-', '!'])
 })
@@ -59,7 +62,7 @@ test.for(filters)('all pages together are the whole list, once each: %o', async 
     for (let page = 1; page <= totalPages + 1; page++) {
       const { body } = await tally.get(
         `${festival.path}/orders${queryOf({ ...filter, page, pageSize })}`,
-        told,
+        scenario,
       )
       expect(body.meta.pagination).toEqual({ page, pageSize, totalCount: all.length, totalPages })
       seen.push(...body.data)
@@ -86,7 +89,7 @@ test('a page deep in a long list is its part of it, also after orders have moved
   )
   const refunds = Array.from({ length: 50 }, (_, i) => long.refund({ orderId: `n-${i * 31}` }))
   const records = [long.event(), ...first, ...refunds, ...then]
-  const { token } = await tell(tally, long, records)
+  const { token } = await runScenario(tally, long, records)
   const all = oracle([long.organization(), ...records]).event(long.eventId)
   for (const filter of [{}, { dayId: saturday }, { areaId: kitchen }, { status: 'Completed' }]) {
     const expected = all.orders(filter)
@@ -104,7 +107,7 @@ test('a page deep in a long list is its part of it, also after orders have moved
 })
 
 test('without parameters it is the first 20, without the cancelled ones', async () => {
-  const { body } = await tally.get(`${festival.path}/orders`, told)
+  const { body } = await tally.get(`${festival.path}/orders`, scenario)
   expect(body.data).toEqual(expected.orders({}).slice(0, 20))
   expect(body.meta.pagination).toMatchObject({
     page: 1,
@@ -115,7 +118,7 @@ test('without parameters it is the first 20, without the cancelled ones', async 
 })
 
 test('a page far beyond the last is empty, with true totals; no orders at all are 0 pages', async () => {
-  const { status, body } = await tally.get(`${festival.path}/orders?page=1000000&pageSize=100`, told)
+  const { status, body } = await tally.get(`${festival.path}/orders?page=1000000&pageSize=100`, scenario)
   const totalCount = expected.orders({}).length
   expect([status, body.data, body.meta.pagination]).toEqual([
     200,
@@ -123,15 +126,15 @@ test('a page far beyond the last is empty, with true totals; no orders at all ar
     { page: 1_000_000, pageSize: 100, totalCount, totalPages: 2 },
   ])
   const empty = newFestival()
-  const { token } = await tell(tally, empty, [empty.event()])
+  const { token } = await runScenario(tally, empty, [empty.event()])
   const none = await tally.get(`${empty.path}/orders`, { token })
   expect(none.body.meta.pagination).toEqual({ page: 1, pageSize: 20, totalCount: 0, totalPages: 0 })
 })
 
 test('one order answers as it stands in the list: an empty table number or note is not null', async () => {
   for (const order of expected.allOrders.slice(0, 40))
-    expect(await told.data(`/orders/${encodeURIComponent(order.id)}`)).toEqual(order)
-  const [first, second] = [await told.data(`/orders/a`), await told.data('/orders/B')]
+    expect(await scenario.data(`/orders/${encodeURIComponent(order.id)}`)).toEqual(order)
+  const [first, second] = [await scenario.data(`/orders/a`), await scenario.data('/orders/B')]
   expect([first.tableNumber, first.items[0].note, second.tableNumber, second.items[0].note]).toEqual([
     '',
     '',
@@ -141,7 +144,7 @@ test('one order answers as it stands in the list: an empty table number or note 
 })
 
 test('order ids are compared byte by byte, and never by displayOrderNumber', async () => {
-  expect(await told.data('/orders/b')).toBe(404)
-  expect(await told.data('/orders/123')).toBe(404)
-  expect(await told.data('/orders/%61')).toMatchObject({ id: 'a' })
+  expect(await scenario.data('/orders/b')).toBe(404)
+  expect(await scenario.data('/orders/123')).toBe(404)
+  expect(await scenario.data('/orders/%61')).toMatchObject({ id: 'a' })
 })

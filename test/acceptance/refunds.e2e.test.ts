@@ -1,4 +1,4 @@
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { bar, burger, cake, newFestival, saturday, water } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const line = (menuItemId: number, quantity: number, amount: number) => ({ menuIt
 async function afterRefunds(...refunds: Record<string, unknown>[]) {
   const festival = newFestival()
   const first = [festival.event(), festival.order({ orderId })]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     first,
@@ -119,7 +119,7 @@ test.concurrent.for(cases)('$rule', async ({ refunds, is }) => {
 
 test.concurrent('a refund that comes before its order waits for it, and for the event', async () => {
   const festival = newFestival()
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [festival.refund({ orderId })],
@@ -139,7 +139,7 @@ test.concurrent('several lines of one item share one bound', async () => {
   }))
   const order = festival.order({ orderId, items, totalAmount: 4 })
   const refund = festival.refund({ orderId, amount: 4, lines: [line(burger, 2, 4)] })
-  const { data } = await tell(tally, festival, [festival.event(), order, refund])
+  const { data } = await runScenario(tally, festival, [festival.event(), order, refund])
   const row = { quantity: 1, revenue: 1, refundedQuantity: 2, refundedRevenue: 4 }
   expect((await data('/analytics/orders/top-items'))[0]).toMatchObject(row)
 })
@@ -147,7 +147,7 @@ test.concurrent('several lines of one item share one bound', async () => {
 test.concurrent('what was refunded is bounded anew by each version of the order, and moves with it', async () => {
   const festival = newFestival()
   const one = [{ menuItemId: burger, itemName: 'Burger', quantity: 1, unitPrice: 3 }]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [
@@ -172,7 +172,7 @@ test.concurrent('effectiveAmount is answered for every status, counted for the c
     festival.order({ orderId: status, status }),
     festival.refund({ orderId: status }),
   ])
-  const { data } = await tell(tally, festival, [festival.event(), ...orders])
+  const { data } = await runScenario(tally, festival, [festival.event(), ...orders])
   const effective = await Promise.all(
     statuses.map(async status => (await data(`/orders/${status}`)).effectiveAmount),
   )

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { tell } from '@tally/testkit/oracle/told'
+import { runScenario } from '@tally/testkit/oracle/scenario'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -12,7 +12,7 @@ test.concurrent('an equal or older version of an order changes nothing, whenever
   const festival = newFestival()
   const order = (version: number, totalAmount: number) => festival.order({ orderId, version, totalAmount })
   const first = [festival.event(), order(5, 10), order(5, 99), order(4, 98)]
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     first,
@@ -26,7 +26,7 @@ test.concurrent('an equal or older version of an order changes nothing, whenever
 test.concurrent('an equal or older version of an event changes nothing', async () => {
   const festival = newFestival()
   const event = (version: number, name: string) => festival.event({ version, name })
-  const { data } = await tell(
+  const { data } = await runScenario(
     tally,
     festival,
     [event(3, 'new'), event(2, 'old')],
@@ -38,7 +38,7 @@ test.concurrent('an equal or older version of an event changes nothing', async (
 test.concurrent('every record twice counts once', async () => {
   const festival = newFestival()
   const once = [festival.event(), festival.order({ orderId }), festival.refund({ orderId }), festival.order()]
-  const { data } = await tell(tally, festival, [...once, ...once], once)
+  const { data } = await runScenario(tally, festival, [...once, ...once], once)
   expect(await data('/analytics/kpis')).toMatchObject({ totalOrders: 2, totalSales: 42.5 })
 })
 
@@ -53,7 +53,7 @@ test.concurrent('the first refund of an id wins, also for another order', async 
     refund(1),
     refund(2),
   ]
-  const { data } = await tell(tally, festival, first, [refund(3), refund(4, { orderId: 'B' })])
+  const { data } = await runScenario(tally, festival, first, [refund(3), refund(4, { orderId: 'B' })])
   expect((await data('/analytics/kpis')).totalSales).toBe(54)
 })
 
@@ -70,7 +70,7 @@ test.concurrent('the same order id and refund id in another event are others', a
     festival.refund({ orderId, refundId: 'R' }),
     other.refund({ orderId, refundId: 'R', amount: 13 }),
   ]
-  const { data } = await tell(tally, festival, first, refunds)
+  const { data } = await runScenario(tally, festival, first, refunds)
   expect((await data('/analytics/kpis')).totalSales).toBe(15)
 })
 
@@ -79,7 +79,7 @@ test.concurrent('an event never moves to another organization, whatever the vers
   const thief = newFestival({ eventId: festival.eventId })
   const stolen = (version: number) => thief.event({ version, name: 'stolen' })
   const waves = [[stolen(1), stolen(9), stolen(2)], [festival.event({ version: 2, name: 'kept' })]]
-  const { data } = await tell(tally, festival, [festival.event(), stolen(5)], ...waves)
+  const { data } = await runScenario(tally, festival, [festival.event(), stolen(5)], ...waves)
   expect((await data('')).name).toBe('kept')
   await tally.count([thief.organization()])
   const token = await tally.key(thief.organizationId)
@@ -98,7 +98,7 @@ test.concurrent('what a rejected record says has not been said: its version and 
     { ...festival.order({ orderId, version: 9 }), key: randomUUID() },
   ]
   const good = [festival.event(), festival.order({ orderId }), festival.refund({ orderId, refundId: 'R' })]
-  const { data } = await tell(tally, festival, [festival.event(), festival.order({ orderId })])
+  const { data } = await runScenario(tally, festival, [festival.event(), festival.order({ orderId })])
   await tally.count([...bad, ...good])
   expect((await data('/analytics/kpis')).totalSales).toBe(15)
 })

@@ -3,27 +3,27 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { follow, openStage, picture, type Stage, signIn, visit } from './stage.ts'
+import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 const festival = newFestival()
 const other = newFestival()
 let email: string
 beforeAll(async () => {
-  stage = await openStage()
-  await stage.tally.count([
+  fixture = await openFixture()
+  await fixture.tally.count([
     festival.organization(),
     festival.event(),
     festival.order(),
     other.organization({ name: 'Somebody else' }),
     other.event(),
   ])
-  email = await stage.administrator(festival.organizationId)
+  email = await fixture.administrator(festival.organizationId)
 }, 300_000)
-afterAll(() => stage?.close())
+afterAll(() => fixture?.close())
 
 test('a key is made, copied, used, and refused after it is revoked', async () => {
-  const { page, wrongs } = await visit(stage)
+  const { page, wrongs } = await visit(fixture)
   await page.goto('/keys')
   expect(new URL(page.url()).pathname).toBe('/sign-in')
   await picture(page, 'sign-in')
@@ -70,7 +70,7 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
 })
 
 test('the keys page shows what each key is for, and the audit list who made it', async () => {
-  const { page, wrongs } = await visit(stage)
+  const { page, wrongs } = await visit(fixture)
   await signIn(page, email)
   const make = async (name: string, scopes: string[], expires: string, event = 'All events') => {
     await page.goto('/keys/new')
@@ -101,10 +101,10 @@ test('the keys page shows what each key is for, and the audit list who made it',
 })
 
 test('a rotated key’s new token works, and the old one until its time is over', async () => {
-  const { page } = await visit(stage)
+  const { page } = await visit(fixture)
   await signIn(page, email)
-  const token = await stage.tally.key(festival.organizationId)
-  const address = stage.tally.queries[0]?.address ?? ''
+  const token = await fixture.tally.key(festival.organizationId)
+  const address = fixture.tally.queries[0]?.address ?? ''
   await page.goto(`/keys/${token.split('_')[1]}/rotate`)
   await expectAccessible(page)
   await page.getByLabel('At once').check()
@@ -118,8 +118,8 @@ test('a rotated key’s new token works, and the old one until its time is over'
 })
 
 test('another organization’s key is not there, whatever the address', async () => {
-  const foreign = (await stage.tally.key(other.organizationId)).split('_')[1]
-  const { page } = await visit(stage)
+  const foreign = (await fixture.tally.key(other.organizationId)).split('_')[1]
+  const { page } = await visit(fixture)
   await signIn(page, email)
   for (const path of [
     `/keys/${foreign}`,
@@ -134,10 +134,10 @@ test('another organization’s key is not there, whatever the address', async ()
 })
 
 test('the usage page shows who asked how often, who was refused, and what is left of the limit', async () => {
-  const { page, wrongs } = await visit(stage)
+  const { page, wrongs } = await visit(fixture)
   await signIn(page, email)
-  const address = stage.tally.queries[0]?.address ?? ''
-  const token = await stage.tally.key(festival.organizationId, { name: 'Poller', scopes: ['events:read'] })
+  const address = fixture.tally.queries[0]?.address ?? ''
+  const token = await fixture.tally.key(festival.organizationId, { name: 'Poller', scopes: ['events:read'] })
   for (let times = 0; times < 3; times++) await ask(address, '/api/v1/events', { token })
   await ask(address, `${festival.path}/orders`, { token })
   await until('it is counted', async () => {
@@ -153,7 +153,7 @@ test('the usage page shows who asked how often, who was refused, and what is lef
 })
 
 test('it works on a phone', async () => {
-  const { page } = await visit(stage, { viewport: { width: 390, height: 844 } })
+  const { page } = await visit(fixture, { viewport: { width: 390, height: 844 } })
   await signIn(page, email)
   await page.goto('/keys')
   const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')

@@ -5,24 +5,24 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../infra/local/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
-import { openStage, picture, type Stage, signIn, visit } from './stage.ts'
+import { type Fixture, openFixture, picture, signIn, visit } from './fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 const festival = newFestival()
 const other = newFestival()
 let email: string
 beforeAll(async () => {
-  stage = await openStage()
-  await stage.tally.count([
+  fixture = await openFixture()
+  await fixture.tally.count([
     festival.organization(),
     festival.event(),
     festival.order(),
     other.organization(),
     other.event(),
   ])
-  email = await stage.administrator(festival.organizationId)
+  email = await fixture.administrator(festival.organizationId)
 }, 300_000)
-afterAll(() => stage?.close())
+afterAll(() => fixture?.close())
 
 const text = (page: Page, id: string) => page.locator(`#${id}`).textContent()
 const reads = (page: Page, id: string, wanted: string | RegExp) =>
@@ -32,7 +32,7 @@ const reads = (page: Page, id: string, wanted: string | RegExp) =>
   })
 
 test('a sale is on the screen within a second, with everything that it changes', async () => {
-  const { page, wrongs } = await visit(stage)
+  const { page, wrongs } = await visit(fixture)
   await signIn(page, email)
   await reads(page, 'sales', '€27.50')
   await reads(page, 'status-text', 'Live')
@@ -44,7 +44,7 @@ test('a sale is on the screen within a second, with everything that it changes',
       new MutationObserver(() => { globalThis.seen ??= Date.now() }).observe(document.getElementById('orders'), { childList: true })`)
     const soldAt = Date.now()
     const isLast = sold === 4
-    await stage.tally.produce([
+    await fixture.tally.produce([
       festival.order(isLast ? { status: 'Preparing', orderDateTime: '2026-09-05T22:10:00Z' } : {}),
     ])
     await reads(page, 'orders', String(sold))
@@ -61,12 +61,12 @@ test('a sale is on the screen within a second, with everything that it changes',
   await reads(page, 'statuses', /Paid3Preparing1/)
   // The evening goes on past midnight: 21:00, then 00:00 (in the festival's time zone).
   expect(await page.locator('#hours-rows th').allTextContents()).toEqual(['00:00', '21:00'])
-  await stage.tally.count([festival.refund({ orderId: 'nobody' })])
+  await fixture.tally.count([festival.refund({ orderId: 'nobody' })])
   expect(wrongs).toEqual([])
 })
 
 test('another day can be picked, also with the keyboard, and a day without sales says so', async () => {
-  const { page } = await visit(stage)
+  const { page } = await visit(fixture)
   await signIn(page, email)
   const day = page.getByRole('combobox', { name: 'Day' })
   expect(await day.inputValue()).toBe(String(saturday))
@@ -81,7 +81,7 @@ test('another day can be picked, also with the keyboard, and a day without sales
 })
 
 test('another organization’s event is not there, nor are its sales', async () => {
-  const { page } = await visit(stage)
+  const { page } = await visit(fixture)
   await signIn(page, email)
   for (const path of ['/live', '/live/stream'])
     expect((await page.goto(`${path}?eventId=${other.eventId}`))?.status()).toBe(404)
@@ -90,7 +90,7 @@ test('another organization’s event is not there, nor are its sales', async () 
 })
 
 test('the screen fills the hall, and is dark or light as it is wanted, by keyboard too', async () => {
-  const { page } = await visit(stage)
+  const { page } = await visit(fixture)
   await signIn(page, email)
   await reads(page, 'status-text', 'Live')
   const theme = page.getByRole('button', { name: 'Dark or light' })
@@ -108,31 +108,31 @@ test('the screen fills the hall, and is dark or light as it is wanted, by keyboa
 
 test('it says when it is cut off and when it is behind, and goes on by itself', async () => {
   const settings = { ADMIN_PORT: String(await freePort()) }
-  const first = await stage.tally.startAdmin(settings)
-  const { page } = await visit({ ...stage, area: first.address })
+  const first = await fixture.tally.startAdmin(settings)
+  const { page } = await visit({ ...fixture, area: first.address })
   await signIn(page, email)
   await reads(page, 'status-text', 'Live')
   await first.process.end()
   await reads(page, 'status-text', 'Connection lost: retrying')
   await picture(page, 'live-cut-off')
   await expectAccessible(page)
-  const again = await stage.tally.startAdmin(settings)
+  const again = await fixture.tally.startAdmin(settings)
   await reads(page, 'status-text', 'Live')
 
-  await stage.tally.projectors[0]?.end()
+  await fixture.tally.projectors[0]?.end()
   await reads(page, 'status-text', /^Behind: figures as of \d\d:\d\d$/)
   await expectAccessible(page)
-  const more = await stage.tally.startProjector()
-  await stage.tally.count([
+  const more = await fixture.tally.startProjector()
+  await fixture.tally.count([
     festival.order({ items: [{ menuItemId: burger, itemName: 'x', quantity: 1, unitPrice: 1 }] }),
   ])
   await reads(page, 'status-text', 'Live')
-  stage.tally.projectors.splice(0, 1, more)
+  fixture.tally.projectors.splice(0, 1, more)
   await again.process.end()
 })
 
 test('who signs out elsewhere is shown the sign-in on this screen too', async () => {
-  const { page } = await visit(stage)
+  const { page } = await visit(fixture)
   await signIn(page, email)
   await reads(page, 'status-text', 'Live')
   const second = await page.context().newPage()
@@ -143,11 +143,11 @@ test('who signs out elsewhere is shown the sign-in on this screen too', async ()
 })
 
 test('a number changes while the feed runs', async () => {
-  const { tally } = stage
+  const { tally } = fixture
   const feed = startProcess(['feed', '--rate', '60', '--orders', '9000', '--evenings', '1'], tally.settings)
   const organizationId = await firstOrganization(feed.log)
-  const marta = await stage.administrator(organizationId)
-  const { page, wrongs } = await visit(stage)
+  const marta = await fixture.administrator(organizationId)
+  const { page, wrongs } = await visit(fixture)
   await signIn(page, marta)
   await reads(page, 'orders', /^[1-9]/)
   const before = await text(page, 'orders')

@@ -2,20 +2,20 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { follow, openStage, picture, type Stage, signIn, visit } from './stage.ts'
+import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 const festival = newFestival()
 beforeAll(async () => {
-  stage = await openStage()
-  await stage.tally.count([festival.organization(), festival.event(), festival.order()])
+  fixture = await openFixture()
+  await fixture.tally.count([festival.organization(), festival.event(), festival.order()])
 }, 300_000)
-afterAll(() => stage?.close())
+afterAll(() => fixture?.close())
 
 test('the platform team sees a rejected record, and replays it when its cause is mended', async () => {
-  await stage.tally.count([festival.order({ totalAmount: -1 }), festival.order({ dayId: 'x' })])
-  const { page, wrongs } = await visit(stage)
-  await signIn(page, await stage.administrator(festival.organizationId, '--platform'))
+  await fixture.tally.count([festival.order({ totalAmount: -1 }), festival.order({ dayId: 'x' })])
+  const { page, wrongs } = await visit(fixture)
+  await signIn(page, await fixture.administrator(festival.organizationId, '--platform'))
   await follow(page, 'Operations')
   await page.getByText('2 records').waitFor()
   expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')

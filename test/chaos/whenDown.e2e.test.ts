@@ -1,10 +1,10 @@
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { useStage } from './system/stage.ts'
+import { useFixture } from './system/fixture.ts'
 
 /** Each row of docs/reliability.md, When a part is down. */
-const stage = useStage({
+const fixture = useFixture({
   projectors: 1,
   queries: 2,
   rateLimits: 'ActiveDayPass=1000000,Trial=5',
@@ -13,31 +13,31 @@ const sagra = newFestival()
 const order = sagra.order()
 const hot = (path: string) => !path.startsWith('/orders')
 const problem = 'application/problem+json'
-const mendAll = () => Promise.all(Object.values(stage.system.links).map(link => link.mend()))
+const mendAll = () => Promise.all(Object.values(fixture.system.links).map(link => link.mend()))
 
 let token: string
 beforeAll(async () => {
   const orders = Array.from({ length: 30 }, () => sagra.order())
-  await stage.count(
+  await fixture.count(
     sagra.organization(),
     sagra.event(),
     order,
     sagra.refund({ orderId: order.value.orderId }),
     ...orders,
   )
-  token = await stage.token(sagra.organizationId)
+  token = await fixture.token(sagra.organizationId)
 })
 // Whatever a test has broken is whole again for the next.
 afterEach(async () => {
   await mendAll()
-  if (stage.system.projectors.length === 0) await stage.system.startProjector()
-  await stage.count()
+  if (fixture.system.projectors.length === 0) await fixture.system.startProjector()
+  await fixture.count()
 })
 
 const asOf = async () =>
-  Date.parse((await stage.get(`${sagra.path}/analytics/kpis`, { token })).body.meta.asOf)
+  Date.parse((await fixture.get(`${sagra.path}/analytics/kpis`, { token })).body.meta.asOf)
 const totalOrders = async (query: number) =>
-  (await stage.get(`${sagra.path}/analytics/kpis`, { token, query })).body?.data?.totalOrders
+  (await fixture.get(`${sagra.path}/analytics/kpis`, { token, query })).body?.data?.totalOrders
 
 /** The nine endpoints. */
 const paths = [
@@ -54,85 +54,85 @@ const paths = [
 const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.orderId}`]
 
 test('Kafka down: all that reads goes on as at the last applied record, and asOf stands still', async () => {
-  await stage.system.links.kafka.cut()
+  await fixture.system.links.kafka.cut()
   const cutAt = Date.now()
-  await stage.expectAnswers()
-  await stage.send(sagra.order())
+  await fixture.expectAnswers()
+  await fixture.send(sagra.order())
   await until('asOf would have moved', () => Date.now() > cutAt + 3_000)
   expect(await asOf()).toBeLessThanOrEqual(cutAt)
   await mendAll()
-  await stage.count()
-  await stage.expectAnswers()
+  await fixture.count()
+  await fixture.expectAnswers()
 })
 
 test('no projector: all that reads goes on as at the last applied record, and asOf stands still', async () => {
-  await stage.system.projectors[0]?.end('SIGKILL')
-  await stage.expectAnswers()
+  await fixture.system.projectors[0]?.end('SIGKILL')
+  await fixture.expectAnswers()
   const before = await asOf()
-  await stage.send(sagra.order())
+  await fixture.send(sagra.order())
   await until('asOf would have moved', () => Date.now() > before + 3_000)
   expect(await asOf()).toBe(before)
-  await stage.system.startProjector()
-  await stage.count()
-  await stage.expectAnswers()
+  await fixture.system.startProjector()
+  await fixture.count()
+  await fixture.expectAnswers()
 })
 
 test('Redis down: every endpoint answers from Postgres, also what is counted meanwhile', async () => {
-  await stage.system.links.redis.cut()
-  await stage.expectAnswers()
-  await stage.count(sagra.order(), sagra.refund({ orderId: order.value.orderId, amount: 1, lines: [] }))
-  await stage.expectAnswers()
+  await fixture.system.links.redis.cut()
+  await fixture.expectAnswers()
+  await fixture.count(sagra.order(), sagra.refund({ orderId: order.value.orderId, amount: 1, lines: [] }))
+  await fixture.expectAnswers()
   for (const path of [...paths, ...orderPaths])
-    await until(`${path} answers 200`, async () => (await stage.get(path, { token })).status === 200)
+    await until(`${path} answers 200`, async () => (await fixture.get(path, { token })).status === 200)
   await mendAll()
-  await stage.count()
-  await stage.expectAnswers()
+  await fixture.count()
+  await fixture.expectAnswers()
 })
 
 test('Redis down: each process counts the rate limit for itself', async () => {
   const verbena = newFestival()
-  await stage.count(verbena.organization({ status: 'Trial' }))
-  const own = await stage.token(verbena.organizationId)
-  await stage.system.links.redis.cut()
+  await fixture.count(verbena.organization({ status: 'Trial' }))
+  const own = await fixture.token(verbena.organizationId)
+  await fixture.system.links.redis.cut()
   for (const query of [0, 1]) {
     const statuses: number[] = []
     for (let request = 0; request < 7; request++)
-      statuses.push((await stage.get('/api/v1/events', { token: own, query })).status)
+      statuses.push((await fixture.get('/api/v1/events', { token: own, query })).status)
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
   }
 })
 
 test('Postgres down: events, analytics and item counts go on from Redis', async () => {
-  await stage.system.links.postgres.cut()
-  await stage.expectAnswers(hot)
+  await fixture.system.links.postgres.cut()
+  await fixture.expectAnswers(hot)
   // On a busy machine Redis too may answer too late, and a 503 is right.
   for (const path of paths)
-    await until(`${path} answers 200`, async () => (await stage.get(path, { token })).status === 200)
+    await until(`${path} answers 200`, async () => (await fixture.get(path, { token })).status === 200)
 })
 
 test('Postgres down: a wrong token is refused, and the event of another organization is not there', async () => {
   const verbena = newFestival()
-  await stage.count(verbena.organization(), verbena.event())
-  const other = await stage.token(verbena.organizationId)
-  await stage.system.links.postgres.cut()
-  expect((await stage.get(`${sagra.path}/analytics/kpis`, { token: `${token.slice(0, -1)}x` })).status).toBe(
-    401,
-  )
-  expect((await stage.get(`${sagra.path}/analytics/kpis`, { token: other })).status).toBe(404)
-  expect((await stage.get(`${sagra.path}/orders`, { token: other })).status).toBe(404)
-  expect((await stage.get(`/api/v1/events/${newFestival().eventId}`, { token })).status).toBe(404)
+  await fixture.count(verbena.organization(), verbena.event())
+  const other = await fixture.token(verbena.organizationId)
+  await fixture.system.links.postgres.cut()
+  expect(
+    (await fixture.get(`${sagra.path}/analytics/kpis`, { token: `${token.slice(0, -1)}x` })).status,
+  ).toBe(401)
+  expect((await fixture.get(`${sagra.path}/analytics/kpis`, { token: other })).status).toBe(404)
+  expect((await fixture.get(`${sagra.path}/orders`, { token: other })).status).toBe(404)
+  expect((await fixture.get(`/api/v1/events/${newFestival().eventId}`, { token })).status).toBe(404)
 })
 
 test('Postgres down: orders answer 503 with Retry-After, which costs one, over all processes', async () => {
   const verbena = newFestival()
-  await stage.count(verbena.organization(), verbena.event())
-  const own = await stage.token(verbena.organizationId)
+  await fixture.count(verbena.organization(), verbena.event())
+  const own = await fixture.token(verbena.organizationId)
   const paths = [`${verbena.path}/orders`, `${verbena.path}/orders/till-1`, `${verbena.path}/analytics/kpis`]
-  await stage.system.links.postgres.cut()
+  await fixture.system.links.postgres.cut()
   const remaining: number[] = []
   for (const query of [0, 1, 0, 1]) {
     for (const path of paths) {
-      const { status, headers, body } = await stage.get(path, { token: own, query })
+      const { status, headers, body } = await fixture.get(path, { token: own, query })
       remaining.push(Number(headers['x-ratelimit-remaining']))
       expect({ path, status }).toEqual({ path, status: path.endsWith('/kpis') ? 200 : 503 })
       if (status !== 503) continue
@@ -146,16 +146,16 @@ test('Postgres down: orders answer 503 with Retry-After, which costs one, over a
 })
 
 test('Postgres that hangs: hot endpoints go on, orders answer 503 instead of hanging with it', async () => {
-  await stage.system.links.postgres.stall()
-  await stage.expectAnswers(hot)
-  expect((await stage.get(`${sagra.path}/orders`, { token })).status).toBe(503)
+  await fixture.system.links.postgres.stall()
+  await fixture.expectAnswers(hot)
+  expect((await fixture.get(`${sagra.path}/orders`, { token })).status).toBe(503)
 })
 
 test('Redis and Postgres down: 503 problem from every endpoint', async () => {
-  await stage.system.links.redis.cut()
-  await stage.system.links.postgres.cut()
+  await fixture.system.links.redis.cut()
+  await fixture.system.links.postgres.cut()
   for (const path of [...paths, ...orderPaths]) {
-    const { status, headers } = await stage.get(path, { token })
+    const { status, headers } = await fixture.get(path, { token })
     expect({ path, status }).toEqual({ path, status: 503 })
     expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
     expect(headers['content-type']).toContain(problem)
@@ -163,14 +163,14 @@ test('Redis and Postgres down: 503 problem from every endpoint', async () => {
 })
 
 test('everything down and back again: the answers are right with no restart, and go on', async () => {
-  const processes = [...stage.system.queries, ...stage.system.projectors].map(({ pid }) => pid)
+  const processes = [...fixture.system.queries, ...fixture.system.projectors].map(({ pid }) => pid)
   const known = await totalOrders(0)
-  for (const link of Object.values(stage.system.links)) link.cut()
-  await stage.send(sagra.order())
+  for (const link of Object.values(fixture.system.links)) link.cut()
+  await fixture.send(sagra.order())
   await mendAll()
-  await stage.count()
-  await stage.expectAnswers()
+  await fixture.count()
+  await fixture.expectAnswers()
   expect(await totalOrders(1)).toBe(known + 1)
-  expect([...stage.system.queries, ...stage.system.projectors].map(({ pid }) => pid)).toEqual(processes)
-  expect(stage.system.deaths).toEqual([])
+  expect([...fixture.system.queries, ...fixture.system.projectors].map(({ pid }) => pid)).toEqual(processes)
+  expect(fixture.system.deaths).toEqual([])
 })

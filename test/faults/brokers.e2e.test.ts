@@ -5,7 +5,7 @@ import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Brokers, brokerSessionMs, startBrokers } from './servers/kafka.ts'
-import { missingOf } from './support/logStage.ts'
+import { missingOf } from './support/logFixture.ts'
 
 /** docs/reliability.md, Kafka: one of three brokers dies, or is cut off. */
 const partitions = 3

@@ -1,27 +1,27 @@
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Festival, type LogStage, metricsOf, missingOf, openLogStage } from './support/logStage.ts'
+import { type Festival, type LogFixture, metricsOf, missingOf, openLogFixture } from './support/logFixture.ts'
 
 const limitMs = 180_000
 
 /** Sends new orders of a festival; resolves when Kafka has them. */
-const sell = ({ tally }: LogStage, festival: Festival, count: number): Promise<void> =>
+const sell = ({ tally }: LogFixture, festival: Festival, count: number): Promise<void> =>
   tally.produce(Array.from({ length: count }, () => festival.order()))
 
-const countedAre = (stage: LogStage, festival: Festival, count: number): Promise<void> =>
-  until(`${count} orders are counted`, async () => (await stage.counted(festival)) === count)
+const countedAre = (fixture: LogFixture, festival: Festival, count: number): Promise<void> =>
+  until(`${count} orders are counted`, async () => (await fixture.counted(festival)) === count)
 
 /** Ends the only projector once everything sent is counted; the next one to start takes its place. */
-async function endProjector({ tally }: LogStage): Promise<void> {
+async function endProjector({ tally }: LogFixture): Promise<void> {
   await tally.settle()
   await tally.projectors[0]?.end()
   tally.projectors.length = 0
 }
 
 /** Expects the projector to report everywhere that a partition stands still, and the command to run. */
-async function expectLoud(stage: LogStage, topic: string, state: string): Promise<void> {
-  const [projector] = stage.tally.projectors
+async function expectLoud(fixture: LogFixture, topic: string, state: string): Promise<void> {
+  const [projector] = fixture.tally.projectors
   const command = `\`tally offsets accept ${topic} 0\``
   const line = await projector?.line(({ level, msg }) => level === 50 && String(msg).includes(command))
   expect(line).toMatchObject({ topic, partition: 0, state })
@@ -30,11 +30,11 @@ async function expectLoud(stage: LogStage, topic: string, state: string): Promis
   expect(await metricsOf(projector)).toContain(
     `tally_projector_stalled_partitions{topic="${topic}",partition="0",state="${state}"} 1`,
   )
-  await until('commands and pages know', async () => (await stallOf(stage, topic))?.message === message)
-  expect(await stage.listed(topic, 0)).toMatchObject({ state })
+  await until('commands and pages know', async () => (await stallOf(fixture, topic))?.message === message)
+  expect(await fixture.listed(topic, 0)).toMatchObject({ state })
 }
 
-const stallOf = ({ tally }: LogStage, topic: string) =>
+const stallOf = ({ tally }: LogFixture, topic: string) =>
   tally.database.db
     .selectFrom('partition_logs')
     .select(['state', 'message'])
@@ -43,52 +43,52 @@ const stallOf = ({ tally }: LogStage, topic: string) =>
     .executeTakeFirst()
 
 /** Accepts what a partition holds now: nothing happens without --yes; then the projector continues by itself. */
-async function accept(stage: LogStage, topic: string): Promise<string> {
-  const before = await stage.listed(topic, 0)
-  const asked = await stage.command('offsets', 'accept', topic, '0')
+async function accept(fixture: LogFixture, topic: string): Promise<string> {
+  const before = await fixture.listed(topic, 0)
+  const asked = await fixture.command('offsets', 'accept', topic, '0')
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
-  expect(await stage.listed(topic, 0)).toEqual(before)
-  const done = await stage.command('offsets', 'accept', topic, '0', '--yes')
+  expect(await fixture.listed(topic, 0)).toEqual(before)
+  const done = await fixture.command('offsets', 'accept', topic, '0', '--yes')
   expect(done).toMatchObject({ code: 0, stderr: '' })
   expect(done.stdout).toContain(asked.stdout)
-  await until('it is ready again', async () => (await missingOf(stage.tally.projectors[0])) === undefined)
+  await until('it is ready again', async () => (await missingOf(fixture.tally.projectors[0])) === undefined)
   return asked.stdout.trim()
 }
 
 /** Expects what was given up in the dead letters and in the audit. */
-async function expectRemembered(stage: LogStage, reason: string, givenUp: string): Promise<void> {
-  const letters = (await readDeadLetters(stage.tally)).filter(
+async function expectRemembered(fixture: LogFixture, reason: string, givenUp: string): Promise<void> {
+  const letters = (await readDeadLetters(fixture.tally)).filter(
     letter => headerOf(letter, 'tally.reason') === reason,
   )
   expect(letters.map(letter => headerOf(letter, '__connect.errors.exception.message'))).toEqual([givenUp])
-  const { stdout } = await stage.command('dead-letters', 'list', '--json')
+  const { stdout } = await fixture.command('dead-letters', 'list', '--json')
   const listed = stdout.split('\n').filter(line => line !== '')
   const [letter] = listed.map(line => JSON.parse(line) as { id: string; reason: string })
   expect(letter).toMatchObject({ reason, message: givenUp })
-  const replayed = await stage.command('dead-letters', 'replay', String(letter?.id))
+  const replayed = await fixture.command('dead-letters', 'replay', String(letter?.id))
   expect(replayed).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be replayed') })
-  const audit = await stage.tally.database.db.selectFrom('audit_entries').selectAll().execute()
+  const audit = await fixture.tally.database.db.selectFrom('audit_entries').selectAll().execute()
   expect(audit).toMatchObject([{ organization_id: null, detail: expect.stringContaining(givenUp) }])
 }
 
 test(
   'a first start of a log that begins above 0 reads from its start and logs that once',
   async () => {
-    const stage = await openLogStage({ projectors: 0 })
-    const sold = await stage.festivalIn(0)
-    await sell(stage, sold, 5)
-    await stage.deleteBefore(stage.names.orders, 0, 3)
-    const projector = await stage.tally.startProjector()
-    await countedAre(stage, sold, 2)
+    const fixture = await openLogFixture({ projectors: 0 })
+    const sold = await fixture.festivalIn(0)
+    await sell(fixture, sold, 5)
+    await fixture.deleteBefore(fixture.names.orders, 0, 3)
+    const projector = await fixture.tally.startProjector()
+    await countedAre(fixture, sold, 2)
     const warnings = projector.log().match(/the log begins above offset 0/g)
     expect(warnings).toHaveLength(1)
     expect(await metricsOf(projector)).toContain(
-      `tally_projector_late_starts_total{topic="${stage.names.orders}",partition="0"} 1`,
+      `tally_projector_late_starts_total{topic="${fixture.names.orders}",partition="0"} 1`,
     )
     await projector.end()
-    const again = await stage.tally.startProjector()
-    await sell(stage, sold, 1)
-    await countedAre(stage, sold, 3)
+    const again = await fixture.tally.startProjector()
+    await sell(fixture, sold, 1)
+    await countedAre(fixture, sold, 3)
     expect(again.log()).not.toContain('the log begins above offset 0')
   },
   limitMs,
@@ -97,23 +97,23 @@ test(
 test(
   'records that retention removed before they were applied stop only their partition, until they are given up',
   async () => {
-    const stage = await openLogStage()
-    const [held, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
-    await sell(stage, held, 2)
-    await endProjector(stage)
-    await sell(stage, held, 7)
-    await stage.deleteBefore(stage.names.orders, 0, 6)
-    await stage.tally.startProjector()
-    await expectLoud(stage, stage.names.orders, 'gap')
-    expect(stage.tally.projectors[0]?.log()).toContain('4 records are missing: offsets 2 to 5')
-    await sell(stage, other, 3)
-    await countedAre(stage, other, 3)
-    expect(await stage.counted(held)).toBe(2)
-    const givenUp = await accept(stage, stage.names.orders)
-    await countedAre(stage, held, 5)
-    await expectRemembered(stage, 'gap', givenUp)
+    const fixture = await openLogFixture()
+    const [held, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
+    await sell(fixture, held, 2)
+    await endProjector(fixture)
+    await sell(fixture, held, 7)
+    await fixture.deleteBefore(fixture.names.orders, 0, 6)
+    await fixture.tally.startProjector()
+    await expectLoud(fixture, fixture.names.orders, 'gap')
+    expect(fixture.tally.projectors[0]?.log()).toContain('4 records are missing: offsets 2 to 5')
+    await sell(fixture, other, 3)
+    await countedAre(fixture, other, 3)
+    expect(await fixture.counted(held)).toBe(2)
+    const givenUp = await accept(fixture, fixture.names.orders)
+    await countedAre(fixture, held, 5)
+    await expectRemembered(fixture, 'gap', givenUp)
     await until('nothing is behind', async () => {
-      const { state } = (await stage.listed(stage.names.orders, 0)) as unknown as { state: string }
+      const { state } = (await fixture.listed(fixture.names.orders, 0)) as unknown as { state: string }
       return state === 'ok'
     })
   },
@@ -123,27 +123,27 @@ test(
 test(
   'a topic that is deleted and created again under a running projector is not applied before it is accepted',
   async () => {
-    const stage = await openLogStage()
-    const [sold, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
-    await sell(stage, sold, 3)
-    await stage.tally.settle()
-    const { orders } = stage.names
-    await stage.deleteTopic(orders)
-    await stage.createTopic(orders)
-    await sell(stage, sold, 8)
-    await expectLoud(stage, orders, 'recreated')
-    expect(await stage.counted(sold)).toBe(3)
-    const moved = await stage.tally.database.db
+    const fixture = await openLogFixture()
+    const [sold, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
+    await sell(fixture, sold, 3)
+    await fixture.tally.settle()
+    const { orders } = fixture.names
+    await fixture.deleteTopic(orders)
+    await fixture.createTopic(orders)
+    await sell(fixture, sold, 8)
+    await expectLoud(fixture, orders, 'recreated')
+    expect(await fixture.counted(sold)).toBe(3)
+    const moved = await fixture.tally.database.db
       .selectFrom('shard_offsets')
       .select('next_offset')
       .where('topic', '=', orders)
       .where('partition', '=', 0)
       .executeTakeFirst()
     expect(moved?.next_offset).toBe(3)
-    const givenUp = await acceptBoth(stage, orders)
-    await countedAre(stage, sold, 11)
-    await sell(stage, other, 2)
-    await countedAre(stage, other, 2)
+    const givenUp = await acceptBoth(fixture, orders)
+    await countedAre(fixture, sold, 11)
+    await sell(fixture, other, 2)
+    await countedAre(fixture, other, 2)
     expect(givenUp).toContain('created again')
   },
   limitMs,
@@ -152,19 +152,19 @@ test(
 test(
   'a topic that was created again and has grown past the stored offset is noticed at the next start',
   async () => {
-    const stage = await openLogStage()
-    const sold = await stage.festivalIn(0)
-    await sell(stage, sold, 3)
-    await endProjector(stage)
-    const { orders } = stage.names
-    await stage.deleteTopic(orders)
-    await stage.createTopic(orders)
-    await sell(stage, sold, 8)
-    await stage.tally.startProjector()
-    await expectLoud(stage, orders, 'recreated')
-    expect(await stage.counted(sold)).toBe(3)
-    await acceptBoth(stage, orders)
-    await countedAre(stage, sold, 11)
+    const fixture = await openLogFixture()
+    const sold = await fixture.festivalIn(0)
+    await sell(fixture, sold, 3)
+    await endProjector(fixture)
+    const { orders } = fixture.names
+    await fixture.deleteTopic(orders)
+    await fixture.createTopic(orders)
+    await sell(fixture, sold, 8)
+    await fixture.tally.startProjector()
+    await expectLoud(fixture, orders, 'recreated')
+    expect(await fixture.counted(sold)).toBe(3)
+    await acceptBoth(fixture, orders)
+    await countedAre(fixture, sold, 11)
   },
   limitMs,
 )
@@ -172,23 +172,23 @@ test(
 test(
   'a partition whose log holds another record than the applied one stands still',
   async () => {
-    const stage = await openLogStage()
-    const sold = await stage.festivalIn(0)
-    await sell(stage, sold, 3)
-    await endProjector(stage)
+    const fixture = await openLogFixture()
+    const sold = await fixture.festivalIn(0)
+    await sell(fixture, sold, 3)
+    await endProjector(fixture)
     // As after an unclean leader election: the topic is the same, its last records are not.
-    await stage.tally.database.db
+    await fixture.tally.database.db
       .updateTable('shard_offsets')
       .set({ fingerprint: Buffer.alloc(32, 1) })
-      .where('topic', '=', stage.names.orders)
+      .where('topic', '=', fixture.names.orders)
       .where('partition', '=', 0)
       .execute()
-    await stage.tally.startProjector()
-    await expectLoud(stage, stage.names.orders, 'recreated')
-    await sell(stage, sold, 2)
-    const givenUp = await accept(stage, stage.names.orders)
-    await countedAre(stage, sold, 5)
-    await expectRemembered(stage, 'recreated', givenUp)
+    await fixture.tally.startProjector()
+    await expectLoud(fixture, fixture.names.orders, 'recreated')
+    await sell(fixture, sold, 2)
+    const givenUp = await accept(fixture, fixture.names.orders)
+    await countedAre(fixture, sold, 5)
+    await expectRemembered(fixture, 'recreated', givenUp)
   },
   limitMs,
 )
@@ -196,11 +196,11 @@ test(
 test(
   'offsets are skipped on request, whether a projector runs or not, and wrong requests are refused',
   async () => {
-    const stage = await openLogStage({ projectors: 0 })
-    const { orders } = stage.names
-    const sold = await stage.festivalIn(0)
-    await sell(stage, sold, 5)
-    expect(await stage.listed(orders, 0)).toEqual({
+    const fixture = await openLogFixture({ projectors: 0 })
+    const { orders } = fixture.names
+    const sold = await fixture.festivalIn(0)
+    await sell(fixture, sold, 5)
+    expect(await fixture.listed(orders, 0)).toEqual({
       topic: orders,
       partition: 0,
       applied: 0,
@@ -208,11 +208,11 @@ test(
       logEnd: 5,
       state: 'behind',
     })
-    await stage.tally.startProjector()
-    await countedAre(stage, sold, 5)
-    await stage.tally.projectors[0]?.end()
-    await sell(stage, sold, 5)
-    const skip = (...args: string[]) => stage.command('offsets', 'skip', ...args)
+    await fixture.tally.startProjector()
+    await countedAre(fixture, sold, 5)
+    await fixture.tally.projectors[0]?.end()
+    await sell(fixture, sold, 5)
+    const skip = (...args: string[]) => fixture.command('offsets', 'skip', ...args)
     for (const [args, sentence] of [
       [['nothing', '0', '--to', '7'], 'there is no topic nothing'],
       [[orders, '9', '--to', '7'], 'has 2 partitions'],
@@ -222,13 +222,13 @@ test(
       [[orders, 'x', '--to', '7'], 'PARTITION takes a whole number'],
     ] as const)
       expect(await skip(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
-    const nothing = await stage.command('offsets', 'accept', orders, '0', '--yes')
+    const nothing = await fixture.command('offsets', 'accept', orders, '0', '--yes')
     expect(nothing).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to accept') })
     const done = await skip(orders, '0', '--to', '7', '--yes')
     expect(done).toMatchObject({ code: 0, stderr: '' })
-    await expectRemembered(stage, 'skipped', String(done.stdout.split('\n')[0]))
-    await stage.tally.startProjector()
-    await countedAre(stage, sold, 8)
+    await expectRemembered(fixture, 'skipped', String(done.stdout.split('\n')[0]))
+    await fixture.tally.startProjector()
+    await countedAre(fixture, sold, 8)
   },
   limitMs,
 )
@@ -236,15 +236,15 @@ test(
 test(
   'the projector warns about a topic whose records Kafka removes by itself',
   async () => {
-    const stage = await openLogStage()
+    const fixture = await openLogFixture()
     // Topics that `createTopic` of this test creates have the cluster's retention.
-    const [projector] = stage.tally.projectors
+    const [projector] = fixture.tally.projectors
     expect(projector?.log()).not.toContain('loses records')
-    await stage.deleteTopic(stage.names.refunds)
-    await stage.createTopic(stage.names.refunds)
-    const other = await stage.tally.startProjector()
+    await fixture.deleteTopic(fixture.names.refunds)
+    await fixture.createTopic(fixture.names.refunds)
+    const other = await fixture.tally.startProjector()
     const line = await other.line(({ msg }) => String(msg).includes('loses records'))
-    expect(line).toMatchObject({ topic: stage.names.refunds, 'cleanup.policy': 'delete' })
+    expect(line).toMatchObject({ topic: fixture.names.refunds, 'cleanup.policy': 'delete' })
   },
   limitMs,
 )
@@ -252,14 +252,14 @@ test(
 test(
   'a lock on one partition’s rows delays no other partition',
   async () => {
-    const stage = await openLogStage()
-    const [locked, other] = [await stage.festivalIn(0), await stage.festivalIn(1)]
-    await sell(stage, locked, 1)
-    await sell(stage, other, 1)
-    await stage.tally.settle()
+    const fixture = await openLogFixture()
+    const [locked, other] = [await fixture.festivalIn(0), await fixture.festivalIn(1)]
+    await sell(fixture, locked, 1)
+    await sell(fixture, other, 1)
+    await fixture.tally.settle()
     const done = Promise.withResolvers<void>()
     const isLocked = Promise.withResolvers<void>()
-    const holding = stage.tally.database.db.transaction().execute(async tx => {
+    const holding = fixture.tally.database.db.transaction().execute(async tx => {
       await tx.selectFrom('shard_offsets').selectAll().where('partition', '=', 0).forUpdate().execute()
       isLocked.resolve()
       await done.promise
@@ -267,27 +267,27 @@ test(
     onTestFinished(() => done.resolve())
     await isLocked.promise
     for (let round = 1; round <= 5; round++) {
-      await stage.tally.produce([
+      await fixture.tally.produce([
         locked.event({ version: 1 + round }),
         locked.order({ orderId: `order-${round}` }),
         locked.refund({ orderId: `order-${round}`, amount: 0, lines: [] }),
       ])
-      await sell(stage, other, 1)
+      await sell(fixture, other, 1)
       const soldAt = performance.now()
-      await countedAre(stage, other, 1 + round)
+      await countedAre(fixture, other, 1 + round)
       expect(performance.now() - soldAt).toBeLessThan(1_000)
     }
-    expect(await stage.counted(locked)).toBe(1)
+    expect(await fixture.counted(locked)).toBe(1)
     done.resolve()
     await holding
-    await countedAre(stage, locked, 6)
+    await countedAre(fixture, locked, 6)
   },
   limitMs,
 )
 
 /** Accepts both partitions of a topic that was created again; returns what is given up in the first one. */
-async function acceptBoth(stage: LogStage, topic: string): Promise<string> {
-  const done = await stage.command('offsets', 'accept', topic, '1', '--yes')
+async function acceptBoth(fixture: LogFixture, topic: string): Promise<string> {
+  const done = await fixture.command('offsets', 'accept', topic, '1', '--yes')
   expect(done).toMatchObject({ code: 0, stderr: '' })
-  return accept(stage, topic)
+  return accept(fixture, topic)
 }

@@ -28,7 +28,7 @@ let token: string
 let area: { session: string; token: string }
 let withPasswords: Environment
 /** All that was written or said anywhere, by its place. */
-const told: Record<string, string> = {}
+const outputs: Record<string, string> = {}
 
 beforeAll(async () => {
   tally = await startTally({ projectors: 0, queries: 0, settings: { LOG_LEVEL: 'trace' } })
@@ -59,17 +59,17 @@ const withCredentials = (urls: string | undefined, user: string, secret: string)
 test('a token or password is nowhere but with who has it', { timeout: 600_000 }, async () => {
   await runEverything()
   await failEverything()
-  told.postgres = await everythingInPostgres(tally.database.db)
-  told.redis = await everythingInRedis(tally.redis, tally.settings.REDIS_PREFIX as string)
-  told.deadLetters = JSON.stringify(
+  outputs.postgres = await everythingInPostgres(tally.database.db)
+  outputs.redis = await everythingInRedis(tally.redis, tally.settings.REDIS_PREFIX as string)
+  outputs.deadLetters = JSON.stringify(
     await readDeadLetters(tally).then(letters => letters.map(({ headers }) => headers)),
   )
 
   expect([area.token.length, area.session.length]).toEqual([68, 43])
-  expect(told.redis).toContain(parseToken(token)?.keyId)
-  expect(told.postgres).toContain(parseToken(token)?.keyId)
-  expect(told.processes).toContain('query')
-  expect(told.statements).toContain('select')
+  expect(outputs.redis).toContain(parseToken(token)?.keyId)
+  expect(outputs.postgres).toContain(parseToken(token)?.keyId)
+  expect(outputs.processes).toContain('query')
+  expect(outputs.statements).toContain('select')
   const secrets = {
     'the token': token,
     'its secret': parseToken(token)?.secret as string,
@@ -86,7 +86,9 @@ test('a token or password is nowhere but with who has it', { timeout: 600_000 },
     ),
   }
   const found = Object.entries(secrets).flatMap(([name, secret]) =>
-    Object.entries(told).flatMap(([place, text]) => (text.includes(secret) ? [`${name} in ${place}`] : [])),
+    Object.entries(outputs).flatMap(([place, text]) =>
+      text.includes(secret) ? [`${name} in ${place}`] : [],
+    ),
   )
   expect(found).toEqual([])
 })
@@ -120,20 +122,20 @@ async function runEverything(): Promise<void> {
   )
   token = JSON.parse(made.stdout).token
   await useArea()
-  told.keysCreate = made.stderr
-  told.keysList = JSON.stringify(
+  outputs.keysCreate = made.stderr
+  outputs.keysList = JSON.stringify(
     await runTally(['keys', 'list', '--organization', festival.organizationId], withPasswords),
   )
-  told.answers = JSON.stringify(await Promise.all(asked(address)))
-  told.statements = await statementsInPostgres(tally.database.db)
-  told.processes = argumentsOfProcesses()
-  told.metrics = (await Promise.all([ops, projectorOps].map(of => ask(of, '/metrics'))))
+  outputs.answers = JSON.stringify(await Promise.all(asked(address)))
+  outputs.statements = await statementsInPostgres(tally.database.db)
+  outputs.processes = argumentsOfProcesses()
+  outputs.metrics = (await Promise.all([ops, projectorOps].map(of => ask(of, '/metrics'))))
     .map(({ text }) => text)
     .join()
-  told.readiness = JSON.stringify(await Promise.all([ops, projectorOps].map(of => ask(of, '/readyz'))))
+  outputs.readiness = JSON.stringify(await Promise.all([ops, projectorOps].map(of => ask(of, '/readyz'))))
   await Promise.all([projector.end(), query.end()])
-  told.projectorLog = projector.log()
-  told.queryLog = query.log()
+  outputs.projectorLog = projector.log()
+  outputs.queryLog = query.log()
 }
 
 /** The administration area, from the making of an administrator to a key that is made there. */
@@ -144,17 +146,17 @@ async function useArea(): Promise<void> {
     withPasswords,
     `${password('anna')}\n`,
   )
-  told.administratorsCreate = JSON.stringify(created)
+  outputs.administratorsCreate = JSON.stringify(created)
   const admin = startProcess(['admin'], { ...withPasswords, LOG_LEVEL: 'trace' })
   const { address = '', ops = '' } = await admin.line(({ msg }) => msg === 'admin started')
   const who = { email: 'anna@example.org', password: password('anna'), wrong: password('not-anna') }
   const { pages, ...secrets } = await useAdministration(address, who)
   area = secrets
-  told.pages = pages
-  told.adminMetrics = (await ask(ops, '/metrics')).text
-  told.adminProcesses = argumentsOfProcesses()
+  outputs.pages = pages
+  outputs.adminMetrics = (await ask(ops, '/metrics')).text
+  outputs.adminProcesses = argumentsOfProcesses()
   await admin.end()
-  told.adminLog = admin.log()
+  outputs.adminLog = admin.log()
 }
 
 const asked = (address: string) => {
@@ -204,11 +206,15 @@ async function failEverything(): Promise<void> {
     ['a port that nothing listens on', { DATABASE_URL: database.replace(/:\d+\//, ':1/') }],
   ]
   for (const [what, settings] of waited)
-    told[`query with ${what}`] = await logOf(['query'], settings, /Postgres does not answer; waiting for it/)
+    outputs[`query with ${what}`] = await logOf(
+      ['query'],
+      settings,
+      /Postgres does not answer; waiting for it/,
+    )
   for (const [what, settings] of ended) {
     const { code, ...output } = await runTally(['query'], { ...withPasswords, ...settings })
     expect({ what, failed: code !== 0 }).toEqual({ what, failed: true })
-    told[`query with ${what}`] = JSON.stringify(output)
+    outputs[`query with ${what}`] = JSON.stringify(output)
   }
   const wrongRedis = { REDIS_URL: redis.replaceAll(password('redis'), password('wrong')) }
   const noRedis = { REDIS_URL: redis.replace(/:\d+(?=,|$)/g, ':1') }
@@ -223,11 +229,15 @@ async function failEverything(): Promise<void> {
     'events:read',
   ]
   const copied = await runTally(create, { ...withPasswords, ...wrongRedis })
-  told['keys create without Redis'] = copied.stderr
-  told['query with a wrong password of Redis'] = await logOf(['query'], wrongRedis, /WRONGPASS|query started/)
-  told['query without Redis'] = await logOf(['query'], noRedis, /query started/)
-  told['projector with a wrong password of Redis'] = await logOf(['projector'], wrongRedis, /WRONGPASS/)
-  told['projector with SASL where there is none'] = await logOf(['projector'], plain, /SASL/)
+  outputs['keys create without Redis'] = copied.stderr
+  outputs['query with a wrong password of Redis'] = await logOf(
+    ['query'],
+    wrongRedis,
+    /WRONGPASS|query started/,
+  )
+  outputs['query without Redis'] = await logOf(['query'], noRedis, /query started/)
+  outputs['projector with a wrong password of Redis'] = await logOf(['projector'], wrongRedis, /WRONGPASS/)
+  outputs['projector with SASL where there is none'] = await logOf(['projector'], plain, /SASL/)
 }
 
 /** The whole log of a process that is ended once it wrote something, or ends by itself. */

@@ -166,9 +166,9 @@ test('whatever is asked with whose key: an answer holds nothing of what the key 
       )
       heard.forEach((one, index) => {
         const sees = tokens[asked[index]?.key as number]?.sees as Festival[]
-        const told = dataOf(one.text)
+        const data = dataOf(one.text)
         for (const festival of festivals.filter(other => !sees.includes(other)))
-          expect(told).not.toContain(marker(festival))
+          expect(data).not.toContain(marker(festival))
         for (const status of statusesOf(one)) {
           seen.add(status)
           expect(status).toBeLessThan(500)

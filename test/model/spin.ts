@@ -76,7 +76,7 @@ export async function search(run: Run, { isShortest = false } = {}): Promise<Fou
     // Spin writes the trail under the model's name into the working folder.
     const replay = ['-t', '-T', '-k', join(cwd, 'protocol.pml.trail'), ...switches, protocol]
     const replayed = await execute('spin', replay, { ...options, cwd }).catch(error => error)
-    const trace = tell(String(replayed.stdout))
+    const trace = linesOf(String(replayed.stdout))
     const violated = trace.findLast(line => line.startsWith(violatedWord))?.slice(violatedWord.length)
     return { ...found, violated: violated ?? 'no property: the model itself is wrong', trace }
   } finally {
@@ -105,19 +105,19 @@ function read(output: string) {
  * The lines of an execution, without those of successful settlings (the model restores the state after them) and
  * without lines repeated in a row.
  */
-function tell(output: string): string[] {
+function linesOf(output: string): string[] {
   const lines = output
     .split('\n')
     .map(line => line.trimEnd())
     .filter(line => line !== '')
-  const told: string[] = []
+  const shown: string[] = []
   let settling: string[] | undefined
   for (const line of lines) {
     if (line.startsWith('spin:')) break
     if (line === 'FAULTS STOP') settling = []
     else if (line === 'STATE PUT BACK') settling = undefined
-    else (settling ?? told).push(line)
+    else (settling ?? shown).push(line)
   }
-  const all = settling === undefined ? told : [...told, 'FAULTS STOP', ...settling]
+  const all = settling === undefined ? shown : [...shown, 'FAULTS STOP', ...settling]
   return all.filter((line, index) => line !== all[index - 1])
 }

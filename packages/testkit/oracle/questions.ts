@@ -14,51 +14,56 @@ export type Question = {
 const statuses = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled']
 
 /** Every question that can be asked about an event, each with the oracle's answer. */
-export function questionsOf(eventId: string, told: EventOracle): Question[] {
+export function questionsOf(eventId: string, expected: EventOracle): Question[] {
   const base = `/api/v1/events/${eventId}`
-  const areas = [undefined, ...told.areaIds]
-  const days = [undefined, ...told.dayIds]
+  const areas = [undefined, ...expected.areaIds]
+  const days = [undefined, ...expected.dayIds]
   const scopes = days.flatMap(dayId => areas.map(areaId => ({ dayId, areaId })))
   const perScope = scopes.flatMap(({ dayId, areaId }): Question[] => {
     const query = queryOf({ dayId, areaId })
-    const meta = { dayId: dayId ?? told.defaultDay }
+    const meta = { dayId: dayId ?? expected.defaultDay }
     const analytics = `${base}/analytics`
     return [
-      { endpoint: 'getKpis', path: `${analytics}/kpis${query}`, data: told.kpis({ dayId, areaId }), meta },
+      {
+        endpoint: 'getKpis',
+        path: `${analytics}/kpis${query}`,
+        data: expected.kpis({ dayId, areaId }),
+        meta,
+      },
       {
         endpoint: 'getOrdersByHour',
         path: `${analytics}/orders/by-hour${query}`,
-        data: told.byHour({ dayId, areaId }),
+        data: expected.byHour({ dayId, areaId }),
         meta,
       },
       {
         endpoint: 'getTopItems',
         path: `${analytics}/orders/top-items${query}`,
-        data: told.topItems({ dayId, areaId }),
+        data: expected.topItems({ dayId, areaId }),
         meta,
       },
       {
         endpoint: 'getTopItems',
         path: `${analytics}/orders/top-items${queryOf({ dayId, areaId, limit: 1 })}`,
-        data: told.topItems({ dayId, areaId }, 1),
+        data: expected.topItems({ dayId, areaId }, 1),
         meta,
       },
     ]
   })
   const perDay = days.flatMap((dayId): Question[] => {
-    const meta = { dayId: dayId ?? told.defaultDay }
-    const menuItemIds = told.menuItemIds.length > 0 ? told.menuItemIds.toReversed() : undefined
+    const meta = { dayId: dayId ?? expected.defaultDay }
+    const menuItemIds = expected.menuItemIds.length > 0 ? expected.menuItemIds.toReversed() : undefined
     return [
       {
         endpoint: 'getItemCounts',
         path: `${base}/live/item-counts${queryOf({ dayId })}`,
-        data: told.itemCounts(dayId),
+        data: expected.itemCounts(dayId),
         meta,
       },
       {
         endpoint: 'getItemCounts',
         path: `${base}/live/item-counts${queryOf({ dayId, menuItemIds: menuItemIds?.join(',') })}`,
-        data: told.itemCounts(dayId, menuItemIds),
+        data: expected.itemCounts(dayId, menuItemIds),
         meta,
       },
     ]
@@ -68,18 +73,18 @@ export function questionsOf(eventId: string, told: EventOracle): Question[] {
       (count): Question => ({
         endpoint: 'getSalesTrend',
         path: `${base}/analytics/sales-trend${queryOf({ days: count, areaId })}`,
-        data: told.salesTrend(count, areaId),
+        data: expected.salesTrend(count, areaId),
       }),
     ),
   )
   const lists = [
     {},
-    ...told.dayIds.map(dayId => ({ dayId })),
-    ...told.areaIds.map(areaId => ({ areaId })),
+    ...expected.dayIds.map(dayId => ({ dayId })),
+    ...expected.areaIds.map(areaId => ({ areaId })),
     ...statuses.map(status => ({ status })),
   ]
   const orders = lists.flatMap(filter => {
-    const found = told.orders(filter)
+    const found = expected.orders(filter)
     const pageOf = (page: number, pageSize: number): Question => {
       const totalPages = Math.ceil(found.length / pageSize)
       const path = `${base}/orders${queryOf({ ...filter, page, pageSize })}`
@@ -89,7 +94,7 @@ export function questionsOf(eventId: string, told: EventOracle): Question[] {
     }
     return [pageOf(1, 100), pageOf(2, 7), pageOf(Math.max(1, Math.ceil(found.length / 7)), 7)]
   })
-  const details = told.allOrders.slice(0, 20).map(
+  const details = expected.allOrders.slice(0, 20).map(
     (order): Question => ({
       endpoint: 'getOrder',
       path: `${base}/orders/${encodeURIComponent(order.id)}`,
@@ -97,7 +102,7 @@ export function questionsOf(eventId: string, told: EventOracle): Question[] {
     }),
   )
   return [
-    { endpoint: 'getEvent', path: base, data: told.detail },
+    { endpoint: 'getEvent', path: base, data: expected.detail },
     ...perScope,
     ...perDay,
     ...trends,
@@ -116,10 +121,10 @@ const askedAtOnce = 8
 export async function expectAllAnswers(
   tally: Tally,
   eventId: string,
-  told: Oracle,
+  expected: Oracle,
   token: string,
 ): Promise<void> {
-  const left = questionsOf(eventId, told.event(eventId)).values()
+  const left = questionsOf(eventId, expected.event(eventId)).values()
   const askOn = async () => {
     for (const question of left) await expectAnswer(tally, eventId, question, token)
   }

@@ -10,14 +10,14 @@ export async function expectSeason(
   festivals: Festival[],
   records: TestRecord[],
 ): Promise<void> {
-  const told = oracle(records)
+  const expected = oracle(records)
   for (const organizationId of new Set(festivals.map(festival => festival.organizationId))) {
     const token = await tally.key(organizationId)
     const { body } = await tally.get('/api/v1/events', { token })
-    expect(body.data).toEqual(told.listEvents(organizationId))
+    expect(body.data).toEqual(expected.listEvents(organizationId))
     for (const festival of festivals) {
       if (festival.organizationId === organizationId)
-        await expectAllAnswers(tally, festival.eventId, told, token)
+        await expectAllAnswers(tally, festival.eventId, expected, token)
       else expect((await tally.get(festival.path, { token })).status).toBe(404)
     }
   }

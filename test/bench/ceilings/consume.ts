@@ -1,6 +1,6 @@
 import kafkajs, { type EachBatchPayload } from 'kafkajs'
 import pg from 'pg'
-import { setting, tell } from './tell.ts'
+import { report, setting } from './report.ts'
 
 /**
  * kafkajs that only consumes and parses (MODE parse), and also bulk-inserts each order as one row with its items as JSON
@@ -23,7 +23,7 @@ async function eachBatch({ batch }: EachBatchPayload): Promise<void> {
   const values = batch.messages.map(({ value }) => JSON.parse(String(value)))
   if (inserts && batch.topic === setting('ORDERS_TOPIC')) await insert(values)
   records += values.length
-  if (records >= expected) tell({ at: 'done', ms: Date.now(), records })
+  if (records >= expected) report({ at: 'done', ms: Date.now(), records })
 }
 
 /** One row an order at its highest version; a statement must not meet a row twice. */
@@ -79,7 +79,7 @@ const consumer = kafka.consumer({
   maxBytes: 16 * 1024 * 1024,
   maxWaitTimeInMs: 250,
 })
-consumer.on('consumer.group_join', () => tell({ at: 'assigned', ms: Date.now() }))
+consumer.on('consumer.group_join', () => report({ at: 'assigned', ms: Date.now() }))
 await consumer.connect()
 await consumer.subscribe({ topics: setting('TOPICS').split(','), fromBeginning: true })
 await consumer.run({ autoCommit: false, partitionsConsumedConcurrently: 3, eachBatch })

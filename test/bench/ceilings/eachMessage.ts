@@ -1,11 +1,11 @@
 import kafkajs, { type EachMessagePayload } from 'kafkajs'
 import pg from 'pg'
 import { plainTables } from './plainTables.ts'
-import { setting, tell } from './tell.ts'
+import { report, setting } from './report.ts'
 
 /**
  * What people write first: kafkajs's eachMessage as it comes, and one transaction for each message, over tables of orders
- * and of their lines. There is no end to wait for: tells how far it came in SECONDS.
+ * and of their lines. It runs for SECONDS and reports how far it came.
  */
 const kafka = new kafkajs.Kafka({
   clientId: 'ceiling',
@@ -72,8 +72,8 @@ async function storeRefund(client: pg.PoolClient, refund: Any): Promise<void> {
 await pool.query(plainTables)
 const consumer = kafka.consumer({ groupId: setting('KAFKA_GROUP_ID') })
 consumer.on('consumer.group_join', () => {
-  tell({ at: 'assigned', ms: Date.now() })
-  setTimeout(() => tell({ at: 'done', ms: Date.now(), records }), Number(setting('SECONDS')) * 1000)
+  report({ at: 'assigned', ms: Date.now() })
+  setTimeout(() => report({ at: 'done', ms: Date.now(), records }), Number(setting('SECONDS')) * 1000)
 })
 await consumer.connect()
 await consumer.subscribe({ topics: setting('TOPICS').split(','), fromBeginning: true })

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { Redis } from 'ioredis'
-import { setting, tell } from './tell.ts'
+import { report, setting } from './report.ts'
 
 /**
  * The least that an answer from Redis can cost: bare fastify, one GET of the whole body for each request; no key, no
@@ -13,4 +13,4 @@ app.get('/*', async (_request, reply) => {
   reply.header('Content-Type', 'application/json; charset=utf-8')
   return redis.getBuffer(key)
 })
-tell({ at: 'listening', address: await app.listen({ host: '127.0.0.1', port: 0 }) })
+report({ at: 'listening', address: await app.listen({ host: '127.0.0.1', port: 0 }) })

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import pg from 'pg'
-import { setting, tell } from './tell.ts'
+import { report, setting } from './report.ts'
 
 /** What people write first: the item counts of a day as one SQL statement over order lines; no key, no limit. */
 const pool = new pg.Pool({ connectionString: setting('DATABASE_URL'), max: 8 })
@@ -29,4 +29,4 @@ app.get<{ Params: { eventId: string }; Querystring: { dayId: string } }>(
     return { data: rows, meta: { generatedAt: new Date().toISOString(), eventId: params.eventId } }
   },
 )
-tell({ at: 'listening', address: await app.listen({ host: '127.0.0.1', port: 0 }) })
+report({ at: 'listening', address: await app.listen({ host: '127.0.0.1', port: 0 }) })

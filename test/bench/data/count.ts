@@ -31,7 +31,7 @@ const confirmed = new Set(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'])
 
 export function openCount(): Count {
   const events = new Map<string, EventCount>()
-  const told = new Map<string, EventTotals>()
+  const cached = new Map<string, EventTotals>()
 
   const of = (eventId: string): EventCount => {
     const known = events.get(eventId)
@@ -42,13 +42,13 @@ export function openCount(): Count {
   }
 
   const totals = (eventId: string): EventTotals => {
-    const known = told.get(eventId)
+    const known = cached.get(eventId)
     if (known !== undefined) return known
     const { orders, refunds } = of(eventId)
     const refundsByOrder = Map.groupBy(refunds.values(), ({ orderId }) => orderId as string)
     const sums = emptyTotals()
     for (const [orderId, row] of orders) addFigures(sums, row, refundsByOrder.get(orderId) ?? [])
-    told.set(eventId, sums)
+    cached.set(eventId, sums)
     return sums
   }
 
@@ -86,7 +86,7 @@ export function openCount(): Count {
     add({ type, value }) {
       if (type === 'organizations') return
       const { orders, refunds } = of(value.eventId)
-      told.delete(value.eventId)
+      cached.delete(value.eventId)
       if (type === 'events') of(value.eventId).event = value
       else if (type === 'refunds') refunds.has(value.refundId) || refunds.set(value.refundId, value)
       else if ((orders.get(value.orderId)?.[0] ?? 0) < value.version) orders.set(value.orderId, rowOf(value))

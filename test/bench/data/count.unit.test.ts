@@ -8,12 +8,12 @@ test("the count of millions says what the tests' oracle says of a few", () => {
   const records = [...streamOf(evenShape(3, 600, 2))]
   const count = openCount()
   for (const record of records) count.add(record)
-  const told = oracle(records)
+  const counted = oracle(records)
 
-  expect(count.eventIds()).toEqual(told.eventIds)
+  expect(count.eventIds()).toEqual(counted.eventIds)
   expect(count.orders()).toBe(600)
   for (const eventId of count.eventIds()) {
-    const event = told.event(eventId)
+    const event = counted.event(eventId)
     const expected = event.dayIds.flatMap(dayId => [
       ...[undefined, ...event.areaIds].map(areaId => event.kpis({ dayId, areaId })),
       event.itemCounts(dayId),

@@ -54,8 +54,8 @@ async function besideCeilings(
   try {
     const urls = {
       tally: tally.query.address + path,
-      redis: (await redis.told('listening')).address + path,
-      plain: (await plain.told('listening')).address + path,
+      redis: (await redis.message('listening')).address + path,
+      plain: (await plain.message('listening')).address + path,
     }
     for (const url of Object.values(urls)) await sameAnswer(url, token, data)
     const load = (name: Contender) => () => putLoad({ url: urls[name], token, connections, seconds })

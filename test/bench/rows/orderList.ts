@@ -77,6 +77,6 @@ async function checkPage({ tally, data }: Sized, eventId: string, page: number):
     meta: { pagination: { totalCount: number } }
   }
   const said = { ids: body.data?.map(({ id }) => id), total: body.meta?.pagination?.totalCount }
-  const told = { ids: listed.slice((page - 1) * pageSize, page * pageSize), total: listed.length }
-  if (!isDeepStrictEqual(said, told)) throw new Error(`a wrong page, so there is no figure: ${url}`)
+  const expected = { ids: listed.slice((page - 1) * pageSize, page * pageSize), total: listed.length }
+  if (!isDeepStrictEqual(said, expected)) throw new Error(`a wrong page, so there is no figure: ${url}`)
 }

@@ -62,8 +62,8 @@ async function consumeAll(bench: Bench, data: Preloaded, mode: 'parse' | 'insert
   })
   try {
     await bench.settleServers()
-    const assigned = await ceiling.told('assigned')
-    const done = await ceiling.told('done')
+    const assigned = await ceiling.message('assigned')
+    const done = await ceiling.message('done')
     if (mode === 'insert') {
       const { rows } = await sql<{ count: number }>`select count(*) from orders`.execute(database.db)
       if (rows[0]?.count !== data.count.orders())
@@ -84,8 +84,8 @@ async function oneByOne(bench: Bench, data: Preloaded): Promise<Sample> {
     SECONDS: String(bench.options.seconds),
   })
   try {
-    const assigned = await ceiling.told('assigned')
-    const done = await ceiling.told('done')
+    const assigned = await ceiling.message('assigned')
+    const done = await ceiling.message('done')
     return { rate: (done.records * 1000) / (done.ms - assigned.ms) }
   } finally {
     await ceiling.stop()

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { endOfLog } from '../../../infra/local/servers/process.ts'
 import type { Bench } from './bench.ts'
 
-/** What a ceiling tells of itself; moments in epoch milliseconds. */
-export type Told =
+/** What a ceiling reports; times are epoch milliseconds. */
+export type CeilingMessage =
   | { at: 'assigned'; ms: number }
   | { at: 'done'; ms: number; records: number }
   | { at: 'listening'; address: string }
 
 export type Ceiling = {
-  /** The first word of a kind; rejects when the process ends before. */
-  told: <At extends Told['at']>(at: At) => Promise<Extract<Told, { at: At }>>
+  /** The first message of a kind. Rejects if the process ends before it. */
+  message: <At extends CeilingMessage['at']>(at: At) => Promise<Extract<CeilingMessage, { at: At }>>
   stop: () => Promise<void>
 }
 
@@ -28,15 +28,15 @@ export function startCeiling(bench: Bench, name: CeilingName, settings: Record<s
     stdio: ['ignore', log, log, 'ipc'],
   })
   closeSync(log)
-  const words: Told[] = []
-  child.on('message', word => words.push(word as Told))
+  const messages: CeilingMessage[] = []
+  child.on('message', message => messages.push(message as CeilingMessage))
   const ended = once(child, 'exit')
   const isGone = () => child.exitCode !== null || child.signalCode !== null
 
   return {
-    async told(at) {
+    async message(at) {
       for (;;) {
-        const found = words.find(word => word.at === at)
+        const found = messages.find(message => message.at === at)
         if (found !== undefined) return found as never
         if (isGone()) throw new Error(`the ceiling ${name} ended too early:\n${endOfLog(logFile)}`)
         const late = new AbortController()

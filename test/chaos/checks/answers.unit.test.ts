@@ -11,12 +11,12 @@ test('the quick count says what the oracle says', () => {
   )
   const book = openBook()
   for (const record of records.toReversed()) book.add(record)
-  const told = oracle(records)
+  const expected = oracle(records)
   let compared = 0
-  for (const eventId of told.eventIds) {
+  for (const eventId of expected.eventIds) {
     const base = `/api/v1/events/${eventId}`
     const questions = new Map(
-      questionsOf(eventId, told.event(eventId)).map(question => [question.path, question]),
+      questionsOf(eventId, expected.event(eventId)).map(question => [question.path, question]),
     )
     for (const { path, data } of book.answers(eventId)) {
       const question = questions.get(base + path)
@@ -28,9 +28,9 @@ test('the quick count says what the oracle says', () => {
     const rows = book
       .answers(eventId)
       .find(({ path }) => path === `/analytics/orders/top-items?limit=100`)?.data
-    expect((rows as unknown[]).slice(0, limit)).toEqual(told.event(eventId).topItems({}, limit))
+    expect((rows as unknown[]).slice(0, limit)).toEqual(expected.event(eventId).topItems({}, limit))
     const page = book.answers(eventId).find(({ path }) => path === '/orders?pageSize=100&page=1')?.data
-    expect(page).toEqual(told.event(eventId).orders({}).slice(0, 100))
+    expect(page).toEqual(expected.event(eventId).orders({}).slice(0, 100))
   }
   expect(compared).toBeGreaterThan(100)
 })

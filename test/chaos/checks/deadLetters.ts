@@ -43,15 +43,15 @@ export async function checkDeadLetterOffsets({ system, wrongs }: Checking): Prom
       }
     }
   }
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for await (const { records } of readTopic(system.kafka, deadLetters)) {
     for (const { headers } of records.filter(isOfRecord))
-      told.add(
+      reported.add(
         ['topic', 'partition', 'offset'].map(name => String(headers[`__connect.errors.${name}`])).join(' '),
       )
   }
-  const missing = [...bad].filter(offset => !told.has(offset))
-  const more = [...told].filter(offset => !bad.has(offset))
+  const missing = [...bad].filter(offset => !reported.has(offset))
+  const more = [...reported].filter(offset => !bad.has(offset))
   if (missing.length + more.length > 0)
     wrongs.add("dead letters' offsets are those of the bad records", { missing, more })
   return bad.size

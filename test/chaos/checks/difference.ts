@@ -2,30 +2,30 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Expected } from './answers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the service sent
-type Said = { status: number; body: any; text?: string }
+type Given = { status: number; body: any; text?: string }
 
 /** The first difference between an answer and the expected one, as a sentence; undefined if there is none. */
 export function differenceOf(
   expected: Omit<Expected, 'path'>,
-  { status, body, text = '' }: Said,
+  { status, body, text = '' }: Given,
 ): string | undefined {
   if (status !== 200) return `${status} ${text.slice(0, 200)}`
   const { data, meta = {} } = expected
-  const said = { data: body?.data, meta: pick(body?.meta, Object.keys(meta)) }
-  const told = { data, meta }
-  return isDeepStrictEqual(said, told) ? undefined : firstDifference(told, said)
+  const given = { data: body?.data, meta: pick(body?.meta, Object.keys(meta)) }
+  const wanted = { data, meta }
+  return isDeepStrictEqual(given, wanted) ? undefined : firstDifference(wanted, given)
 }
 
 function pick(from: Record<string, unknown> | undefined, names: string[]): Record<string, unknown> {
   return Object.fromEntries(names.map(name => [name, from?.[name]]))
 }
 
-function firstDifference(told: unknown, said: unknown, path = ''): string {
-  if (typeof told !== 'object' || told === null || typeof said !== 'object' || said === null)
-    return `${path} must be ${JSON.stringify(told)}, is ${JSON.stringify(said)}`
-  const names = new Set([...Object.keys(told), ...Object.keys(said)])
+function firstDifference(wanted: unknown, given: unknown, path = ''): string {
+  if (typeof wanted !== 'object' || wanted === null || typeof given !== 'object' || given === null)
+    return `${path} must be ${JSON.stringify(wanted)}, is ${JSON.stringify(given)}`
+  const names = new Set([...Object.keys(wanted), ...Object.keys(given)])
   for (const name of names) {
-    const [one, other] = [(told as never)[name], (said as never)[name]]
+    const [one, other] = [(wanted as never)[name], (given as never)[name]]
     if (!isDeepStrictEqual(one, other)) return firstDifference(one, other, `${path}/${name}`)
   }
   return `${path} differs`

@@ -66,14 +66,14 @@ export function startPolling(parts: PollingParts): Polling {
     if (mayGoBack(begunMs)) return asOfMs
     wholeBatches++
     const { totalOrders, totalSales, totalItemsSold } = first.body.data
-    const told = { totalOrders, totalSales, totalItemsSold }
+    const answered = { totalOrders, totalSales, totalItemsSold }
     const added = {
       totalOrders: sum(hours.body.data, 'orderCount'),
       totalSales: Math.round(100 * sum(hours.body.data, 'revenue')) / 100,
       totalItemsSold: sum(items.body.data, 'quantitySold'),
     }
-    if (JSON.stringify(told) !== JSON.stringify(added))
-      wrongs.add('never half a batch', { event: target.eventId, query: query.name, told, added })
+    if (JSON.stringify(answered) !== JSON.stringify(added))
+      wrongs.add('never half a batch', { event: target.eventId, query: query.name, answered, added })
     return asOfMs
   }
 

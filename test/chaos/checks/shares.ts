@@ -66,8 +66,8 @@ export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolea
     if (value === undefined) return false
     const most = countOrder(value, refunds)
     const least = countOrder(value, [...refunds, ...mayCome])
-    const { effectiveAmount: _, ...told } = presentOrder(most)
-    return effective <= most.effective && effective >= least.effective && isDeepStrictEqual(told, rest)
+    const { effectiveAmount: _, ...expected } = presentOrder(most)
+    return effective <= most.effective && effective >= least.effective && isDeepStrictEqual(expected, rest)
   })
 }
 

@@ -8,7 +8,7 @@ import { chromiumPath } from '../../infra/local/install/chromium.ts'
 
 export const password = 'un gelato al pistacchio'
 
-export type Stage = {
+export type Fixture = {
   tally: Tally
   /** The administration area's address. */
   area: string
@@ -19,7 +19,7 @@ export type Stage = {
 }
 
 /** All of Tally with the administration area, and a browser. The first time it may have to be installed. */
-export async function openStage(): Promise<Stage> {
+export async function openFixture(): Promise<Fixture> {
   const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
   const tally = await startTally({ settings: { RATE_LIMITS: 'Trial=5,ActiveDayPass=60,Inactive=2' } })
   const { address } = await tally.startAdmin({ ADMIN_API_URL: tally.queries[0]?.address ?? '' })
@@ -60,7 +60,10 @@ const quiet = ['--disable-background-networking', '--disable-component-update', 
 export type Watched = { page: Page; wrongs: string[] }
 
 /** A new visitor; `wrongs` collects every request to another host, every error and all that the policy stopped. */
-export async function visit({ browser, area }: Stage, options: BrowserContextOptions = {}): Promise<Watched> {
+export async function visit(
+  { browser, area }: Fixture,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
   const context = await browser.newContext({
     baseURL: area,
     viewport: { width: 1280, height: 860 },

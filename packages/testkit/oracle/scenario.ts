@@ -3,7 +3,7 @@ import type { Festival } from '../records/festival.ts'
 import { oracle } from './oracle.ts'
 import { expectAllAnswers } from './questions.ts'
 
-export type Told = {
+export type Scenario = {
   token: string
   /** The `data` of a path below the festival's, or the status where it is not 200. */
   // biome-ignore lint/suspicious/noExplicitAny: data of any endpoint
@@ -14,7 +14,11 @@ export type Told = {
  * Given a festival's records in the order in which they come, compares every answer about it with the oracle's, and
  * returns what asks for single ones. `waves` come one after the other: what was counted is changed by what follows.
  */
-export async function tell(tally: Tally, festival: Festival, ...waves: TestRecord[][]): Promise<Told> {
+export async function runScenario(
+  tally: Tally,
+  festival: Festival,
+  ...waves: TestRecord[][]
+): Promise<Scenario> {
   const [first = [], ...later] = waves
   const known = [festival.organization(), ...first]
   await tally.count(known)

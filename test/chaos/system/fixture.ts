@@ -12,7 +12,7 @@ import { randomFrom } from '../load/random.ts'
 import { type System, type SystemWanted, startSystem } from './system.ts'
 
 /** A system of a test file's own, whose servers may be killed, and what its tests ask of it. */
-export type Stage = {
+export type Fixture = {
   system: System
   feeding: Feeding
   /** Sends good records. */
@@ -25,8 +25,8 @@ export type Stage = {
   expectAnswers: (counts?: (path: string) => boolean) => Promise<void>
 }
 
-export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
-  const stage = {} as Stage
+export function useFixture(wanted: Omit<SystemWanted, 'folder'>): Fixture {
+  const fixture = {} as Fixture
   let stop = async () => {}
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tally-chaos-'))
@@ -48,12 +48,12 @@ export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
       random,
       tokenOf,
     })
-    Object.assign(stage, {
+    Object.assign(fixture, {
       system,
       feeding,
       send: (...records) => feeding.send(records.map(record => ({ record, isBad: false }))),
       async count(...records) {
-        await stage.send(...records)
+        await fixture.send(...records)
         for (const { type, value } of records)
           if (type === 'organizations')
             tokens.set(value.organizationId, await system.key(value.organizationId))
@@ -82,10 +82,10 @@ export function useStage(wanted: Omit<SystemWanted, 'folder'>): Stage {
           return
         }
       },
-    } satisfies Stage)
+    } satisfies Fixture)
   })
   afterAll(() => stop())
-  return stage
+  return fixture
 }
 
 /** If a part is up but slower than its time-out, the answer is a 503, which asks the client to try again. */

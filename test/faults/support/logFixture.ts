@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 export const partitions = 2
 
 /** Tally with topics of its own, whose logs the test may truncate, delete and create again. */
-export async function openLogStage(options: Options = {}) {
+export async function openLogFixture(options: Options = {}) {
   const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
   onTestFinished(() => tally.stop())
   const kafka = connectKafka(
@@ -68,7 +68,7 @@ export async function openLogStage(options: Options = {}) {
     },
   }
 }
-export type LogStage = Awaited<ReturnType<typeof openLogStage>>
+export type LogFixture = Awaited<ReturnType<typeof openLogFixture>>
 export type Festival = ReturnType<typeof newFestival>
 
 function inPartition(partition: number): Festival {
