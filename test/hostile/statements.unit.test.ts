@@ -37,6 +37,8 @@ test('no statement goes to Postgres past kysely', () => {
   expect(placesOf(/\bnew (pg\.)?(Client|Query)\(|\b(client|pool|db)\.query\(/g)).toEqual([
     // A new connection's settings and its epoch, constant texts with parameters, before kysely gets it.
     'packages/read-models/database.ts: client.query(',
+    // The pool as kysely calls it: texts and parameters come from kysely.
+    'packages/storage/postgres/connection.ts: client.query(',
     'packages/storage/postgres/pool.ts: client.query(',
   ])
 })
