@@ -44,22 +44,22 @@ export const accessScripts = {
 /** A client with these scripts. */
 export type AccessRedis = RedisClient & ScriptCalls<typeof accessScripts>
 
-/** The keys in Redis of what this package owns; hash tags as in the read models' keys. */
+/** The Redis keys of this package; hash tags as in the read models' keys. */
 export function accessKeys(prefix: string) {
   return {
     /** Requests used in the organization's current window; expires with the window. */
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
-    /** Hash of `<keyId>:<status>`: requests of an organization's keys in a piece of five minutes; expires. */
+    /** Hash of `<keyId>:<status>`: requests of an organization's keys in five minutes; expires. */
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
-    /** The JSON of one API key's record, without its secret. All lie in one slot: they are lost together, or not at all. */
+    /** One API key's record as JSON, without its secret. All are in one cluster slot, so they are lost together or not at all. */
     apiKey: (keyId: string) => `${prefix}:{key}:${keyId}`,
     /** When a copy of every API key was written, in epoch milliseconds; lost with them. */
     apiKeysCopied: `${prefix}:{key}-copied`,
-    /** A name for the copies that Redis holds, made anew after each loss. */
+    /** A random name for the copies that Redis holds; a loss of data removes it. */
     apiKeysEpoch: `${prefix}:{key}-epoch`,
-    /** The latest round of copying all API keys that was begun. */
+    /** The latest round of copying all API keys that was started. */
     apiKeysRound: `${prefix}:{key}-round`,
-    /** The latest round that was finished: Postgres does not have the key of a copy from an earlier one. */
+    /** The latest round that was finished: the key of a copy from an earlier round is no longer in Postgres. */
     apiKeysCopiedRound: `${prefix}:{key}-copied-round`,
   }
 }

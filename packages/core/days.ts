@@ -1,8 +1,8 @@
 import type { EventDay } from '@tally/contract'
 
 /**
- * The day that answers when none is asked for: the open one, else the closed one with the latest closedAt, the
- * higher dayId where equal; undefined where the event lists no day (messages.md section 4).
+ * The default day: the open one, else the one closed last (of two closed at the same time, the higher dayId); undefined
+ * if the event lists no day (docs/records.md, The default day).
  */
 export function resolveDay<Day extends Pick<EventDay, 'dayId' | 'closedAt'>>(days: Day[]): Day | undefined {
   return (
@@ -14,7 +14,7 @@ export function resolveDay<Day extends Pick<EventDay, 'dayId' | 'closedAt'>>(day
   )
 }
 
-/** The day that is open now: the one without closedAt, at most one of an event. */
+/** The day that is open now: the one without closedAt. An event has at most one. */
 export function openDay<Day extends Pick<EventDay, 'closedAt'>>(days: Day[]): Day | undefined {
   return days.find(({ closedAt }) => closedAt === null)
 }

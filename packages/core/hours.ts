@@ -2,18 +2,18 @@ import type { EpochMs } from '@tally/contract'
 import { getOrInsertComputed } from './getOrInsertComputed.ts'
 
 const hourMs = 3_600_000
-/** Hours that are remembered of a zone: a year of a season's festivals. */
+/** Hours kept per zone: more than a year. */
 const rememberedHours = 10_000
 
 /**
- * The hour of day (0 to 23) of an instant in one time zone. Where the zone's offset is the same at both ends of
- * an hour (almost always) the hour is arithmetic; only around a change of the clock Intl is asked again.
+ * The hour of day (0 to 23) of an instant in one time zone. If the zone's offset is the same at both ends of an hour
+ * (almost always), this is arithmetic; only around a clock change does it ask Intl for each instant.
  */
 export type HourOf = (at: EpochMs) => number
 
 const zones = new Map<string, HourOf>()
 
-/** The `HourOf` of an IANA zone; made once a zone, because Intl formatters are dear. */
+/** The `HourOf` of an IANA zone; created once per zone, because Intl formatters are expensive to create. */
 export function hourIn(timeZone: string): HourOf {
   return getOrInsertComputed(zones, timeZone, () => makeHourOf(timeZone))
 }
@@ -22,7 +22,7 @@ function makeHourOf(timeZone: string): HourOf {
   const offsetAt = makeOffsetAt(timeZone)
   const offsets = new Map<number, number | undefined>()
 
-  /** The offset during the whole hour that begins at `start`; undefined where it changes. */
+  /** The offset during the whole hour that begins at `start`; undefined if it changes. */
   const offsetDuring = (start: number): number | undefined => {
     if (offsets.has(start)) return offsets.get(start)
     const atStart = offsetAt(start)

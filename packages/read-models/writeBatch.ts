@@ -13,7 +13,7 @@ const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write
 
 /**
  * Writes all that a batch changed as one statement where it can, and so in one round trip: its own `writes`, the counters of every event
- * that it touched, and on those events a new revision (design.md, invariant 3), which it returns. The events must be locked
+ * that it touched, and on those events a new revision (docs/architecture.md, invariant 3), which it returns. The events must be locked
  * (`lockEvents`): a revision that is taken with all locks held grows as commits do.
  */
 export async function writeBatch(

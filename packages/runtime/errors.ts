@@ -6,7 +6,7 @@ export class FatalError extends Error {}
 
 export type Part = 'kafka' | 'postgres' | 'redis'
 
-/** What pg, kafkajs, ioredis and Node put on an error, as far as it matters here. */
+/** The fields that pg, kafkajs, ioredis and Node put on an error, as far as they matter here. */
 type Cause = Error & { code?: unknown; type?: unknown; path?: unknown }
 
 /**
@@ -29,7 +29,7 @@ export function isFatal(error: unknown): boolean {
   )
 }
 
-/** True if no connection could be made or it broke, so that the part's address is worth a look. */
+/** True if a connection could not be made or broke, so the address may be wrong. */
 export function isUnreachable(error: unknown): boolean {
   return causesOf(error).some(isConnectionCause)
 }
@@ -60,7 +60,7 @@ export function causesOf(error: unknown): Cause[] {
   return [...found]
 }
 
-/** Whether Redis refused a write although it answers reads: it is full, cannot save, lacks replicas, or is a replica. */
+/** Whether Redis refused a write although it answers reads: full, cannot save, lacks replicas, or a replica. */
 export const isRefusedWrite = (error: unknown): boolean =>
   error instanceof Error && /\b(OOM|MISCONF|NOREPLICAS|READONLY)\b/.test(error.message)
 
@@ -92,7 +92,7 @@ const fatalKafkaTypes = new Set([
 ])
 
 /**
- * SQLSTATEs of transient errors. Classes: 08 connection, 28 refused sign-in (happens for seconds during a failover or a
+ * SQLSTATEs of transient errors. Classes: 08 connection, 28 refused authentication (for seconds, during a failover or a
  * password rotation), 40 rollback, 53 resources, 55 locks, 57 operator and time-outs, 58 and XX the server's own
  * trouble. 25006 read-only, 25P02 to 25P04 a transaction that was aborted or ended for idling (a process that was
  * frozen), 26000 and 42P05 prepared statements that a pooler mixed up, 3D000 no such database (yet).

@@ -7,7 +7,7 @@ const withCode = (code: string, message = 'x') => Object.assign(new Error(messag
 const named = (name: string, fields: object = {}) => Object.assign(new Error('x'), { name, ...fields })
 
 test.each([
-  ['a name that does not resolve for the moment', withCode('EAI_AGAIN')],
+  ['a name that temporarily does not resolve', withCode('EAI_AGAIN')],
   ['an unknown name', withCode('ENOTFOUND')],
   ['a refused connection', withCode('ECONNREFUSED')],
   ['a connection that broke', withCode('ECONNRESET')],
@@ -15,9 +15,9 @@ test.each([
   ['no address of localhost answers', new AggregateError([withCode('ECONNREFUSED')], '')],
   ['a cause three levels down', new Error('a', { cause: new Error('b', { cause: withCode('ETIMEDOUT') }) })],
   ['a full pool', new Error('timeout exceeded when trying to connect')],
-  ['a server that is gone', new Error('Connection terminated unexpectedly')],
+  ['a server that disconnects', new Error('Connection terminated unexpectedly')],
   ['a server that hangs', new Error('Query read timeout')],
-])('%s is transient, and a matter of the address', (_, error) => {
+])('%s is transient, and the address may be wrong', (_, error) => {
   expect([isTransient(error), isUnreachable(error), isFatal(error)]).toEqual([true, true, false])
 })
 
@@ -38,7 +38,7 @@ test('a plan that a migration made stale is transient, another missing feature i
 })
 
 test.each(['42P01', '42703', '42601', '42501', '22003', '23505'])(
-  'SQLSTATE %s is a fault of this program or its schema',
+  'SQLSTATE %s is a bug of this program or its schema',
   code => {
     expect(isTransient(withCode(code))).toBe(false)
   },
@@ -68,7 +68,7 @@ test('an error of Kafka is transient unless the broker refuses a right or a vers
 
 test('an error of Redis is transient if Redis is down, loading, full or failing over, not if the command is wrong', () => {
   const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
-  const passing = [
+  const transient = [
     new Error('Command timed out'),
     new Error('Connection is closed.'),
     new Error("Stream isn't writeable and enableOfflineQueue options is false"),
@@ -78,7 +78,7 @@ test('an error of Redis is transient if Redis is down, loading, full or failing 
     reply("OOM command not allowed when used memory > 'maxmemory'."),
     reply('WRONGPASS invalid username-password pair'),
   ]
-  for (const error of passing) expect([isTransient(error), partOf(error)]).toEqual([true, 'redis'])
+  for (const error of transient) expect([isTransient(error), partOf(error)]).toEqual([true, 'redis'])
   expect(isTransient(reply('WRONGTYPE Operation against a key holding the wrong kind of value'))).toBe(false)
 })
 

@@ -3,27 +3,27 @@ import { timeout } from './timeout.ts'
 
 type Release = () => Promise<unknown> | unknown
 
-/** A stack of releasers: who opens pushes the closing; released in reverse. */
+/** A stack of releases: whoever opens a resource registers its release; they run in reverse order. */
 export type Lifecycle = {
-  /** `withinMs`: how long the parts that are released after it wait for it at most, if it may hang. */
-  onRelease(name: string, release: Release, withinMs?: number): void
+  /** `timeoutMs`: limits how long the later releases wait for this one, if it may hang. */
+  onRelease(name: string, release: Release, timeoutMs?: number): void
   release(): Promise<void>
   /** Aborted when the release begins. */
   stopping: AbortSignal
 }
 
 export function openLifecycle(logger: Logger): Lifecycle {
-  const releasers: { name: string; release: Release; withinMs: number | undefined }[] = []
+  const releasers: { name: string; release: Release; timeoutMs: number | undefined }[] = []
   const stopping = new AbortController()
   return {
     stopping: stopping.signal,
-    onRelease: (name, release, withinMs) => releasers.push({ name, release, withinMs }),
+    onRelease: (name, release, timeoutMs) => releasers.push({ name, release, timeoutMs }),
     async release() {
       stopping.abort()
       for (let last = releasers.pop(); last !== undefined; last = releasers.pop()) {
         try {
           const released = Promise.resolve(last.release())
-          await (last.withinMs === undefined ? released : timeout(last.withinMs, released))
+          await (last.timeoutMs === undefined ? released : timeout(last.timeoutMs, released))
         } catch (error) {
           logger.warn({ err: error, part: last.name }, 'closing failed')
         }
@@ -32,15 +32,15 @@ export function openLifecycle(logger: Logger): Lifecycle {
   }
 }
 
-/** What a service is started with; `crash` is for what must never be passed over. */
+/** What every service gets; `crash` is for errors that must never be ignored. */
 export type ServiceDeps = { lifecycle: Lifecycle; logger: Logger; crash: (error: unknown) => void }
 
 const deadlineMs = 9_500
 
 /**
- * Runs a service until a signal: `start` opens its parts and pushes their closings. The first SIGTERM or SIGINT
- * releases everything within 10 s (commands.md), the second quits at once. `crash`, handed to `start`, is for
- * what must never be passed over: it logs, releases and exits 1.
+ * Runs a service until a signal: `start` opens its resources and registers their releases. The first SIGTERM or SIGINT
+ * releases everything within 10 s (docs/operations.md, Health), the second exits at once. `crash` is for errors that must
+ * never be ignored: it logs, releases everything and exits with 1.
  */
 export async function runService(
   logger: Logger,

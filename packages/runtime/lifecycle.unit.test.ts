@@ -12,7 +12,7 @@ afterEach(() => {
   running.clear()
 })
 
-/** Runs testing/service.ts in a process of its own; `says` waits until it has written a line. */
+/** Runs testing/service.ts as a process; `says` waits until it has written a line. */
 function startService(scenario: string) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'testing/service.ts'), scenario], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -34,7 +34,7 @@ test('what was opened last is closed first', async () => {
   expect(closed).toEqual(['consumer', 'redis', 'postgres'])
 })
 
-test('a part closes only when the one opened after it is closed', async () => {
+test('a resource closes only after the one opened after it', async () => {
   const lifecycle = openLifecycle(silent)
   const { promise, resolve } = Promise.withResolvers<void>()
   const closed: string[] = []
@@ -48,7 +48,7 @@ test('a part closes only when the one opened after it is closed', async () => {
   expect(closed).toEqual(['postgres'])
 })
 
-test('a part that hangs does not keep the others open for longer than it was given', async () => {
+test('a resource that hangs keeps the others open only for its timeout', async () => {
   const lifecycle = openLifecycle(silent)
   const closed: string[] = []
   lifecycle.onRelease('consumer', () => closed.push('consumer'))
@@ -57,7 +57,7 @@ test('a part that hangs does not keep the others open for longer than it was giv
   expect(closed).toEqual(['consumer'])
 })
 
-test('a part that fails to close does not keep the others open', async () => {
+test('a resource that fails to close does not keep the others open', async () => {
   const lifecycle = openLifecycle(silent)
   const closed: string[] = []
   lifecycle.onRelease('postgres', () => closed.push('postgres'))
@@ -85,7 +85,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('the first %s closes everything and ex
   expect(service.output()).toMatch(/closed second[\s\S]*closed first/)
 })
 
-test('the second signal quits at once, with what hangs still open', async () => {
+test('the second signal exits at once, even if a release hangs', async () => {
   const service = startService('hanging')
   await service.says('started')
   service.child.kill('SIGTERM')
@@ -98,7 +98,7 @@ test('the second signal quits at once, with what hangs still open', async () => 
 })
 
 test.each(['crash', 'throw', 'reject'])(
-  '%s: what cannot be passed over is logged, closes all and exits 1',
+  '%s: the error is logged, everything closes, and the process exits with 1',
   async how => {
     const service = startService(how)
     expect(await service.exit).toBe(1)
@@ -107,7 +107,7 @@ test.each(['crash', 'throw', 'reject'])(
   },
 )
 
-test('a start that fails closes what it had opened and hands the error on', async () => {
+test('a start that fails closes what it had opened and rethrows the error', async () => {
   const service = startService('failing-start')
   expect(await service.exit).toBe(1)
   expect(service.output()).toMatch(/closed first[\s\S]*start failed: no schema/)

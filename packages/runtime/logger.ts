@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 export type { Logger } from 'pino'
 
 /**
- * What an error carries besides its words: ioredis puts the failed command on it (of AUTH, user and password), pg-pool the
- * connection that broke (with the key that cancels its queries).
+ * Fields of errors that hold secrets: ioredis adds the failed command (AUTH has user and password), pg-pool the broken
+ * connection (with the key that cancels its queries).
  */
 const secrets = ['command.args', 'client']
 const redact = {
@@ -12,7 +12,7 @@ const redact = {
   remove: true,
 }
 
-/** The log of a process: JSON lines on stderr, because stdout is for results (commands.md). */
+/** The log of a process: JSON lines on stderr, because stdout is for results. */
 export function openLogger(service: string, level: string): Logger {
   return pino(
     { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, redact },

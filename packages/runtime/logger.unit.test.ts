@@ -10,7 +10,7 @@ logger.info({ err: failed() }, 'one')
 logger.info({ err: new AggregateError([failed()], 'all broke') }, 'several')
 `
 
-test('a logged error carries neither the arguments of its command nor its connection', () => {
+test('a logged error contains neither the arguments of its command nor its connection', () => {
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
   })

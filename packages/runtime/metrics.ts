@@ -10,13 +10,12 @@ export const metricHelp = {
   tally_projector_lag_records:
     'Records between the applied offset and the end of the partition, by topic and partition',
   tally_projector_freshness_seconds:
-    'Age of the moment up to which everything is counted, by topic and partition',
+    'Age of the watermark up to which everything is counted, by topic and partition',
   tally_projector_stalled_partitions:
-    'Whether a partition stands still until an operator acts (1), by topic, partition and state (gap, recreated, undecodable)',
+    'Whether a partition is stalled until an operator acts (1), by topic, partition and state (gap, recreated, undecodable)',
   tally_projector_late_starts_total:
-    'Partitions that were first read when their log no longer began at offset 0, by topic and partition',
-  tally_projector_failures_total:
-    'Attempts that failed and are tried again, by part (kafka, postgres, redis)',
+    'Partitions whose log no longer began at offset 0 when they were first read, by topic and partition',
+  tally_projector_failures_total: 'Failed attempts that are repeated, by part (kafka, postgres, redis)',
   tally_projector_redis_refuses_writes:
     'Whether Redis refuses writes (1): full, disk errors, too few replicas',
   tally_projector_lost_commits_total:
@@ -24,16 +23,15 @@ export const metricHelp = {
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds: 'Time to answer a request, by endpoint',
   tally_query_source_total:
-    'Reads by where the answer came from (memory, redis, postgres); requests that come together share one',
-  tally_query_failures_total:
-    'Calls to Redis or Postgres that failed and were answered another way, or with 503',
+    'Reads by source of the answer (memory, redis, postgres); simultaneous requests share one',
+  tally_query_failures_total: 'Failed calls to Redis or Postgres; another source answered, or a 503',
   tally_query_dropped_connections_total:
     'Connections closed at once because `QUERY_MAX_CONNECTIONS` were open',
   tally_query_redis_refuses_writes:
     'Whether Redis refuses writes (1), so that Postgres answers: full, read-only, disk errors',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',
-  tally_admin_sign_ins_total: 'Attempts to sign in, by outcome (signed-in, refused, limited)',
-  tally_admin_live_screens: 'Live screens that are open now',
+  tally_admin_sign_ins_total: 'Sign-in attempts, by outcome (signed-in, refused, limited)',
+  tally_admin_live_screens: 'Live screens open now',
 } as const
 export type MetricName = keyof typeof metricHelp
 

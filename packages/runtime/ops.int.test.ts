@@ -14,13 +14,13 @@ async function openWith(readiness: Readiness, metrics = openMetrics()) {
   return Object.assign((path: string) => fetch(`${address}${path}`), { port: Number(new URL(address).port) })
 }
 
-test('a process that turns is live, ready or not', async () => {
+test('a process that runs is live, ready or not', async () => {
   const get = await openWith(() => 'no group yet')
   const answer = await get('/livez')
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'live' }])
 })
 
-test('a process that is not ready says what is missing, and is ready as soon as it is not', async () => {
+test('a process that is not ready says what is missing, and becomes ready when nothing is', async () => {
   let missing: string | undefined = 'Kafka has not answered for 30 s'
   const get = await openWith(async () => missing)
   const before = await get('/readyz')
@@ -46,7 +46,7 @@ test('the metrics are those of the process, in the format of Prometheus', async 
 test.each([
   ['headers', 'GET /livez HTTP/1.1\r\nHost: a\r\n'],
   ['body', 'POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n'],
-])('the connection of a request whose %s do not end is closed after 10 s', async (_, beginning) => {
+])('a connection whose request never ends its %s is closed after 10 s', async (_, beginning) => {
   const { port } = await openWith(() => undefined)
   const began = performance.now()
   const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -61,7 +61,7 @@ test('an unknown path is not found', async () => {
   expect((await get('/')).status).toBe(404)
 })
 
-test('two registries in one process do not mix', async () => {
+test('two registries in one process are independent', async () => {
   const [one, other] = [openMetrics(), openMetrics()]
   one.gauge('tally_projector_lag_records', ['topic']).set({ topic: 't' }, 1)
   expect(await other.registry.metrics()).not.toContain('tally_projector_lag_records')

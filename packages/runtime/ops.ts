@@ -2,12 +2,12 @@ import { fastify } from 'fastify'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Undefined when ready, else the sentence that says what is missing. */
+/** Undefined if ready, else a sentence that says what is missing. */
 export type Readiness = () => string | undefined | Promise<string | undefined>
 
 /**
- * The port for the platform team: `/livez` (the process turns), `/readyz` (it can do its work), `/metrics`.
- * Returns the address it listens on.
+ * Opens the operations port: `/livez` (the process runs), `/readyz` (it can do its work), `/metrics`. Returns the address
+ * that it listens on.
  */
 export async function openOps(
   lifecycle: Lifecycle,

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { parseSentinels } from './redisUrl.ts'
 
-/** What the values of settings are made of; each is used in the list of `settings.ts`. */
+/** Schemas for values of settings, used in `settings.ts`. */
 export const anyPort = z
   .string()
   .regex(/^\d{1,5}$/)
@@ -36,7 +36,7 @@ export const url =
   (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
 
-/** Commas between sentinels are part of one address; those of a Redis Cluster separate its nodes. */
+/** Commas between sentinels belong to one address; commas of a Redis Cluster separate its nodes. */
 export const redisNodes = z
   .string()
   .transform(text => (parseSentinels(text) === undefined ? list(text) : [text]))
@@ -57,11 +57,11 @@ export const rateLimits = z
     Inactive: Number(given.Inactive ?? 2),
   }))
 
-/** An address that others use, without a path: it is put before paths. */
+/** An address without a path, because paths are appended to it. */
 export const base = (text: string) =>
   /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 
-/** OpenID Connect goes over TLS, but for a provider on this machine. */
+/** OpenID Connect requires TLS, except for a provider on this machine. */
 export const issuer = (text: string) =>
   url('https:')(text) ||
   (url('http:')(text) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(text).hostname))

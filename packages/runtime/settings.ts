@@ -16,12 +16,12 @@ import {
   redisNodes,
 } from './settingValues.ts'
 
-/** A setting whose value is wrong; the sentence names it, what it got (never a password) and what it takes. */
+/** A setting has a wrong value; the message names the setting, its value (never a password) and what it takes. */
 export class SettingsError extends FatalError {
   override name = 'SettingsError'
 }
 
-/** Every setting of commands.md, in its environment name. Nothing else in Tally reads the environment. */
+/** Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment. */
 const schema = z.object({
   KAFKA_BROKERS: brokers.prefault('localhost:9092').meta({ takes: 'host:port, comma-separated' }),
   KAFKA_SSL: flag,
@@ -159,7 +159,7 @@ function saslOf(values: z.output<typeof schema>) {
   return { sasl: { mechanism, username, password } }
 }
 
-/** Where administrators may sign in through an OpenID provider: what it is asked with. */
+/** The OpenID provider through which administrators may sign in, and Tally's credentials there. */
 export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; adminUrl: string }
 
 function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
@@ -194,8 +194,8 @@ function describe(name: string, value: string | undefined): string {
 }
 
 /**
- * Whatever may be a password: all between the scheme and the last `@`, all behind a `password=`, and all of an
- * address with something behind a colon that is no port.
+ * Removes whatever may be a password: everything between the scheme and the last `@`, everything after `password=`, and
+ * the whole address if a colon is followed by something other than a port.
  */
 function withoutPassword(value: string): string {
   const [, scheme = '', address = ''] = /^([a-z]+:\/\/)?([\s\S]*)$/i.exec(value) ?? []

@@ -4,7 +4,7 @@ import { readSettings, SettingsError } from './settings.ts'
 
 type Environment = Record<string, string>
 
-/** The error's sentence; an empty text where the settings are good. */
+/** The error's message; empty if the settings are valid. */
 function complaint(environment: Environment): string {
   try {
     readSettings(environment)
@@ -15,7 +15,7 @@ function complaint(environment: Environment): string {
   }
 }
 
-test('without any setting everything has the default of commands.md', () => {
+test('without any setting everything has its documented default', () => {
   expect(readSettings({ PATH: '/bin', UNRELATED: 'x' })).toEqual({
     kafka: { brokers: ['localhost:9092'], ssl: false },
     kafkaGroupId: 'tally-projector',
@@ -40,7 +40,7 @@ test('without any setting everything has the default of commands.md', () => {
   })
 })
 
-test('what is given replaces the default', () => {
+test('a given value replaces the default', () => {
   const settings = readSettings({
     KAFKA_BROKERS: 'one:9092, two:9093,[::1]:9094',
     KAFKA_SSL: 'true',
@@ -94,7 +94,7 @@ test.each([
   ['CORS_ORIGINS', ['example.org', 'https://example.org/', 'ftp://example.org', 'null']],
   ['EDITION', ['Cloud', 'enterprise']],
   ['LOG_LEVEL', ['verbose', 'INFO']],
-])('a bad %s is one line that names it, what it got and what it takes', (name, values) => {
+])('the error for a bad %s is one line with its name, its value and what it takes', (name, values) => {
   for (const value of values) {
     const sentence = complaint({ [name]: value })
     expect([value, sentence]).toEqual([value, expect.stringContaining(`${name} is "`)])
@@ -127,7 +127,7 @@ test('the three SASL settings go together', () => {
 const odd = fc.string({ unit: fc.constantFrom(...`aZ9,:;@/?#[]{}%&=+$!'"\\|<>^~\` ü\n\t`), maxLength: 8 })
 const password = fc.tuple(odd, odd).map(([before, after]) => `${before}MARKER${after}`)
 
-test('the settings of an OpenID provider go together, and need the address that it sends people back to', () => {
+test('the settings of an OpenID provider go together, and require the address that it redirects to', () => {
   const all = {
     ADMIN_URL: 'https://admin.example.org',
     ADMIN_OIDC_ISSUER: 'https://login.example.org/tenant',
@@ -160,7 +160,7 @@ test('trusted proxies are addresses and networks', () => {
   ])
 })
 
-test('no password in an address is ever shown, whatever its characters and wherever the fault is', () => {
+test('no password in an address is ever shown, whatever its characters and wherever the mistake is', () => {
   const address = fc.constantFrom<(password: string) => Environment>(
     password => ({ DATABASE_URL: `mysql://tally:${password}@db:5432/tally` }),
     password => ({ DATABASE_URL: `tally:${password}@db:5432/tally` }),

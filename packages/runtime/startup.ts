@@ -4,15 +4,15 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Logger } from './logger.ts'
 
 const retryMs = 500
-/** Kafka's client tries for many seconds before it fails; after this time the part counts as not answering. */
-const patienceMs = 3_000
-/** A part that has just started may not know everything yet: for a moment, a broker knows no topic. */
+/** Kafka's client retries for many seconds before it fails; after this time the part counts as not answering. */
+const slowMs = 3_000
+/** A part that has just started may not know everything yet: a broker at first knows no topics. */
 const settlingMs = 10_000
 
 export type Startup = {
   /**
    * Repeats `check` until it succeeds. Rejects with an error that waiting does not resolve; from a part that has just
-   * started, only if it still fails so 10 s later. Never settles once the process is stopping.
+   * started, only if it still fails 10 s later. Never settles once the process is stopping.
    */
   until<Result>(part: string, check: () => Promise<Result>): Promise<Result>
   /** Resolves as soon as one part does not answer. */
@@ -22,7 +22,7 @@ export type Startup = {
 }
 
 /**
- * Waits for the parts that a process needs (commands.md: a process waits for parts that do not answer when it starts).
+ * Waits for the parts that a process needs (docs/reliability.md, When a part is down).
  * Logs once when it starts to wait for a part, and once when the part answers.
  */
 export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
@@ -37,7 +37,7 @@ export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
   }
 
   const attempt = async <Result>(part: string, check: () => Promise<Result>): Promise<Result> => {
-    const late = setTimeout(() => note(part, new Error(`no answer in ${patienceMs / 1_000} s`)), patienceMs)
+    const late = setTimeout(() => note(part, new Error(`no answer in ${slowMs / 1_000} s`)), slowMs)
     try {
       return await check()
     } finally {

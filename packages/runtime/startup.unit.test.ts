@@ -19,7 +19,7 @@ test('a part that answers at once causes no wait', async () => {
   expect([startup.missing(), warn.mock.calls]).toEqual([undefined, []])
 })
 
-test('a process waits for a part that is down; the log says so once, /readyz as long as it waits', async () => {
+test('a process waits for a part that is down; the log says so once, /readyz while it waits', async () => {
   const { startup, warn } = open()
   let tries = 0
   const done = startup.until('Postgres', async () => {
@@ -38,7 +38,7 @@ test('an error that waiting does not resolve, and an unexpected one, end the wai
   }
 })
 
-test('a part that has just started may at first deny what it has', async () => {
+test('errors of a part that has just started are repeated at first', async () => {
   const { startup } = open()
   const answers = [refused(), new FatalError('no such topic'), new FatalError('no such topic')]
   const count = await startup.until('Kafka', async () => {

@@ -13,7 +13,7 @@ export async function timeout<Result>(ms: number, answer: Promise<Result>): Prom
   }
 }
 
-/** Whether a part answers in time. */
+/** Whether a call succeeds in time. */
 export const answers = (ms: number, ask: () => Promise<unknown>): Promise<boolean> =>
   timeout(ms, Promise.resolve().then(ask)).then(
     () => true,

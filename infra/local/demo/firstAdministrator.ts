@@ -22,7 +22,7 @@ export async function demoAdministrator(
   const whose = ['--organization', organizationId, '--email', signIn.email, '--platform']
   await tally(['administrators', 'create', ...whose], around, `${signIn.password}\n`).catch(error => {
     around.signal.throwIfAborted()
-    const isThere = kept !== undefined && /is an administrator already/.test(String(error))
+    const isThere = kept !== undefined && /is already an administrator/.test(String(error))
     if (!isThere) throw error
   })
   writeFileSync(file, JSON.stringify(signIn), { mode: 0o600 })

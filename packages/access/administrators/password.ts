@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
-/** OWASP's choice for scrypt: 32 MiB and about 0.15 s a password. A hash names its own, so that they can grow. */
+/** OWASP's choice for scrypt: 32 MiB and about 0.15 s per password. Each hash names its parameters, so they can be raised. */
 const cost = { ln: 15, r: 8, p: 3 }
 const saltLength = 16
 const hashLength = 32
@@ -11,14 +11,14 @@ const hashLength = 32
 export const minPasswordLength = 12
 export const maxPasswordLength = 200
 
-/** Hashes a password with a salt of its own; the text says with which parameters, in the PHC format. */
+/** Hashes a password with a new salt; returns the hash with its parameters in the PHC format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltLength)
   const hash = await scryptOf(password, salt, cost)
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
-/** Whether a password is the one that was hashed. A text that is no hash is nobody's password. */
+/** Whether a password is the one that was hashed; false if `hashed` is not a hash. */
 export async function isPassword(password: string, hashed: string): Promise<boolean> {
   const match = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hashed)
   if (match === null) return false

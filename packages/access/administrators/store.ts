@@ -2,23 +2,24 @@ import type { OrganizationId } from '@tally/contract'
 import type { Database, Postgres } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
+import { refusalIfUnknown } from '../knownOrganization.ts'
 
-/** Who may sign in; an administrator belongs to one organization and sees nothing of another. */
+/** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {
   administratorId: string
   organizationId: OrganizationId
   email: string
-  /** Whether the operations page, which is about all organizations, is open to them too. */
+  /** Whether they may also open the operations page, which covers all organizations. */
   isPlatform: boolean
   createdAt: number
 }
 
-/** What cannot be done with an administrator; the message is a sentence for the one who asked. */
+/** A change that is not possible; the message is shown to the user. */
 export class AdministratorError extends Error {
   override readonly name = 'AdministratorError'
 }
 
-/** An e-mail address as it is kept: in lower case. */
+/** An e-mail address as it is stored: in lower case. */
 export const email = z
   .string()
   .trim()
@@ -30,19 +31,11 @@ export type NewAdministrator = Pick<Administrator, 'organizationId' | 'email' | 
   passwordHash: string
 }
 
-/** Makes an administrator. Throws AdministratorError for an unknown organization or an e-mail that is taken. */
+/** Creates an administrator. Throws AdministratorError if the organization is unknown or the e-mail is taken. */
 export async function createAdministrator(db: Postgres, wanted: NewAdministrator): Promise<Administrator> {
   const { organizationId } = wanted
-  const known = await db
-    .selectFrom('organizations')
-    .select('organization_id')
-    .where('organization_id', '=', organizationId)
-    .where('version', '>', 0)
-    .executeTakeFirst()
-  if (known === undefined)
-    throw new AdministratorError(
-      `organization ${organizationId} is not known yet: its record has to come over Kafka first`,
-    )
+  const refusal = await refusalIfUnknown(db, organizationId)
+  if (refusal !== undefined) throw new AdministratorError(refusal)
   const row = await db
     .insertInto('administrators')
     .values({
@@ -55,7 +48,7 @@ export async function createAdministrator(db: Postgres, wanted: NewAdministrator
     .onConflict(of => of.column('email').doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (row === undefined) throw new AdministratorError(`${wanted.email} is an administrator already`)
+  if (row === undefined) throw new AdministratorError(`${wanted.email} is already an administrator`)
   return fromRow(row)
 }
 
@@ -82,16 +75,16 @@ export async function listAdministrators(
   return rows.map(fromRow)
 }
 
-/** Removes an administrator, whose sessions end with it. Throws AdministratorError where nobody has this e-mail. */
+/** Removes an administrator and ends their sessions. Throws AdministratorError if the e-mail is unknown. */
 export async function removeAdministrator(db: Postgres, address: string): Promise<void> {
   const { numDeletedRows } = await db
     .deleteFrom('administrators')
     .where('email', '=', address)
     .executeTakeFirst()
-  if (numDeletedRows === 0n) throw new AdministratorError(`${address} is no administrator`)
+  if (numDeletedRows === 0n) throw new AdministratorError(`${address} is not an administrator`)
 }
 
-/** What a password is checked against; undefined where nobody has this e-mail. */
+/** What a password is checked against; undefined if the e-mail is unknown. */
 export async function findCredentials(
   db: Postgres,
   address: string,
@@ -105,8 +98,8 @@ export async function findCredentials(
 }
 
 /**
- * The administrator that an OpenID provider names: by e-mail, and from the first time on by `subject` too, so that
- * who gets an e-mail address after somebody else does not become that administrator.
+ * The administrator that an OpenID provider names: by e-mail, and after the first sign-in also by `subject`, so that the
+ * next owner of an e-mail address does not become that administrator.
  */
 export async function findByOidc(
   db: Postgres,

@@ -1,21 +1,21 @@
 import type { Instant } from '@tally/storage'
 import type { Generated } from 'kysely'
 
-/** Who may sign in to the administration area. */
+/** People who may sign in to the administration area. */
 export type AdministratorTable = {
   administrator_id: Generated<string>
   organization_id: string
   /** In lower case; no two administrators have the same. */
   email: string
   password_hash: string
-  /** Whether the operations page is open to them too. */
+  /** Whether they may also open the operations page. */
   is_platform: boolean
-  /** Who they are to the OpenID provider, `<issuer> <subject>`; set by the first sign-in through it. */
+  /** Their identity at the OpenID provider, `<issuer> <subject>`; set by the first sign-in through it. */
   oidc_subject: string | null
   created_at: Instant
 }
 
-/** A sign-in that lasts; of its token the SHA-256. */
+/** A session, by the SHA-256 of its token. */
 export type AdminSessionTable = {
   session_sha256: Buffer
   administrator_id: string

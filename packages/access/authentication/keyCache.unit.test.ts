@@ -34,7 +34,7 @@ test.each([
   ['good', good],
   ['unknown', undefined],
 ])(
-  'a look-up that returns a key as %s does not undo a change that a poll has reported meanwhile',
+  'a look-up that returns a key as %s does not undo a change that a poll reported meanwhile',
   async (_, old) => {
     const { cache, lookUps, poll } = open()
     const asked = cache.get('k')

@@ -13,7 +13,7 @@ test.each([
     false,
   ],
   ['Postgres is in an older state', { ...before, xmin: 9 }, false],
-])('%s: what a process knows of keys still holds: %s', (_, now, holds) => {
+])('%s: the cached keys are still valid: %s', (_, now, holds) => {
   expect(continues(before, now)).toBe(holds)
 })
 

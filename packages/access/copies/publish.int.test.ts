@@ -1,14 +1,14 @@
 import type { WholeRedis } from '@tally/testkit/servers/redis'
 import { afterAll, expect, test, vi } from 'vitest'
 import { revokeKey } from '../keys/store.ts'
-import { openCopyStage } from '../testing/copies.ts'
+import { openCopyHarness } from '../testing/copies.ts'
 import { keepPublished, publishKeys } from './publish.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 
-const { db, redis, keys, create, close } = await openCopyStage()
+const { db, redis, keys, create, close } = await openCopyHarness()
 afterAll(close)
 
-test('every good or revoked key has its copy, however many there are; an expired one has none', async () => {
+test('every valid or revoked key has a copy, however many there are; an expired one has none', async () => {
   const ids: string[] = []
   for (let i = 0; i < 450; i++) ids.push((await create()).stored.key.keyId)
   const expired = await create({ expiresAt: Date.now() - 1 })
@@ -19,7 +19,7 @@ test('every good or revoked key has its copy, however many there are; an expired
   expect(copies.get(revoked.key.keyId)).toEqual(revoked)
 })
 
-test('copies that Redis lost are back soon', async () => {
+test('copies that Redis lost are soon written again', async () => {
   const { keyId } = (await create()).stored.key
   const logger = { debug() {}, info() {}, warn() {} }
   const published = keepPublished({ db, redis, keys, logger })
@@ -34,7 +34,7 @@ test('copies that Redis lost are back soon', async () => {
   }
 })
 
-test('copies of which some were lost while others were still written are not said to be whole', async () => {
+test('copies are not marked complete if some were lost while others were written', async () => {
   for (let i = 0; i < 250; i++) await create()
   const copied: string[] = []
   const losing: WholeRedis = Object.assign(Object.create(redis), {
@@ -50,7 +50,7 @@ test('copies of which some were lost while others were still written are not sai
   expect((await readCopies(redis, keys, ['unknown'])).size).toBe(0)
 })
 
-test('the copy of a key that Postgres lost is not used after the next round, nor is a revocation that it lost', async () => {
+test('a key or a revocation that Postgres lost is not used after the next round', async () => {
   const lost = (await create()).stored.key.keyId
   const { stored } = await create()
   const { keyId } = stored.key
@@ -66,7 +66,7 @@ test('the copy of a key that Postgres lost is not used after the next round, nor
   expect([...copies.values()].map(({ key }) => [key.keyId, key.revokedAt])).toEqual([[keyId, null]])
 })
 
-test('a round that read a key before it was revoked leaves the copy that says so', async () => {
+test('a round that read a key before its revocation keeps the revoked copy', async () => {
   const { stored } = await create()
   const round = await redis.beginCopies(keys.apiKeysRound, keys.apiKeysCopiedRound)
   await copyKey(redis, keys, await revokeKey(db, stored.key.keyId))

@@ -1,14 +1,14 @@
 import { testRedis } from '@tally/testkit/servers/redis'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { revokeKey } from '../keys/store.ts'
-import { openCopyStage } from '../testing/copies.ts'
+import { openCopyHarness } from '../testing/copies.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 
-const { db, organizationId, redis, keys, create, close } = await openCopyStage()
+const { db, organizationId, redis, keys, create, close } = await openCopyHarness()
 afterAll(close)
 
-test('the first copy that a process writes goes along with what else it asks, and each gets its own reply', async () => {
-  // A client that has written none before.
+test('the first copy that a process writes shares a pipeline with other commands, and each gets its own reply', async () => {
+  // A client that has not written a copy before.
   const { redis, keys } = await testRedis()
   onTestFinished(() => redis.disconnect())
   const { stored } = await create()
@@ -25,7 +25,7 @@ test('the first copy that a process writes goes along with what else it asks, an
   })
 })
 
-test('a copy that says revoked is never overwritten by an older one, and holds no secret', async () => {
+test('a revoked copy is never overwritten by an older one, and contains no secret', async () => {
   const { stored, token } = await create()
   const revoked = await revokeKey(db, stored.key.keyId)
   const copy = async () => JSON.parse((await redis.get(keys.apiKey(stored.key.keyId))) ?? 'null')

@@ -4,9 +4,9 @@ import type { StoredKey } from '../keys/apiKey.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
 /**
- * A copy of every key lies in Redis and tells when Postgres cannot. It has the secret's hash, never the secret,
- * and no time of last use. It is forgotten when it was not written for a week. A copy that the last round of copying
- * (publish.ts) did not write again is not used: somebody deleted the key from Postgres, or Postgres lost it.
+ * Redis has a copy of every key, for when Postgres does not answer. It holds the hash of the secret, never the secret, and
+ * no time of last use. It expires a week after it was last written. A copy that the last round of copying (publish.ts) did
+ * not write again is not used: the key was deleted from Postgres, or Postgres lost it.
  */
 export const copyLifeSeconds = 7 * 24 * 3600
 
@@ -25,7 +25,7 @@ const copyShape = z.object({
   secretSha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-/** Writes a key's copy; one that says revoked stays, unless an earlier round than `round` wrote it. */
+/** Writes a key's copy. A copy that says revoked stays, unless a round earlier than `round` wrote it. */
 export async function copyKey(
   redis: AccessRedis,
   keys: AccessKeys,
@@ -50,8 +50,8 @@ export function formatCopy({ key, secretSha256 }: StoredKey): string {
 }
 
 /**
- * Reads the copies of keys. A key without one is unknown only where all copies are there (see publish.ts); else,
- * and where a reply is not of the key that was asked for, this is an error: nobody can tell.
+ * Reads the copies of keys. A key without a copy is unknown only if the copies are complete (publish.ts); otherwise this
+ * throws, because the key cannot be checked. Also throws if a copy belongs to another key.
  */
 export async function readCopies(
   redis: AccessRedis,

@@ -1,12 +1,12 @@
 import { type EventId, formatTimestamp, type OrganizationId, type Scope } from '@tally/contract'
 
-/** A key's record (decisions.md, Tokens); times in epoch milliseconds, `lastUsedAt` cut to the minute. */
+/** A key's record (docs/api.md, Tokens); times in epoch milliseconds, `lastUsedAt` rounded down to the minute. */
 export type ApiKey = {
   keyId: string
   organizationId: OrganizationId
   name: string
   scopes: Scope[]
-  /** The one event that the key may read, or null: all of its organization. */
+  /** The only event that the key may read; null: all events of its organization. */
   eventId: EventId | null
   createdAt: number
   expiresAt: number | null
@@ -14,10 +14,10 @@ export type ApiKey = {
   lastUsedAt: number | null
 }
 
-/** A key with what its secret is checked against; it stays inside this package. */
+/** A key with the hash that its secret is checked against; it stays inside this package. */
 export type StoredKey = { key: ApiKey; secretSha256: Buffer }
 
-/** The record as people and programs see it: timestamps as the API prints them, never a secret or its hash. */
+/** The record for output: timestamps in the form of the API, without the hash of the secret. */
 export function printKey(key: ApiKey) {
   return {
     keyId: key.keyId,

@@ -3,7 +3,7 @@ import type { Postgres, Tx } from '@tally/storage'
 import type { ApiKey, StoredKey } from './apiKey.ts'
 import { ApiKeyError, fromRow, insertKey, isoOrNull, type MadeKey, revokeKey } from './store.ts'
 
-/** One key of an organization, or undefined; another organization's is as unknown as one that nobody has. */
+/** One key of an organization; undefined if it does not exist or belongs to another organization. */
 export async function findKeyOf(
   db: Postgres,
   organizationId: OrganizationId,
@@ -18,7 +18,7 @@ export async function findKeyOf(
   return row && fromRow(row).key
 }
 
-/** As revokeKey, of an organization's own keys only; `changed` is false where it was revoked before. */
+/** Like revokeKey, for the organization's own keys only; `changed` is false if the key was revoked before. */
 export async function revokeKeyWithin(
   tx: Tx,
   organizationId: OrganizationId,
@@ -29,9 +29,8 @@ export async function revokeKeyWithin(
 }
 
 /**
- * Makes a key like this one, with a new id and token, and ends the old one: at once, or `oldValidForMs` from now,
- * never later than it would have ended anyway. Throws ApiKeyError where the key is not the organization's, or is
- * revoked or expired already.
+ * Creates a key like this one with a new id and token, and ends the old one: at once or in `oldValidForMs`, but never
+ * later than it would have expired. Throws ApiKeyError if the key is not the organization's, or is revoked or expired.
  */
 export async function rotateKeyWithin(
   tx: Tx,

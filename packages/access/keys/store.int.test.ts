@@ -29,7 +29,7 @@ function wanted(organizationId: OrganizationId, more: Partial<NewKey> = {}): New
   return { organizationId, name: 'till 4', scopes: ['events:read'], eventId: null, expiresAt: null, ...more }
 }
 
-test('a key is kept with the SHA-256 of its secret, and its token nowhere', async () => {
+test('a key is stored with the SHA-256 of its secret, and its token is not stored', async () => {
   const organizationId = await organization()
   const expiresAt = Date.now() + 60_000
   const { stored, token } = await createKey(database.db, wanted(organizationId, { expiresAt }))
@@ -68,7 +68,7 @@ test('a key is bound only to an event of its own organization', async () => {
   }
 })
 
-test("an organization's keys are listed the oldest first, and no other's", async () => {
+test("only an organization's own keys are listed, oldest first", async () => {
   const [mine, other] = [await organization(), await organization()]
   const made = [
     await createKey(database.db, wanted(mine, { name: 'one' })),
@@ -81,7 +81,7 @@ test("an organization's keys are listed the oldest first, and no other's", async
   expect(listed).toEqual(expect.arrayContaining(made.map(({ stored }) => stored.key)))
 })
 
-test('to revoke twice keeps the first time; to revoke an unknown key is an error', async () => {
+test('a second revocation keeps the first time; revoking an unknown key is an error', async () => {
   const { stored } = await createKey(database.db, wanted(await organization()))
   const first = await revokeKey(database.db, stored.key.keyId)
   expect(first.key.revokedAt).toBeGreaterThanOrEqual(stored.key.createdAt)
@@ -99,7 +99,7 @@ test('several keys are found in one look-up, unknown ones left out', async () =>
   expect(found).toEqual(new Map([one, two].map(stored => [stored.key.keyId, stored])))
 })
 
-test('the last use is cut to the minute and never goes back', async () => {
+test('the last use is rounded down to the minute and never goes back', async () => {
   const organizationId = await organization()
   const { keyId } = (await createKey(database.db, wanted(organizationId))).stored.key
   const minute = Date.UTC(2026, 8, 4, 19, 31)
@@ -118,7 +118,7 @@ test('the last use is cut to the minute and never goes back', async () => {
   expect(await lastUse()).toBe(minute + 60_000)
 })
 
-test('processes that note the use of the same keys at once do not lock each other out', async () => {
+test('processes that store the use of the same keys concurrently do not deadlock', async () => {
   const organizationId = await organization()
   const ids = await database.db.transaction().execute(async tx => {
     const made: string[] = []

@@ -1,15 +1,16 @@
 import type { EventId, OrganizationId, Scope } from '@tally/contract'
 import type { Database, Postgres, Tx } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
+import { refusalIfUnknown } from '../knownOrganization.ts'
 import type { ApiKey, StoredKey } from './apiKey.ts'
 import { hashSecret, makeToken } from './token.ts'
 
-/** What cannot be done with a key; the message is a sentence for the one who asked. */
+/** A change that is not possible; the message is shown to the user. */
 export class ApiKeyError extends Error {
   override readonly name = 'ApiKeyError'
 }
 
-/** What a new key is made of; `expiresAt` in epoch milliseconds. */
+/** The fields of a new key; `expiresAt` in epoch milliseconds. */
 export type NewKey = {
   organizationId: OrganizationId
   name: string
@@ -18,24 +19,24 @@ export type NewKey = {
   expiresAt: number | null
 }
 
-/** A key that was just made, with its token, which is kept nowhere. */
+/** A key that was just created, with its token, which is not stored. */
 export type MadeKey = { stored: StoredKey; token: string }
 
 /**
- * Makes a key and returns it with its token. Throws ApiKeyError where the organization is not known yet, or the
- * event is not known or not its own (commands.md, keys create).
+ * Creates a key and returns it with its token. Throws ApiKeyError if the organization is not known yet, or the event is
+ * not known as one of that organization.
  */
 export function createKey(db: Postgres, wanted: NewKey): Promise<MadeKey> {
   return db.transaction().execute(tx => createKeyWithin(tx, wanted))
 }
 
-/** As createKey, inside a transaction. */
+/** Like createKey, inside a transaction. */
 export async function createKeyWithin(tx: Tx, wanted: NewKey): Promise<MadeKey> {
   await requireKnown(tx, wanted)
   return insertKey(tx, wanted)
 }
 
-/** Inserts a key that is allowed to be; see createKey. */
+/** Inserts a key without createKey's checks. */
 export async function insertKey(tx: Tx, wanted: NewKey): Promise<MadeKey> {
   const { keyId, secret, token } = makeToken()
   const row = await tx
@@ -61,16 +62,8 @@ export const isoOrNull = (epochMs: number | null) =>
   epochMs === null ? null : new Date(epochMs).toISOString()
 
 async function requireKnown(db: Postgres, { organizationId, eventId }: NewKey): Promise<void> {
-  const organization = await db
-    .selectFrom('organizations')
-    .select('organization_id')
-    .where('organization_id', '=', organizationId)
-    .where('version', '>', 0)
-    .executeTakeFirst()
-  if (organization === undefined)
-    throw new ApiKeyError(
-      `organization ${organizationId} is not known yet: its record has to come over Kafka first`,
-    )
+  const refusal = await refusalIfUnknown(db, organizationId)
+  if (refusal !== undefined) throw new ApiKeyError(refusal)
   if (eventId === null) return
   const event = await db
     .selectFrom('events')
@@ -82,7 +75,7 @@ async function requireKnown(db: Postgres, { organizationId, eventId }: NewKey): 
     throw new ApiKeyError(`event ${eventId} is not known as one of organization ${organizationId}`)
 }
 
-/** All keys of an organization, revoked and expired ones too, the oldest first. */
+/** All keys of an organization, including revoked and expired ones, oldest first. */
 export async function listKeys(db: Postgres, organizationId: OrganizationId): Promise<ApiKey[]> {
   const rows = await db
     .selectFrom('api_keys')
@@ -94,7 +87,7 @@ export async function listKeys(db: Postgres, organizationId: OrganizationId): Pr
   return rows.map(row => fromRow(row).key)
 }
 
-/** Revokes a key; a key that is revoked already keeps its first time. Throws ApiKeyError for an unknown one. */
+/** Revokes a key; one that is already revoked keeps its time. Throws ApiKeyError if the key is unknown. */
 export async function revokeKey(db: Postgres, keyId: string): Promise<StoredKey> {
   const row = await db
     .updateTable('api_keys')
@@ -113,8 +106,8 @@ export async function findKeys(db: Postgres, keyIds: string[]): Promise<Map<stri
 }
 
 /**
- * Keys that a copy has to tell of, at most `limit` after the id `after` in the order of their ids: those that are
- * good, and those that were revoked since `revokedSince` (epoch milliseconds).
+ * The keys that need a copy, by id, at most `limit` with ids above `after`: valid ones, and those revoked since
+ * `revokedSince` (epoch milliseconds).
  */
 export async function readKeyPage(
   db: Postgres,
@@ -133,8 +126,8 @@ limit ${page.limit}`.execute(db)
 const minuteMs = 60_000
 
 /**
- * Notes when keys were last used: epoch milliseconds by key id, cut to the minute here; an earlier minute
- * changes nothing. Rows are locked in the order of their ids, so that two processes never wait for each other.
+ * Stores when keys were last used (epoch milliseconds by key id, rounded down to the minute here); an earlier minute
+ * changes nothing. Rows are locked in the order of their ids, so that two processes cannot deadlock.
  */
 export async function touchKeys(db: Postgres, lastUsed: ReadonlyMap<string, number>): Promise<void> {
   if (lastUsed.size === 0) return

@@ -16,20 +16,20 @@ export type TokenParts = { keyId: string; secret: string }
 /** A key id is 12 characters of [0-9A-Za-z]. */
 export const keyIdShape = /^[0-9A-Za-z]{12}$/
 
-/** Makes a token of a new random key id and secret (decisions.md, Tokens). */
+/** Makes a token with a new random key id and secret (docs/api.md, Tokens). */
 export function makeToken(): TokenParts & { token: string } {
   const keyId = randomDigits(keyIdLength)
   const secret = randomDigits(secretLength)
   return { keyId, secret, token: formatToken({ keyId, secret }) }
 }
 
-/** Puts a token together; the checksum goes over everything before it. */
+/** Formats a token; the checksum covers everything before it. */
 export function formatToken({ keyId, secret }: TokenParts): string {
   const body = `tally_${keyId}_${secret}`
   return `${body}${base62(crc32(body), checksumLength)}`
 }
 
-/** Takes a token apart; undefined for one that is malformed or mistyped, which needs no look-up. */
+/** Parses a token; undefined if it is malformed or mistyped, so that it needs no look-up. */
 export function parseToken(text: string): TokenParts | undefined {
   if (!shape.test(text)) return undefined
   const checksum = base62(crc32(text.slice(0, checksumStart)), checksumLength)
@@ -40,7 +40,7 @@ export function parseToken(text: string): TokenParts | undefined {
   }
 }
 
-/** SHA-256 of a secret: all that is kept of it. 256 random bits need no salt and no slow hash. */
+/** The SHA-256 of a secret, the only thing stored. 256 random bits need no salt and no slow hash. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
@@ -51,7 +51,7 @@ function base62(value: number, length: number): string {
   return text
 }
 
-/** randomInt draws again where a remainder would favour some digits: every digit is equally likely. */
+/** randomInt rejects draws that would favour some digits, so every digit is equally likely. */
 function randomDigits(length: number): string {
   return Array.from({ length }, () => digits[randomInt(62)]).join('')
 }

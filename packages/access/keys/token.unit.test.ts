@@ -52,7 +52,7 @@ test('every digit is equally likely in every place of a secret', () => {
   expect(chiSquared).toBeLessThan(130)
 })
 
-test('any key id and secret come back from their token', () => {
+test('every key id and secret can be parsed from their token', () => {
   fc.assert(
     fc.property(text(12), text(43), (keyId, secret) => {
       expect(parseToken(formatToken({ keyId, secret }))).toEqual({ keyId, secret })
@@ -70,7 +70,7 @@ test('a token with one wrong character is refused, whichever it is', () => {
   }
 })
 
-test('two neighbours that changed places are refused', () => {
+test('two swapped characters are refused', () => {
   fc.assert(
     fc.property(text(12), text(43), fc.nat(66), (keyId, secret, index) => {
       const token = formatToken({ keyId, secret })
@@ -81,7 +81,7 @@ test('two neighbours that changed places are refused', () => {
   )
 })
 
-test('what is no token is refused', () => {
+test('a text that is not a token is refused', () => {
   const { token } = makeToken()
   for (const wrong of [
     '',
@@ -95,6 +95,6 @@ test('what is no token is refused', () => {
     expect(parseToken(wrong)).toBeUndefined()
 })
 
-test('a secret is kept as its SHA-256', () => {
+test('a secret is stored as its SHA-256', () => {
   expect(hashSecret('abc').toString('hex')).toBe(createHash('sha256').update('abc').digest('hex'))
 })

@@ -18,7 +18,7 @@ const minuteMs = 60_000
 const newKey = (organizationId: string = randomUUID()) =>
   ({ keyId: randomBytes(6).toString('hex'), organizationId }) as ApiKey
 
-/** One process that notes these answers' statuses at a moment, and ends. */
+/** One process that counts answers with these statuses at one time, and ends. */
 async function ask(key: ApiKey, atMs: number, ...statuses: number[]): Promise<void> {
   const counts = openRequestCounts({ redis, keys, logger, now: () => atMs })
   for (const status of statuses) counts.note(key, status)
@@ -49,13 +49,13 @@ test('an hour ends after an hour, a day after a day', async () => {
   expect(byHour.map(({ requests }) => requests).slice(-3)).toEqual([0, 1, 0])
 })
 
-test('another organization’s requests are not among them', async () => {
+test('requests of other organizations are not included', async () => {
   const [own, other] = [newKey(), newKey()]
   await ask(other, noon, 200)
   expect((await read(own)).day.size).toBe(0)
 })
 
-test('what is kept of requests is forgotten by itself', async () => {
+test('request counts expire', async () => {
   const key = newKey()
   await ask(key, Date.now(), 200)
   const piece = Math.floor(Date.now() / (5 * minuteMs))
@@ -64,7 +64,7 @@ test('what is kept of requests is forgotten by itself', async () => {
   expect(left).toBeLessThanOrEqual(26 * 3_600)
 })
 
-test('nothing is sent to Redis for a request, and what could not be sent is sent later, once', async () => {
+test('a request sends nothing to Redis; counts that could not be sent are sent later, once', async () => {
   const key = newKey()
   let isDown = true
   const sent: string[] = []

@@ -40,7 +40,7 @@ test('the window starts with the first request and ends by itself', async () => 
   expect(left).toBeLessThanOrEqual(60_000)
 })
 
-test('a refused request costs nothing and does not lengthen the window', async () => {
+test('a refused request costs nothing and does not extend the window', async () => {
   const id = await organizationOf('Trial')
   await take(id)
   await take(id)
@@ -50,7 +50,7 @@ test('a refused request costs nothing and does not lengthen the window', async (
   expect(await redis.pexpiretime(keys.window(id))).toBe(before)
 })
 
-test('a granted request does not lengthen the window either', async () => {
+test('a granted request does not extend the window either', async () => {
   const id = await organizationOf('ActiveDayPass')
   await take(id)
   const before = await redis.pexpiretime(keys.window(id))
@@ -78,26 +78,26 @@ test('a change of status counts from the next request on, and what remains is ne
   expect((await take(id))?.slice(0, 3)).toEqual([1, 60, 49])
 })
 
-test('an organization whose status is not here is not judged, and nothing is counted', async () => {
+test('an organization without a status in Redis is not judged, and nothing is counted', async () => {
   const id = newOrganizationId()
   expect(await take(id)).toBeNull()
   expect(await redis.exists(keys.window(id))).toBe(0)
 })
 
-test('a window that lost its end is not for ever', async () => {
+test('a window without an expiry is replaced', async () => {
   const id = await organizationOf('Trial')
   await redis.set(keys.window(id), 2)
   expect(await take(id)).toEqual([1, 2, 1, 60_000])
   expect(await redis.pttl(keys.window(id))).toBeGreaterThan(0)
 })
 
-test('the count is exact when requests come all at once', async () => {
+test('the count is exact for concurrent requests', async () => {
   const id = await organizationOf('ActiveDayPass')
   const grants = await Promise.all(Array.from({ length: 200 }, () => take(id)))
   expect(grants.filter(grant => grant?.[0] === 1)).toHaveLength(60)
 })
 
-test('of several requests that are asked for together as many are granted as are left', async () => {
+test('of several requests taken together, as many are granted as are left', async () => {
   const id = await organizationOf('ActiveDayPass')
   expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([50, 60, 10])
   expect((await take(id, 60_000, 50))?.slice(0, 3)).toEqual([10, 60, 0])

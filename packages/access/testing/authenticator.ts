@@ -13,9 +13,9 @@ const logger = { debug: () => {}, info: () => {}, warn: () => {} }
 
 /**
  * A database with an organization, and the authenticators of query processes that reach Postgres and Redis through relays,
- * so that a test can take either away. Call `renew` after each test.
+ * so that a test can cut off either. Call `renew` after each test.
  */
-export async function openAuthenticatorStage() {
+export async function openAuthenticatorHarness() {
   const database = await freshDatabase()
   const organizationId = await addOrganization(database.db)
   const postgresRelay = await openRelay(addressOf(database.url, 5432))
@@ -42,7 +42,7 @@ export async function openAuthenticatorStage() {
 
   return {
     logger,
-    /** Beside the relays. */
+    /** Connected directly, not through the relay. */
     db: database.db,
     redis: direct,
     postgresRelay,
@@ -75,7 +75,7 @@ export async function openAuthenticatorStage() {
   }
 }
 
-/** Waits until each of them, asked for a token again and again, answers so. */
+/** Waits until every process answers for this token as `is` requires. */
 export async function everyProcess(processes: Authenticator[], token: string, is: (key: unknown) => boolean) {
   await vi.waitFor(
     async () => {
@@ -85,7 +85,7 @@ export async function everyProcess(processes: Authenticator[], token: string, is
   )
 }
 
-/** What `work` gave, and how long it took. */
+/** The result of `work`, and how long it took. */
 export async function timed<T>(work: () => T | Promise<T>): Promise<{ result: T; tookMs: number }> {
   const began = performance.now()
   const result = await work()

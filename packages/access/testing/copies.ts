@@ -4,7 +4,7 @@ import { testRedis } from '@tally/testkit/servers/redis'
 import type { NewKey } from '../keys/store.ts'
 
 /** A database with an organization whose keys are made with `create`, and a Redis for their copies. */
-export async function openCopyStage() {
+export async function openCopyHarness() {
   const database = await freshDatabase()
   const organizationId = await addOrganization(database.db)
   const { redis, keys } = await testRedis()

@@ -99,7 +99,7 @@ export const orderAnswer = z
   .meta({ id: 'Order' })
 export type OrderAnswer = z.infer<typeof orderAnswer>
 
-/** RFC 7807 (decisions.md, Problem body). */
+/** RFC 7807 (docs/api.md, Problem body). */
 export const problem = z
   .object({
     type: z.string().describe('A stable URI reference, answered with a page of help'),

@@ -3,11 +3,11 @@ import * as answers from './answers.ts'
 import { dayMeta, envelope, eventMeta, listMeta, pageMeta } from './envelope.ts'
 import * as parameters from './parameters.ts'
 
-/** What a key may be allowed to read (public-api-v1.md section 5). */
+/** What a key may read (docs/api.md, Scopes). */
 export const scope = z.enum(['events:read', 'analytics:read', 'orders:read'])
 export type Scope = z.infer<typeof scope>
 
-/** The nine endpoints of public-api-v1.md section 4: address, scope, what comes in and what goes out. */
+/** The nine endpoints (docs/api.md, Endpoints): address, scope, parameters and answer. */
 export const endpoints = {
   listEvents: {
     url: '/api/v1/events',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const utc = z.iso.datetime()
 
-/** Fields of `meta` that every answer carries (public-api-v1.md 2.1). */
+/** Fields of `meta` that every answer carries (docs/api.md, Answers). */
 const commonMeta = {
   generatedAt: utc.describe('Time of generation'),
   eventId: z.guid().describe('Event concerned'),
@@ -11,7 +11,7 @@ const commonMeta = {
 const asOf = utc
   .nullable()
   .describe(
-    'Everything that was known of this event up to this moment is counted; null before anything was heard of it',
+    'Everything received about this event up to this time is counted; null before the first record about it',
   )
 
 export const pagination = z.object({
@@ -31,7 +31,7 @@ export const dayMeta = z.object({
 })
 export const pageMeta = z.object({ ...commonMeta, asOf, pagination })
 
-/** The one shape of every successful answer (public-api-v1.md 2.1). */
+/** The one shape of every successful answer (docs/api.md, Answers). */
 export function envelope<Data extends z.ZodType, Meta extends z.ZodType>(data: Data, meta: Meta) {
   return z.object({ data, meta })
 }

@@ -8,7 +8,7 @@ import {
 import { problem } from './answers.ts'
 import { type Endpoint, endpoints } from './endpoints.ts'
 
-const description = `Figures of festivals, read-only: what has been sold, net of refunds, by day, hour and item, and the orders.
+const description = `Read-only festival figures: sales net of refunds by day, hour and item, and the orders.
 
 Send the token of an API key in \`X-Api-Key\` (or as \`Authorization: Bearer\`). The organization is always that of the key.
 Money is EUR, as JSON numbers. Every 200 carries an \`ETag\`; poll with \`If-None-Match\` and unchanged figures cost no body.
@@ -18,15 +18,15 @@ refunds of that item: discounts, refunds of money only and refunds before 2026-0
 add up to each other. KPIs, hours and trend always do.`
 
 const problems = {
-  400: 'A parameter has a value that it cannot have',
+  400: 'A parameter has an invalid value',
   401: 'Token missing, malformed, wrong, expired or revoked',
   403: 'The key lacks the scope of the endpoint',
-  404: 'Not there, or not for this key',
+  404: 'Not found, or not visible to this key',
   429: 'Rate limit exceeded: wait `Retry-After` seconds',
-  503: 'A part of the service is down: try again after `Retry-After` seconds',
+  503: 'Temporarily unavailable: try again after `Retry-After` seconds',
 } as const
 
-/** The OpenAPI 3.1 document of the API, made of the same schemas that parse what comes in. */
+/** The OpenAPI 3.1 document of the API, made from the schemas that parse the requests. */
 export function openApiDocument(serverUrl = '/') {
   const paths: ZodOpenApiPathsObject = {}
   for (const [operationId, endpoint] of Object.entries(endpoints)) {
@@ -49,8 +49,8 @@ export function openApiDocument(serverUrl = '/') {
 }
 
 /**
- * What a schema promises to clients, which may be less than what it checks: fields may be added any time
- * (public-api-v1.md section 9), and a format says enough without its pattern.
+ * What a schema promises to clients, which may be less than what it checks: fields may be added at any time
+ * (docs/api.md, Versioning), and a format needs no pattern.
  */
 function asPromised({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
@@ -90,9 +90,9 @@ function operation(
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } })
 const answerHeaders = {
-  ETag: header('Weak entity tag of what the answer says'),
-  'Tally-As-Of': header('As `meta.asOf`; absent where that is null'),
-  'X-RateLimit-Limit': header('Requests a window of 60 s'),
+  ETag: header('Weak entity tag of the content'),
+  'Tally-As-Of': header('As `meta.asOf`; absent if that is null'),
+  'X-RateLimit-Limit': header('Requests per window of 60 s'),
   'X-RateLimit-Remaining': header('Requests left in the window'),
   'X-RateLimit-Reset': header('Seconds until the window ends'),
   'X-Request-Id': header('Id of the request'),

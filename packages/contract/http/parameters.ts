@@ -3,8 +3,8 @@ import { orderStatus } from '../records/order.ts'
 import { eventId, maxInteger } from '../values/ids.ts'
 
 /**
- * A whole number in a path or query: plain decimal digits, `from` to `to`; `042`, `+42`, `4.0` and the empty
- * string are none (decisions.md, Parameters).
+ * A whole number from `from` to `to` in a path or query, in plain decimal digits; not `042`, `+42`, `4.0` or the empty
+ * string (docs/api.md, Parameters).
  */
 function integerParameter(from: number, to: number) {
   return z
@@ -33,7 +33,7 @@ const menuItemIds = z
 
 export const noParameters = z.object({})
 export const eventPath = z.object({ eventId })
-/** An order id is taken as it is: one that cannot exist is a 404, not a 400 (decisions.md, Parameters). */
+/** Any text is accepted as an order id: one that cannot exist is a 404, not a 400 (docs/api.md, Parameters). */
 export const orderPath = z.object({
   eventId,
   id: z.string().describe('The `id` of the order list, not displayOrderNumber'),

@@ -7,8 +7,8 @@ import { readOrder } from './readOrder.ts'
 import { refund } from './refund.ts'
 
 /**
- * Why a record is rejected: the first of these reasons that applies (messages.md section 3). `internal`: Tally itself
- * failed while it judged the record.
+ * Why a record is rejected: the first of these reasons that applies (docs/records.md, Dead letters). `internal`: Tally itself
+ * failed while judging the record.
  */
 export const rejectionReasons = [
   'too-large',
@@ -20,7 +20,7 @@ export const rejectionReasons = [
 ] as const
 export type RejectionReason = (typeof rejectionReasons)[number]
 
-/** `message` names the field and what it must be, never its value: it may be somebody's name. */
+/** `message` names the field and what it must be, never its value, which may be personal data. */
 export type Rejected = { outcome: 'rejected'; reason: RejectionReason; message: string }
 export type Decoded<Value> = { outcome: 'decoded'; value: Value } | Rejected
 
@@ -35,8 +35,8 @@ export type RecordType = keyof typeof recordTypes
 export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Type]['schema']>
 
 /**
- * Reads one Kafka record of a topic: bytes of key and value in, the validated record out, or why it is rejected. No
- * known value makes it throw. Fields that the schema does not name are dropped here (messages.md section 1).
+ * Decodes one Kafka record: bytes of key and value in, the validated record or the reason for its rejection out. No known
+ * value makes it throw. Fields that the schema does not name are dropped here (docs/records.md, Values).
  */
 export function decodeRecord<Type extends RecordType>(
   type: Type,
@@ -45,7 +45,7 @@ export function decodeRecord<Type extends RecordType>(
 ): Decoded<RecordOf<Type>> {
   const { keyField } = recordTypes[type]
   const { stackTraceLimit } = Error
-  // A bad record makes errors that nobody sees the stack of: without it they cost a third less.
+  // The stacks of these errors are never shown; without them a bad record costs a third less.
   Error.stackTraceLimit = 0
   let parsed: ReturnType<typeof parse> | undefined
   try {
@@ -70,8 +70,8 @@ function parse(type: RecordType, json: unknown) {
 }
 
 /**
- * `safeParse`, but only the first issue gets its message, and no Error is made around them: where a topic is full of bad
- * records, the two would cost as much as the judgement.
+ * `safeParse`, but only the first issue gets its message, and no Error is created: in a topic full of bad records, these
+ * would cost as much as the validation itself.
  */
 function judge(schema: z.core.$ZodType, json: unknown) {
   const { value, issues } = schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
@@ -82,11 +82,11 @@ function judge(schema: z.core.$ZodType, json: unknown) {
 
 const context: z.core.ParseContextInternal = { async: false }
 
-/** A JSON value, or undefined: no JSON text stands for undefined. A byte order mark is no JSON either. */
+/** A JSON value, or undefined if the text is not JSON; a text with a byte order mark is not. */
 function parseJson(value: Buffer | null): unknown {
   if (value === null || !isUtf8(value)) return undefined
   const text = value.toString('utf8')
-  if (isSurelyNoJson(text.trim())) return undefined
+  if (isSurelyNotJson(text.trim())) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -95,10 +95,10 @@ function parseJson(value: Buffer | null): unknown {
 }
 
 /**
- * Whether its first and last characters show that a text is no JSON. Most of what is none shows it, cut off or no JSON from
- * the start, and the error that the parser would make of it costs as much as applying a good record.
+ * Whether the first and last characters show that a text is not JSON. That detects most bad texts (truncated, or another
+ * format), and the error that the parser would create costs as much as applying a good record.
  */
-function isSurelyNoJson(text: string): boolean {
+function isSurelyNotJson(text: string): boolean {
   if (text.startsWith('{')) return !text.endsWith('}')
   if (text.startsWith('[')) return !text.endsWith(']')
   if (text.startsWith('"')) return !text.endsWith('"')

@@ -9,7 +9,7 @@ const organizationText = JSON.stringify(goodRecords.organizations)
 const reasonOf = (decoded: ReturnType<typeof decodeRecord>) =>
   decoded.outcome === 'rejected' ? decoded.reason : 'good'
 
-test.each(types)('the example of messages.md is a good record of %s', type => {
+test.each(types)('the example of docs/records.md is a good record of %s', type => {
   expect(decodeWith(type)).toMatchObject({ outcome: 'decoded' })
 })
 

@@ -14,7 +14,7 @@ const day = z
 
 const menuItem = z.object({ menuItemId, name, categoryName: text(0, 200) })
 
-/** A record of the events topic: the whole event at one version (messages.md, Event). */
+/** A record of the events topic: the whole event at one version (docs/records.md, Event). */
 export const event = z
   .object({
     eventId,

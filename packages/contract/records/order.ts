@@ -18,7 +18,7 @@ export type OrderStatus = z.infer<typeof orderStatus>
 
 export const maxQuantity = 100_000
 
-/** How many of one menu item a line sells or gives back. */
+/** How many of one menu item a line sells or refunds. */
 export const quantity = z
   .number()
   .refine(Number.isInteger, 'must be an integer')
@@ -36,7 +36,7 @@ export const maxLines = 500
 const orderLine = z.object({ menuItemId, itemName: name, quantity, unitPrice: money, note: orNull(1000) })
 export type OrderLine = z.output<typeof orderLine>
 
-/** A record of the orders topic: the whole order at one version (messages.md, Order). */
+/** A record of the orders topic: the whole order at one version (docs/records.md, Order). */
 export const order = z
   .object({
     eventId,
@@ -60,7 +60,7 @@ export const order = z
   .meta({ id: 'OrderRecord' })
 export type Order = z.output<typeof order>
 
-/** What lines add up to, in cents. */
+/** The sum of the lines, in cents. */
 export function grossOf(lines: OrderLine[]): number {
   return lines.reduce((sum, { quantity, unitPrice }) => sum + quantity * unitPrice, 0)
 }

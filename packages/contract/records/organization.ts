@@ -5,7 +5,7 @@ import { name } from '../values/text.ts'
 export const organizationStatus = z.enum(['Trial', 'ActiveDayPass', 'Inactive'])
 export type OrganizationStatus = z.infer<typeof organizationStatus>
 
-/** A record of the organizations topic (messages.md, Organization). */
+/** A record of the organizations topic (docs/records.md, Organization). */
 export const organization = z
   .object({ organizationId, version, name, status: organizationStatus })
   .meta({ id: 'OrganizationRecord' })

@@ -7,7 +7,7 @@ import { quantity } from './order.ts'
 const refundLine = z.object({ menuItemId, quantity, amount: money })
 export type RefundLine = z.output<typeof refundLine>
 
-/** A record of the refunds topic; without lines it gives back money only (messages.md, Refund). */
+/** A record of the refunds topic; without lines it refunds money only (docs/records.md, Refund). */
 export const refund = z
   .object({
     eventId,

@@ -5,7 +5,7 @@ const proLoco = '0b5a0000-0000-4000-8000-000000000001'
 
 type Fields = Record<string, unknown>
 
-/** A good record of each type, as it stands in messages.md. */
+/** A valid record of each type: the examples of docs/records.md. */
 export const goodRecords = {
   organizations: { organizationId: proLoco, version: 3, name: 'Pro Loco San Vito', status: 'ActiveDayPass' },
   events: {
@@ -54,27 +54,27 @@ export const goodRecords = {
   },
 } satisfies Record<RecordType, Fields>
 
-/** Decodes the good record with some fields replaced, under the key that it should have. */
+/** Decodes the valid record with some fields replaced, under the right key. */
 export function decodeWith<Type extends RecordType>(type: Type, fields: Fields = {}) {
   const value: Fields = { ...goodRecords[type], ...fields }
   const id = type === 'organizations' ? value.organizationId : value.eventId
   return decodeText(type, JSON.stringify(value), String(id).toLowerCase())
 }
 
-/** Decodes a text under a key; by default the key of the good record. */
+/** Decodes a text under a key; by default the key of the valid record. */
 export function decodeText<Type extends RecordType>(type: Type, text: string | Buffer, key?: string) {
   const own = type === 'organizations' ? proLoco : festival
   return decodeRecord(type, Buffer.from(key ?? own, 'latin1'), Buffer.from(text))
 }
 
-/** The decoded value; throws where the record is rejected. */
+/** The decoded value; throws if the record is rejected. */
 export function readWith<Type extends RecordType>(type: Type, fields: Fields = {}) {
   const decoded = decodeWith(type, fields)
   if (decoded.outcome === 'rejected') throw new Error(decoded.message)
   return decoded.value
 }
 
-/** What a record with these fields is rejected for, `good` where it is not. */
+/** Why a record with these fields is rejected; `good` if it is not. */
 export function judged(type: RecordType, fields: Fields): string {
   const decoded = decodeWith(type, fields)
   return decoded.outcome === 'rejected' ? `${decoded.reason}: ${decoded.message}` : 'good'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** A UUID in any case. */
 export const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 
-/** A UUID of any version in any case; comes out in lower case (messages.md section 1, decisions.md Parameters). */
+/** A UUID of any version in any case; lower case when parsed (docs/records.md, Values). */
 const uuid = z
   .string()
   .regex(uuidPattern, 'must be a UUID (8-4-4-4-12 hex digits)')
@@ -15,10 +15,10 @@ export const organizationId = uuid.brand<'OrganizationId'>()
 export type EventId = z.infer<typeof eventId>
 export type OrganizationId = z.infer<typeof organizationId>
 
-/** The id of the list of events, which is about no single event (decisions.md, Answers). */
+/** The id of the list of events, which does not concern a single event (docs/api.md, Answers). */
 export const noEventId = '00000000-0000-0000-0000-000000000000' as EventId
 
-/** An id that the upstream gives; `.` and `..` are none besides. */
+/** An id that the upstream assigns; `.` and `..` are not valid either. */
 export const outerIdPattern = /^[\x21-\x2e\x30-\x7e]{1,64}$/
 
 const outerId = () =>
@@ -27,9 +27,9 @@ const outerId = () =>
     .regex(outerIdPattern, 'must be 1 to 64 visible ASCII characters without "/"')
     .refine(id => id !== '.' && id !== '..', 'must not be "." or ".."')
 
-/** The upstream's id of an order, unique within its event (messages.md, Order). */
+/** The upstream's id of an order, unique within its event (docs/records.md, Order). */
 export const orderId = outerId().brand<'OrderId'>()
-/** The upstream's id of a refund, unique within its event (messages.md, Refund). */
+/** The upstream's id of a refund, unique within its event (docs/records.md, Refund). */
 export const refundId = outerId().brand<'RefundId'>()
 export type OrderId = z.infer<typeof orderId>
 export type RefundId = z.infer<typeof refundId>
@@ -51,7 +51,7 @@ export type DayId = z.infer<typeof dayId>
 export type AreaId = z.infer<typeof areaId>
 export type MenuItemId = z.infer<typeof menuItemId>
 
-/** A version that grows with every change of its entity: 1 to 2^53-1 (messages.md section 1). */
+/** A version that grows with every change of its entity: 1 to 2^53-1 (docs/records.md, Values). */
 export const version = z
   .number()
   .refine(Number.isSafeInteger, 'must be an integer up to 2^53-1')

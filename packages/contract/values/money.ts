@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
 declare const centsBrand: unique symbol
-/** Whole euro cents. All sums and comparisons of money are made in this unit (messages.md section 1). */
+/** Whole euro cents. All sums and comparisons of money are made in this unit (docs/records.md, Values). */
 export type Cents = number & { [centsBrand]: true }
 
 export const maxCents = 9_999_999_999 as Cents
 export const maxEuros = 99_999_999.99
 
 /**
- * An amount in euros on the wire, whole cents inside. Good is only the number nearest to one with two
- * decimals (messages.md section 1): 12.5 is, 12.505 is not.
+ * An amount in euros on the wire, whole cents inside. It must be the number nearest to an amount with at most two
+ * decimals (docs/records.md, Values): 12.5 is valid, 12.505 is not.
  */
 export const money = z
   .number()
@@ -23,7 +23,7 @@ export const money = z
     return cents
   })
 
-/** Euros with at most two decimals to whole cents. `+ 0` makes a plain zero of -0. */
+/** Euros with at most two decimals to whole cents. `+ 0` turns -0 into 0. */
 export function toCents(euros: number): Cents {
   return (Math.round(euros * 100) + 0) as Cents
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-/** A string kept as it came, `min` to `max` UTF-16 units, without U+0000 or a lone surrogate (messages.md section 1). */
+/** A string, kept unchanged: `min` to `max` UTF-16 units, without U+0000 or a lone surrogate (docs/records.md, Values). */
 export function text(min: number, max: number) {
-  // zod's own min and max count code points.
+  // zod's min and max count code points.
   return z
     .string()
     .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)

@@ -9,8 +9,8 @@ const year10000 = Date.UTC(10000, 0, 1)
 const shape = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Reads an RFC 3339 timestamp with offset (messages.md section 1): capital T and Z, no second 60, offsets up
- * to 23:59, a real date, in UTC of the years 1970 to 9999. Digits finer than the millisecond are cut.
+ * Reads an RFC 3339 timestamp with offset (docs/records.md, Values): capital T and Z, no second 60, offsets up
+ * to 23:59, a real date, in UTC of the years 1970 to 9999. Digits beyond milliseconds are cut.
  * Returns undefined for anything else.
  */
 export function parseTimestamp(text: string): EpochMs | undefined {
@@ -30,14 +30,14 @@ export function parseTimestamp(text: string): EpochMs | undefined {
   return epochMs >= 0 && epochMs < year10000 ? (epochMs as EpochMs) : undefined
 }
 
-/** The number that the digits in [from, to) of a text make: without a string of its own, which each order would pay for. */
+/** The number in the digits [from, to) of a text, without allocating a substring for each order. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let at = from; at < to; at++) value = value * 10 + text.charCodeAt(at) - 0x30
   return value
 }
 
-/** Of a text of the right shape, its offset from UTC; undefined where it is beyond 23:59. */
+/** The UTC offset in a text of the right shape; undefined if it exceeds 23:59. */
 function offsetMinutes(text: string): number | undefined {
   if (text.endsWith('Z')) return 0
   const { length } = text
@@ -47,7 +47,7 @@ function offsetMinutes(text: string): number | undefined {
   return (text[length - 6] === '-' ? -1 : 1) * (hours * 60 + minutes)
 }
 
-/** Of a text of the right shape, the first three digits of its fraction. */
+/** The milliseconds in a text of the right shape: the first three digits of its fraction. */
 function milliseconds(text: string): number {
   if (text[19] !== '.') return 0
   const end = text.length - (text.endsWith('Z') ? 1 : 6)
@@ -55,7 +55,7 @@ function milliseconds(text: string): number {
   return digits(text, 20, 20 + given) * 10 ** (3 - given)
 }
 
-/** The timestamp of an answer: UTC with `Z`, milliseconds only where they are not zero (decisions.md, Answers). */
+/** The timestamp of an answer: UTC with `Z`, milliseconds only if they are not zero (docs/api.md, Answers). */
 export function formatTimestamp(epochMs: number): string {
   const text = new Date(epochMs).toISOString()
   return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
@@ -96,15 +96,15 @@ type PackedZones = { zones: string[]; links: string[] }
 const packed = createRequire(import.meta.url)('moment-timezone/data/packed/latest.json') as PackedZones
 
 /**
- * The names of the IANA database, aliases included. Intl alone is no judge: it also takes offsets (`+02:00`),
- * other cases (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
+ * The names of the IANA database, including aliases. Intl cannot decide: it also accepts offsets (`+02:00`), other cases
+ * (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
  */
 const ianaNames = new Set([
   ...packed.zones.map(zone => zone.slice(0, zone.indexOf('|'))),
   ...packed.links.map(link => link.slice(link.indexOf('|') + 1)),
 ])
 
-/** The name of an IANA time zone; absent or null means UTC (messages.md, Event). */
+/** The name of an IANA time zone; absent or null means UTC (docs/records.md, Event). */
 export const timeZone = z
   .string()
   .refine(name => ianaNames.has(name), 'must be the name of an IANA time zone')

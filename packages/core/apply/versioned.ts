@@ -1,9 +1,9 @@
 import type { Event, Organization, Rejected } from '@tally/contract'
 
-/** Outcome of a record that replaces its entity whole. */
+/** The outcome of a record that replaces the whole entity. */
 export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' }
 
-/** The highest version of an organization wins (messages.md section 2). */
+/** The highest version of an organization wins (docs/records.md, Which record wins). */
 export function applyOrganization(
   known: Pick<Organization, 'version'> | undefined,
   record: Organization,
@@ -14,7 +14,7 @@ export function applyOrganization(
 
 /**
  * The highest version of an event wins; a record that names another organization than the first one applied
- * is rejected, whatever its version (messages.md, Event).
+ * is rejected, whatever its version (docs/records.md, Event).
  */
 export function applyEvent(
   known: Pick<Event, 'version' | 'organizationId'> | undefined,

@@ -20,8 +20,8 @@ export type ItemChange = {
 }
 
 /**
- * The changes of one (day, area), by time bucket (`bucketStart`), by menu item and by slot; slots are counted for an
- * order's own area alone.
+ * The changes of one (day, area): in total, by time bucket (`bucketStart`), by menu item and by order bucket. Order
+ * buckets are counted only for an order's own area.
  */
 export type AreaChanges = {
   daily: DailyChange
@@ -33,7 +33,7 @@ export type AreaChanges = {
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
 export type CounterChanges = Map<number, Map<number, AreaChanges>>
 
-/** One order's facts coming (+1) or going (-1). An update is its old facts going and its new ones coming. */
+/** One order's facts, added (+1) or subtracted (-1). An update subtracts the old facts and adds the new ones. */
 export type FactChange = { sign: 1 | -1; facts: OrderFacts }
 
 /** The change from what was known of an order to what is known now; either may be absent. */
@@ -45,8 +45,8 @@ export function difference(before: OrderFacts | undefined, after: OrderFacts | u
 }
 
 /**
- * Adds fact changes to counter changes, for the order's own area and for all areas. Sums only: changes may be
- * added in any order and in any grouping with the same outcome.
+ * Adds fact changes to counter changes, for the order's own area and for all areas. Changes are sums, so any order and
+ * any grouping gives the same result.
  */
 export function addChanges(into: CounterChanges, changes: FactChange[]): void {
   for (const { sign, facts } of changes) {
@@ -82,7 +82,7 @@ function areaChanges(changes: CounterChanges, dayId: number, areaId: number): Ar
   return getOrInsertComputed(areas, areaId, noAreaChanges)
 }
 
-/** The empty element: changes nothing. */
+/** The empty element: it changes nothing. */
 export function noAreaChanges(): AreaChanges {
   return { daily: noDailyChange(), hourly: new Map(), items: new Map(), orderBuckets: new Map() }
 }

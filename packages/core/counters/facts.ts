@@ -3,7 +3,7 @@ import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import { orderBucketOf } from '../orderBuckets.ts'
 import { bucketStart } from '../timeBuckets.ts'
 
-/** What counting needs to know of an order at its winning version; a contract `Order` is one. */
+/** What counting needs to know about an order at its winning version; a contract `Order` has it. */
 export type CountedOrder = {
   version: number
   status: OrderStatus
@@ -15,8 +15,8 @@ export type CountedOrder = {
 }
 
 /**
- * All refunds of one order, added up: `amount` over all of them, `lines` per menu item over those since
- * refunds are tracked per line (messages.md section 4).
+ * The sums of an order's refunds: `amount` of all, `lines` per menu item of those since refunds are tracked per line
+ * (docs/records.md, Counting).
  */
 export type RefundSums = {
   amount: number
@@ -24,7 +24,7 @@ export type RefundSums = {
 }
 export const noRefunds: RefundSums = { amount: 0, lines: [] }
 
-/** What is known of one order: its winning version (undefined while only refunds have come) and its refunds. */
+/** What is known of an order: its winning version (undefined while only refunds have arrived) and its refunds. */
 export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
   order: Counted | undefined
   refunds: RefundSums
@@ -39,7 +39,7 @@ export type ItemFacts = {
   refundedCents: number
 }
 
-/** What one order adds to the counters of its own day, area, time bucket (`bucketStart`) and slot. */
+/** What one order adds to the counters of its own day, area, time bucket (`bucketStart`) and order bucket. */
 export type OrderFacts = {
   dayId: DayId
   areaId: AreaId
@@ -52,19 +52,19 @@ export type OrderFacts = {
   items: ItemFacts[]
 }
 
-/** Confirmed orders are those that analytics read (messages.md section 4). */
+/** Confirmed orders are those that analytics read (docs/records.md, Counting). */
 export function isConfirmed(status: OrderStatus): boolean {
   return status === 'Paid' || status === 'Preparing' || status === 'ReadyForPickup' || status === 'Completed'
 }
 
-/** totalAmount less what was refunded, never below zero (messages.md section 4); cents. */
+/** totalAmount less what was refunded, never below zero (docs/records.md, Counting); cents. */
 export function effectiveCents(totalCents: number, refundedCents: number): number {
   return totalCents - Math.min(totalCents, refundedCents)
 }
 
 /**
- * The facts that an order states at its winning version with all of its refunds, or undefined while only
- * refunds are there. Everything, refunds included, is booked on the order's own day, area and time bucket.
+ * The facts that an order states at its winning version with all of its refunds; undefined while only refunds have
+ * arrived. Everything, including refunds, counts for the order's own day, area and time bucket.
  */
 export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined {
   if (order === undefined) return undefined
@@ -92,7 +92,7 @@ function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
   }
   for (const { menuItemId, quantity, amount } of refunds.lines) {
     const item = items.get(menuItemId)
-    // A refund line for an item that the order does not have counts for nothing (messages.md section 4).
+    // A refund line for an item that the order does not have is ignored (docs/records.md, Counting).
     if (item === undefined) continue
     item.refundedQuantity = Math.min(item.quantity, quantity)
     item.refundedCents = Math.min(item.grossCents, amount)

@@ -1,7 +1,7 @@
 import { type Event, type EventAnswer, formatTimestamp } from '@tally/contract'
 import { openDay } from '../days.ts'
 
-/** The event as the API shows it (public-api-v1.md 2.2). */
+/** The event as the API shows it (docs/api.md, Fields). */
 export function composeEvent({
   eventId,
   name,
@@ -19,7 +19,7 @@ export function composeEvent({
   }
 }
 
-/** Order of the list of events: startDate descending, then id ascending (decisions.md, Answers). */
+/** The order of the event list: startDate descending, then id ascending (docs/api.md, Answers). */
 export function compareEvents(
   one: Pick<Event, 'eventId' | 'startDate'>,
   other: Pick<Event, 'eventId' | 'startDate'>,

@@ -6,7 +6,7 @@ import type { HourOf } from '../hours.ts'
 export type BucketTotals = { bucket: EpochMs; orders: number; salesCents: number }
 
 /**
- * The by-hour document, as the API answers it: only hours with an order, ascending (messages.md section 4). `hourOf`
+ * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting). `hourOf`
  * uses the event's current time zone (UTC while the event is unknown).
  */
 export function composeHours(totals: BucketTotals[], hourOf: HourOf): HourBucket[] {

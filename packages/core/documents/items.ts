@@ -20,7 +20,7 @@ export type ItemsDocument = {
   refundedRevenue: number
 }[]
 
-/** Items that at least one confirmed order has, net of refunds (messages.md section 4). */
+/** Items that at least one confirmed order has, net of refunds (docs/records.md, Counting). */
 export function composeItems(totals: ItemTotals[]): ItemsDocument {
   return totals
     .filter(({ orders }) => orders > 0)
@@ -36,7 +36,7 @@ export function composeItems(totals: ItemTotals[]): ItemsDocument {
 
 export type Menu = Pick<Event, 'menuItems'>
 
-/** quantity descending, revenue descending, menuItemId ascending; the first `limit` (decisions.md, Answers). */
+/** quantity descending, revenue descending, menuItemId ascending; the first `limit` (docs/api.md, Answers). */
 export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopItem[] {
   const nameOf = menuNames(menu)
   return items
@@ -56,7 +56,7 @@ export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopIt
     }))
 }
 
-/** By menuItemId; with `asked`, one row for every id asked for, 0 where nothing was sold (decisions.md, Answers). */
+/** By menuItemId; with `asked`, one row per requested id, 0 if nothing was sold (docs/api.md, Answers). */
 export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | undefined): ItemCount[] {
   const nameOf = menuNames(menu)
   const sold = new Map(items.map(item => [item.menuItemId, item]))
@@ -69,7 +69,7 @@ export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | u
   }))
 }
 
-/** Names are those of the event's latest version; an item it does not list is `Item <id>` (messages.md section 4). */
+/** Names are those of the event's latest version; an item it does not list is `Item <id>` (docs/records.md, Counting). */
 function menuNames({ menuItems }: Menu): (menuItemId: number) => { itemName: string; categoryName: string } {
   const names = new Map<number, { itemName: string; categoryName: string }>(
     menuItems.map(({ menuItemId, name, categoryName }) => [menuItemId, { itemName: name, categoryName }]),

@@ -3,7 +3,7 @@ import { type KpisAnswer, toEuros } from '@tally/contract'
 /** The daily counter of one (day, area), confirmed orders only; money in cents. */
 export type DailyTotals = { orders: number; salesCents: number; itemsSold: number }
 
-/** The KPI document, as it goes out (public-api-v1.md 2.3). */
+/** The KPI document in the form of the API (docs/api.md, Fields). */
 export function composeKpis({ orders, salesCents, itemsSold }: DailyTotals): KpisAnswer {
   return {
     totalOrders: orders,
@@ -16,7 +16,7 @@ export function composeKpis({ orders, salesCents, itemsSold }: DailyTotals): Kpi
 
 export const noSales: KpisAnswer = composeKpis({ orders: 0, salesCents: 0, itemsSold: 0 })
 
-/** Rounded half up to the cent, in whole numbers; 0 where there are no orders (messages.md section 4). */
+/** Rounded half up to the cent, with integer arithmetic; 0 without orders (docs/records.md, Counting). */
 function averageCents(salesCents: number, orders: number): number {
   if (orders === 0) return 0
   const remainder = salesCents % orders

@@ -1,8 +1,8 @@
 import { type EventDay, type KpisAnswer, type TrendPoint, toCents, toEuros } from '@tally/contract'
 
 /**
- * The days whose sales a trend over the last `dates` dates reads: days of the event grouped by date, not days
- * of the calendar (messages.md section 4). Ascending by date.
+ * The days whose sales a trend over the last `dates` dates reads: days of the event grouped by date, not calendar
+ * days (docs/records.md, Counting). Ascending by date.
  */
 export function trendDays<Day extends Pick<EventDay, 'date'>>(
   days: Day[],
@@ -15,7 +15,7 @@ export function trendDays<Day extends Pick<EventDay, 'date'>>(
     .slice(-dates)
 }
 
-/** One point of the trend: the KPIs of all days of one date, added up. A date without orders stands there with 0. */
+/** One point of the trend: the KPIs of all days of one date, added up. A date without orders has 0. */
 export function composeTrendPoint(date: string, kpis: KpisAnswer[]): TrendPoint {
   return {
     date,

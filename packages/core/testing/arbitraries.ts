@@ -3,7 +3,7 @@ import { anOrder, aRefund } from '@tally/testkit/records/decoded'
 import fc from 'fast-check'
 import type { GoodRecord } from './counted.ts'
 
-/** Zones whose clocks change at odd moments, by odd amounts, or had offsets with seconds. */
+/** Zones whose clocks change at unusual times or by unusual amounts, or whose offsets had seconds. */
 export const zones = [
   'UTC',
   'Europe/Rome',
@@ -19,13 +19,13 @@ export const zones = [
   'Antarctica/Troll',
 ] as const
 
-/** Any zone that Node knows, one of those more often. */
+/** Any zone that Node knows; those above more often. */
 export const anyZone = fc.oneof(
   fc.constantFrom(...zones),
   fc.constantFrom(...Intl.supportedValuesOf('timeZone')),
 )
 
-/** Around changes of the clock: Rome, Lord Howe, St. John's at 00:01, Monrovia in January 1972, Apia's lost day. */
+/** Clock changes: Rome, Lord Howe, St. John's at 00:01, Monrovia in January 1972, Apia's lost day. */
 const changes = [
   '2026-03-29T01:00:00Z',
   '2026-10-25T01:00:00Z',
@@ -39,7 +39,7 @@ const changes = [
   '2026-08-19T00:00:00Z',
 ].map(text => Date.parse(text))
 
-/** An instant from 1970 to 2060, often within two hours of a change of the clock; epoch milliseconds. */
+/** An instant from 1970 to 2060, often within two hours of a clock change; epoch milliseconds. */
 export const instant = fc.oneof(
   fc.integer({ min: 0, max: Date.UTC(2060, 0, 1) }),
   fc
@@ -89,8 +89,8 @@ const claim = (record: GoodRecord) =>
   'order' in record ? `${record.order.orderId} ${record.order.version}` : record.refund.refundId
 
 /**
- * Records of one event, any of which may come before what it belongs to. No two different ones claim the same
- * version or refund id: between those the order in the partition decides, not the set.
+ * Records of one event; a refund may come before its order. No two different records have the same version or refund id,
+ * because then their order in the partition would decide.
  */
 export const recordSet = fc
   .array(fc.oneof({ weight: 3, arbitrary: order }, { weight: 2, arbitrary: refund }), { maxLength: 30 })

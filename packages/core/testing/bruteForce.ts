@@ -4,8 +4,8 @@ const confirmed = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
 const linesSince = Date.parse('2026-08-19T00:00:00Z')
 
 /**
- * What messages.md section 4 counts of a set of records of one event, summed from the raw records alone; names
- * as in `Counted`. It shares no code with the core, on purpose.
+ * The figures of a set of records of one event (docs/records.md, Counting), summed from the raw records; names as in
+ * `Counted`. It deliberately shares no code with the core.
  */
 export function bruteForce(
   records: ({ order: Order } | { refund: Refund })[],

@@ -8,14 +8,14 @@ import type { HourOf } from '../hours.ts'
 
 const unknown: KnownOrder<Order> = { order: undefined, refunds: noRefunds }
 
-/** A good record of one event. */
+/** A valid record of one event. */
 export type GoodRecord = { order: Order } | { refund: Refund }
 
 /** Counters of one event by name, as `41/0/sales` (day, area, what); zeros are left out. */
 export type Counted = Record<string, number>
 
 /**
- * What the core counts for these batches of records, added up as a database would; time buckets are turned into hours.
+ * What the core counts for these batches, added up as a database would; time buckets become hours.
  */
 export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
   const known = new Map<string, KnownOrder<Order>>()

@@ -2,7 +2,7 @@ import type { ColumnType } from 'kysely'
 
 /**
  * One narrow row for every event that anything is known of: locked by a batch before it reads what is known,
- * and stamped with the batch's revision (design.md, invariant 3).
+ * and stamped with the batch's revision (docs/architecture.md, invariant 3).
  */
 export type EventHeadTable = {
   event_id: string

@@ -58,7 +58,7 @@ where event_id = any(${eventIds}::uuid[])`.execute(tx)
   return new Map(rows.map(({ event_id, ...known }) => [event_id, known]))
 }
 
-/** Stamps a batch's revision on every event that it changed (design.md, invariant 3). */
+/** Stamps a batch's revision on every event that it changed (docs/architecture.md, invariant 3). */
 export async function stampEvents(
   tx: Tx,
   eventIds: EventId[],

@@ -1,6 +1,6 @@
 import type { ColumnType } from 'kysely'
 
-/** Why a partition stands still (faults.md, Kafka). */
+/** Why a partition stands still (docs/reliability.md, Kafka). */
 export type StallState = 'gap' | 'recreated' | 'undecodable'
 
 /** Which log a partition is read from, and whether it stands still. */

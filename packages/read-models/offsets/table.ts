@@ -1,6 +1,6 @@
 import type { ColumnType } from 'kysely'
 
-/** How far one topic partition is applied: the fence of exactly-once (design.md, invariant 2). */
+/** How far one topic partition is applied: the fence of exactly-once (docs/architecture.md, invariant 2). */
 export type OffsetTable = {
   topic: string
   partition: number

@@ -28,7 +28,7 @@ on conflict do nothing`.execute(db)
 
 /**
  * Locks a partition's row until the transaction ends and returns the offset of the first record that is not
- * applied. Whoever holds this lock is the only one that applies this partition (design.md, invariant 2).
+ * applied. Whoever holds this lock is the only one that applies this partition (docs/architecture.md, invariant 2).
  */
 export async function lockOffset(
   tx: Tx,

@@ -7,7 +7,7 @@ export type OrderFilter = {
   eventId: EventId
   dayId: number | undefined
   areaId: number | undefined
-  /** Absent: everything but Cancelled (decisions.md, Answers). */
+  /** Absent: everything but Cancelled (docs/api.md, Answers). */
   status: OrderStatus | undefined
 }
 

@@ -91,7 +91,7 @@ ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-/** The order of public-api-v1.md 2.8; its lines are kept as they go out. */
+/** The order of docs/api.md, Fields; its lines are kept as they go out. */
 function toAnswer(row: OrderRow): string {
   const order = {
     id: row.order_id,

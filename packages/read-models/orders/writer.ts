@@ -63,7 +63,7 @@ from unnest(
 )${onConflict}`
 }
 
-/** The lines as the API answers them (public-api-v1.md 2.8), in the message's order. */
+/** The lines as the API answers them (docs/api.md, Fields), in the message's order. */
 function linesAsAnswered(lines: OrderLine[]): string {
   return JSON.stringify(
     lines.map(({ menuItemId, itemName, quantity, unitPrice, note }) => ({

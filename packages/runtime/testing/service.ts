@@ -1,7 +1,7 @@
 import { runService } from '../lifecycle.ts'
 import { openLogger } from '../logger.ts'
 
-/** A service for the tests of the lifecycle; its one argument says how it ends. */
+/** A service for the tests of the lifecycle; its argument says how it ends. */
 const scenario = process.argv[2]
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const busy = setInterval(() => {}, 1_000)

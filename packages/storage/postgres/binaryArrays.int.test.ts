@@ -38,16 +38,16 @@ test.for([
     array: uuids(['7c1e0000-0000-4000-8000-0000000000ff', '7c1e0000-0000-4000-8000-0000000000ff']),
     values: ['7c1e0000-0000-4000-8000-0000000000ff', '7c1e0000-0000-4000-8000-0000000000ff'],
   },
-])('Postgres reads back an array of $type as it was', async ({ type, array, values }) => {
+])('Postgres reads an array of $type unchanged', async ({ type, array, values }) => {
   expect(await read(array, type)).toEqual(values)
 })
 
-test('numbers at their places stand among zeros', async () => {
+test('numbers at given positions are surrounded by zeros', async () => {
   const array = bigintsAt(6, [4, 0, 5], ['-7', '9007199254740991', '-9007199254740991'], Number)
   expect(await read(array, 'bigint')).toEqual([9007199254740991, 0, 0, 0, -7, -9007199254740991])
   expect(await read(bigintsAt<number>(2, [], [], Number), 'bigint')).toEqual([0, 0])
 })
 
-test('an array without elements is one', async () => {
+test('an empty array is valid', async () => {
   expect(await read(texts([]), 'text')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 
 /**
- * Every table, for kysely. This package knows none: each owner declares its own in
+ * Every table, for kysely. This package declares none: each owner adds its own with
  * `declare module '@tally/storage/database'`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the packages that own tables

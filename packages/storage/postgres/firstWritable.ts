@@ -2,12 +2,12 @@ import { reasonOf } from '@tally/runtime'
 import type { PostgresPool } from 'kysely'
 
 /**
- * One pool for several hosts: a connection comes from the host of the last one or, if that fails, from the first other
- * host that is reachable and writable. pg supports only one host.
+ * One pool for several hosts, because pg supports only one: a connection comes from the host that served the last one or,
+ * if that fails, from the next host that is reachable and writable.
  */
 export function firstWritable(pools: PostgresPool[]): PostgresPool {
   const [first] = pools
-  if (first === undefined) throw new Error('no Postgres host is given')
+  if (first === undefined) throw new Error('no Postgres host is configured')
   if (pools.length === 1) return first
   let last = 0
   return {

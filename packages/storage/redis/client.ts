@@ -4,15 +4,15 @@ import { parseSentinels, type RedisSentinels } from '@tally/runtime'
 import { Cluster, Redis } from 'ioredis'
 import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
 
-/** A connection without the scripts of its owners; `openRedis` adds those. */
+/** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
 
 export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
 
 /**
- * Connects to one Redis, to the master that sentinels name, or with several nodes to a Redis Cluster. Commands fail
- * at once while there is no connection (no queue that grows) and after `commandTimeoutMs`; the connection comes back by
- * itself. `scripts` become methods of the client. Close it with `disconnect()`.
+ * Connects to one Redis, to the master that sentinels name or, with several nodes, to a Redis Cluster. Commands fail at
+ * once while there is no connection (they are not queued), and after `commandTimeoutMs`. The client reconnects by itself.
+ * `scripts` become methods of the client. Close it with `disconnect()`.
  */
 export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   nodes: string[],
@@ -34,7 +34,7 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
     keepAlive: 10_000,
   }
   const [first] = nodes
-  if (first === undefined) throw new Error('no Redis node is given')
+  if (first === undefined) throw new Error('no Redis node is configured')
   const sentinels = parseSentinels(first)
   const client = sentinels
     ? new Redis({ ...options, ...sentinelOptions(sentinels) })
@@ -47,8 +47,8 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
-  // All of them now: a pipeline knows only the scripts that were defined before it was opened. One that is called on an older
-  // pipeline hands the replies to the wrong callers, and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
+  // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one gives
+  // replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, { file, prelude }] of Object.entries(scripts ?? {})) {
     let lua = readFileSync(file, 'utf8')
     if (prelude !== undefined) lua = readFileSync(prelude, 'utf8') + lua
@@ -79,13 +79,13 @@ function sentinelOptions(given: RedisSentinels) {
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: 2_000,
     sentinelRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
-    // Learns of a failover from the sentinels: a master that hangs or was cut off closes no connection.
+    // The sentinels announce a failover: a master that hangs or is cut off closes no connection.
     failoverDetector: true,
     sentinelReconnectStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
   }
 }
 
-/** A cluster tells its other nodes' addresses without credentials: those of the first node hold for all. */
+/** A cluster announces its nodes without credentials, so those of the first node are used for all. */
 function credentialsOf(node: string) {
   const { username, password, protocol } = new URL(node)
   return {

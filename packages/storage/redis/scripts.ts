@@ -1,4 +1,4 @@
-/** A Lua script, whose file name `<name>.<number of keys>.lua` tells how many keys it takes. */
+/** A Lua script, whose file name `<name>.<number of keys>.lua` has the number of its keys. */
 export type Script<Call> = {
   file: URL
   /** Prepended to the script. */
@@ -17,10 +17,10 @@ export type ScriptCalls<Scripts extends ScriptSet> = {
 /** Describes a script; `openRedis` reads its file. */
 export const script = <Call>(file: URL, prelude?: URL): Script<Call> => ({ file, prelude })
 
-/** From the file's name; throws if it has no number. */
+/** Throws if the file's name does not have the number. */
 export function numberOfKeys(file: URL): number {
   const keys = /\.(\d+)\.lua$/.exec(file.pathname)?.[1]
   if (keys === undefined)
-    throw new Error(`a script's name ends in .<number of keys>.lua, not as ${file.pathname}`)
+    throw new Error(`the name of a script must end in .<number of keys>.lua: ${file.pathname}`)
   return Number(keys)
 }

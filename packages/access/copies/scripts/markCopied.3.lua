@@ -1,12 +1,12 @@
--- Says that a copy of every API key is there, unless Redis has lost its data since the copying began.
--- KEYS[1]  the name of what Redis holds, made anew after each loss
+-- Marks the copies of all API keys as complete, unless Redis has lost its data since the copying began.
+-- KEYS[1]  the name of the copies that Redis holds; a loss of data removes it
 -- KEYS[2]  when all copies were written
 -- KEYS[3]  the latest round that was finished
 -- ARGV[1]  that name when the copying began
 -- ARGV[2]  now, in epoch milliseconds
--- ARGV[3]  seconds until it is forgotten
+-- ARGV[3]  seconds until this mark expires
 -- ARGV[4]  the round
--- returns  `marked`; `lost`: copies that were written are gone
+-- returns  `marked`; `lost`: Redis has lost copies that were written
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return 'lost'
 end

@@ -1,13 +1,13 @@
--- Puts the copy of an API key's record, with the current round of copying. A copy that says revoked is only replaced by
--- one that says so too, or by a later round, which has read Postgres since: Postgres may have lost the revocation.
+-- Stores the copy of an API key's record with the current round of copying. A copy that says revoked is replaced only by
+-- one that also says revoked, or by a later round: it has read Postgres since, which may have lost the revocation.
 -- KEYS[1]  the key's copy
 -- KEYS[2]  the latest round that was begun
 -- KEYS[3]  the latest round that was finished
 -- ARGV[1]  the copy, JSON with the field `revokedAt`
 -- ARGV[2]  `1` if that record is revoked, else `0`
--- ARGV[3]  seconds until the copy is forgotten
+-- ARGV[3]  seconds until the copy expires
 -- ARGV[4]  the round that writes it, 0 for none
--- returns  `stored`; `older`: the copy that is there says revoked
+-- returns  `stored`; `older`: the stored copy says revoked
 if ARGV[2] == '0' then
   local current = redis.call('GET', KEYS[1])
   if current then

@@ -1,11 +1,11 @@
--- Takes requests from an organization's window of the rate limit (decisions.md, Rate limit): a fixed window that
+-- Takes requests from an organization's window of the rate limit (docs/api.md, Rate limit): a fixed window that
 -- starts with the first request after the last one ended; a refused request costs nothing.
 -- KEYS[1]  the window: requests used, expires with the window
 -- KEYS[2]  the hash of the organization; its field `status` chooses the limit
 -- ARGV[1]  length of the window in milliseconds
--- ARGV[2]  how many requests are asked for, at least 1
+-- ARGV[2]  the number of requests to take, at least 1
 -- ARGV[3+] status, limit, ...
--- returns  {granted, limit, remaining after those, milliseconds until the window ends}; false: the status is not here
+-- returns  {granted, limit, remaining after those, milliseconds until the window ends}; false: Redis does not have the status
 local status = redis.call('HGET', KEYS[2], 'status')
 if not status then
   return false

@@ -47,7 +47,7 @@ test('an e-mail that is taken, in any case, and an organization that is not know
   expect(await create(whose('CARLA@example.org'))).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'tally: carla@example.org is an administrator already\n',
+    stderr: 'tally: carla@example.org is already an administrator\n',
   })
   const unknown = randomUUID()
   expect(await create(['--organization', unknown, '--email', 'dora@example.org'])).toEqual({
@@ -110,6 +110,6 @@ test('administrators are listed by organization, and one who is removed is signe
   expect(await remove()).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'tally: yann@example.org is no administrator\n',
+    stderr: 'tally: yann@example.org is not an administrator\n',
   })
 })
