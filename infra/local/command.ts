@@ -12,9 +12,9 @@ export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
   signal?: AbortSignal | undefined
-  /** What it reads from stdin; nothing unless told otherwise. */
+  /** Its stdin; empty by default. */
   input?: string
-  /** How many lines of output the error of a failure shows; 15 unless told otherwise. */
+  /** How many lines of output the error shows if it fails; 15 by default. */
   errorLines?: number
   /** Is given each whole line of output as it comes. */
   onLine?: (line: string) => void
@@ -33,7 +33,7 @@ export async function run(command: string, args: string[], options: RunOptions =
     env: { ...process.env, ...env },
     stdio: 'pipe',
   })
-  // One that ends without reading it is no failure.
+  // A program may end without reading its stdin.
   child.stdin.on('error', () => {}).end(input)
   const kill = () => void child.kill('SIGTERM')
   signal?.addEventListener('abort', kill)

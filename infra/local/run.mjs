@@ -68,7 +68,7 @@ async function install() {
 
 /**
  * Runs the task and ends as it ends. A Ctrl-C reaches the task from the terminal and once more from here; it takes
- * signals that come together for one. The channel tells the task when this process is gone, however it went.
+ * signals that come together for one. The channel closes when this process is gone, whatever ended it.
  */
 function hand(command, commandArgs) {
   const child = spawn(command, commandArgs, { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
@@ -85,8 +85,8 @@ function hand(command, commandArgs) {
 }
 
 /**
- * The parent's id, or where that is npm's shell the id of the shell's parent. It changes when npm is killed with
- * SIGKILL, which tells nobody; Linux only for the shell.
+ * The parent's id; if that is npm's shell, the id of the shell's parent. It changes when npm is killed with
+ * SIGKILL, which sends no signal to its children. For the shell, on Linux only.
  */
 function npmPid() {
   try {

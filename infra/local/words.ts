@@ -5,7 +5,7 @@ export function log(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Does a step and tells of it and how long it took. */
+/** Runs a step and logs how long it took. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   const result = await work()

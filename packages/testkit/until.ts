@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * Waits until a condition holds, checking every 15 ms. After `timeoutMs` it throws an error that names the condition.
- * The default is no requirement: it only ends a test that would never end, on a machine however busy.
+ * The default is not a requirement: it only ends a test that would never end, even on a busy machine.
  */
 export async function until(
   what: string,

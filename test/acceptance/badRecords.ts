@@ -20,7 +20,7 @@ const line = (fields: Fields) => ({
 const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index))
 
-/** Timestamps that are none, or of a year that does not count (docs/records.md, Values). */
+/** Invalid timestamps, or timestamps of a year outside of the allowed range (docs/records.md, Values). */
 export const badTimestamps = [
   '1969-12-31T23:59:59.999Z',
   '1970-01-01T00:59:59+01:00',

@@ -23,7 +23,7 @@ beforeAll(async () => {
   expect((await tally.get(`${spent.path}/orders`, { token: tokens.spent })).status).toBe(200)
 })
 
-/** Each request has several faults at once; the status says which one speaks first. */
+/** Each request has several faults; the status shows which check comes first. */
 const table: { why: string; path: string; method?: string; token?: string; is: number }[] = [
   { why: 'broken encoding before the unknown path', path: '/nowhere/%zz', is: 400 },
   { why: 'broken encoding before the method', path: `${base}?days=%`, method: 'POST', is: 400 },

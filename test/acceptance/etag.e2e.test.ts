@@ -65,7 +65,7 @@ test('a tag matches weakly, in a list, and as *; another one does not', async ()
   expect((await withTag(newFestival().path, '*')).status).toBe(404)
 })
 
-test('a tag stays while the answer says the same, though asOf moves on and another area sells', async () => {
+test('an ETag stays while the data stays, although asOf advances and another area sells', async () => {
   const path = `${base}/analytics/kpis?areaId=${kitchen}`
   const before = await tally.get(path, { token })
   await tally.count([festival.order({ areaId: bar })])
@@ -74,7 +74,7 @@ test('a tag stays while the answer says the same, though asOf moves on and anoth
   expect(after.headers.etag).toBe(before.headers.etag)
 })
 
-test('a tag changes with what the answer says', async () => {
+test('an ETag changes with the data', async () => {
   const before = await Promise.all(paths.map(path => tagOf(path)))
   await tally.count([
     festival.order({

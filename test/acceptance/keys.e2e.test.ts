@@ -141,7 +141,7 @@ test.for([
   expect(stderr).toMatch(/^tally: .+\n$/)
 })
 
-test('revoking a key that nobody has is an error', async () => {
+test('revoking an unknown key is an error', async () => {
   expect((await keys('revoke', 'AAAAAAAAAAAA')).code).toBe(1)
 })
 

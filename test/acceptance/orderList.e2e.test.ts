@@ -131,7 +131,7 @@ test('a page far beyond the last is empty, with true totals; no orders at all ar
   expect(none.body.meta.pagination).toEqual({ page: 1, pageSize: 20, totalCount: 0, totalPages: 0 })
 })
 
-test('one order answers as it stands in the list: an empty table number or note is not null', async () => {
+test('a single order equals its entry in the list: an empty table number or note is not null', async () => {
   for (const order of expected.allOrders.slice(0, 40))
     expect(await scenario.data(`/orders/${encodeURIComponent(order.id)}`)).toEqual(order)
   const [first, second] = [await scenario.data(`/orders/a`), await scenario.data('/orders/B')]

@@ -19,7 +19,7 @@ test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answe
     festival.order({ orderId, ...of, items: [line] }),
     festival.refund({ orderId, ...of }),
     festival.refund({ orderId, ...of, lines: [{ menuItemId: 7, quantity: 1, amount: 1, by: marker }] }),
-    // Bad records name the field that is wrong, never what stands in it.
+    // Messages about bad records name the wrong field, never its value.
     festival.order({ orderId: `${marker}/`, status: marker, displayOrderNumber: marker.repeat(20), ...of }),
     festival.refund({ orderId, refundedAt: marker, lines: marker, amount: marker }),
     { ...festival.order(of), value: Buffer.from(`{"${marker}`), key: festival.eventId },

@@ -10,7 +10,7 @@ const seeds = given > 0 ? [given] : Array.from({ length: 5 }, () => 1 + Math.flo
 test.for(seeds)('any records in any order answer as a count by hand (TALLY_SEED=%i)', async seed => {
   const { festivals, records } = season(seed)
   expect(records.length).toBeGreaterThan(400)
-  // In a few sendings, so that what was counted is changed by what comes later.
+  // Sent in a few waves, so that later records change what is already counted.
   for (let start = 0; start < records.length; start += 97)
     await tally.produce(records.slice(start, start + 97))
   await tally.settle()

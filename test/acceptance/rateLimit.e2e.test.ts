@@ -12,7 +12,7 @@ async function festivalWithKey(status = 'ActiveDayPass') {
   return { festival, token: await tally.key(festival.organizationId) }
 }
 
-test('of 50 requests at once over two processes exactly as many pass as the limit says', async () => {
+test('of 50 concurrent requests to two processes, exactly as many pass as the limit allows', async () => {
   const { festival, token } = await festivalWithKey()
   const second = await tally.key(festival.organizationId, { scopes: ['events:read'] })
   const replies = await Promise.all(
@@ -58,7 +58,7 @@ test('refused requests neither cost anything nor lengthen the window, which last
   expect(await tally.redis.pttl(windowKey)).toBeLessThan(endsAfter - 1_000)
 })
 
-test('every authenticated answer costs one, whatever it says; one without a good token costs nothing', async () => {
+test('every authenticated answer costs one request, whatever its status; one without a valid token costs nothing', async () => {
   const { festival, token } = await festivalWithKey()
   const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? 1 : 0}`
   const asks = [
@@ -107,7 +107,7 @@ test('when the window has ended, the next request begins a new one', async () =>
   const windowKey = `${tally.settings.REDIS_PREFIX}:window:{${festival.organizationId}}`
   for (const status of [200, 200, 429])
     expect((await tally.get(festival.path, { token })).status).toBe(status)
-  // As if the minute were nearly over; Redis ends the window by itself.
+  // As if the minute were nearly over; Redis expires the window.
   await tally.redis.pexpire(windowKey, 900)
   const { headers } = await tally.get(festival.path, { token })
   expect(headers['retry-after']).toBe('1')

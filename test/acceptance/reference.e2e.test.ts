@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(replies.map(({ status }) => status)).toEqual([200, 403, 400, 404, 429, 401, 404, 405, 400])
 })
 
-test('every answer has a request id of its own; one that comes in is ignored', () => {
+test("every answer has a request id of its own; the client's is ignored", () => {
   const ids = replies.map(({ headers }) => String(headers['x-request-id']))
   expect(new Set(ids).size).toBe(replies.length)
   for (const id of ids) expect(id).toMatch(/^[\w-]{8,}$/)

@@ -92,7 +92,7 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.waitForURL(/\/live/)
 }
 
-/** Follows the first link of that name and waits for its page: a click by itself does not wait for what it leads to. */
+/** Follows the first link of that name and waits for its page: a click alone does not wait for the page. */
 export async function follow(page: Page, name: string): Promise<void> {
   const link = page.getByRole('link', { name }).first()
   const address = new URL((await link.getAttribute('href')) ?? '', page.url())
@@ -103,7 +103,7 @@ export async function follow(page: Page, name: string): Promise<void> {
 const folder = join(import.meta.dirname, '../../.local/screenshots')
 const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 
-/** Takes a picture of the page, as it is to be looked at after the tests; `isForReadme` also where the README shows it. */
+/** Takes a screenshot to look at after the tests; with `isForReadme`, also the one that the documentation shows. */
 export async function picture(page: Page, name: string, isForReadme = false): Promise<void> {
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`) })

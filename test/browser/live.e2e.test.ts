@@ -65,7 +65,7 @@ test('a sale is on the screen within a second, with everything that it changes',
   expect(wrongs).toEqual([])
 })
 
-test('another day can be picked, also with the keyboard, and a day without sales says so', async () => {
+test('another day can be picked, also with the keyboard, and a day without sales is named as such', async () => {
   const { page } = await visit(fixture)
   await signIn(page, email)
   const day = page.getByRole('combobox', { name: 'Day' })
@@ -106,7 +106,7 @@ test('the screen fills the hall, and is dark or light as it is wanted, by keyboa
   expect(await page.locator('nav').isVisible()).toBe(true)
 })
 
-test('it says when it is cut off and when it is behind, and goes on by itself', async () => {
+test('it shows when it is cut off and when it is behind, and recovers without a reload', async () => {
   const settings = { ADMIN_PORT: String(await freePort()) }
   const first = await fixture.tally.startAdmin(settings)
   const { page } = await visit({ ...fixture, area: first.address })

@@ -39,7 +39,7 @@ async function settle(): Promise<void> {
   })
 }
 
-/** What a FLUSHALL would do, without the keys of the tests beside this one. */
+/** What a FLUSHALL would do, but only to the keys of this test. */
 async function loseRedis(): Promise<void> {
   const { settings } = tally
   const redis = tally.redis as Redis | Cluster
@@ -63,7 +63,7 @@ async function restartProjectors(): Promise<void> {
   }
 }
 
-test('partitions that are added beside running projectors leave the figures right', async () => {
+test('partitions that are added while projectors run leave the figures right', async () => {
   const { festivals, records } = season(11, { events: 8, orders: 200 })
   const middle = Math.floor(records.length / 2)
   const watched = Array.from({ length: 8 }, () => newFestival())

@@ -53,7 +53,7 @@ const paths = [
 ]
 const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.orderId}`]
 
-test('Kafka down: all that reads goes on as at the last applied record, and asOf stands still', async () => {
+test('Kafka down: answers stay as of the last applied record, and asOf stands still', async () => {
   await fixture.system.links.kafka.cut()
   const cutAt = Date.now()
   await fixture.expectAnswers()
@@ -65,7 +65,7 @@ test('Kafka down: all that reads goes on as at the last applied record, and asOf
   await fixture.expectAnswers()
 })
 
-test('no projector: all that reads goes on as at the last applied record, and asOf stands still', async () => {
+test('no projector: answers stay as of the last applied record, and asOf stands still', async () => {
   await fixture.system.projectors[0]?.end('SIGKILL')
   await fixture.expectAnswers()
   const before = await asOf()

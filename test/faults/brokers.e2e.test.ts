@@ -65,7 +65,7 @@ async function coordinator(): Promise<number> {
   return found.coordinator.nodeId
 }
 
-/** A festival whose records lie in this partition. */
+/** A festival whose records are in this partition. */
 function festivalIn(partition: number): Festival {
   const festival = newFestival()
   return partitionOf(Buffer.from(festival.eventId), partitions) === partition

@@ -19,7 +19,7 @@ async function endProjector({ tally }: LogFixture): Promise<void> {
   tally.projectors.length = 0
 }
 
-/** Expects the projector to report everywhere that a partition stands still, and the command to run. */
+/** Expects the projector to report a stalled partition everywhere, with the command to run. */
 async function expectLoud(fixture: LogFixture, topic: string, state: string): Promise<void> {
   const [projector] = fixture.tally.projectors
   const command = `\`tally offsets accept ${topic} 0\``
@@ -42,7 +42,7 @@ const stallOf = ({ tally }: LogFixture, topic: string) =>
     .where('partition', '=', 0)
     .executeTakeFirst()
 
-/** Accepts what a partition holds now: nothing happens without --yes; then the projector continues by itself. */
+/** Accepts what a partition holds now: nothing happens without --yes; then the projector continues without a restart. */
 async function accept(fixture: LogFixture, topic: string): Promise<string> {
   const before = await fixture.listed(topic, 0)
   const asked = await fixture.command('offsets', 'accept', topic, '0')

@@ -66,7 +66,7 @@ type Started = Awaited<ReturnType<typeof start>>
 
 const waits = ({ process }: Started) => process.log().match(/does not answer; waiting for it/g)?.length ?? 0
 
-test('a projector whose Postgres has no name yet lives, says so, and counts as soon as the name resolves', async () => {
+test('a projector whose Postgres has no DNS name yet stays up, logs it, and counts as soon as the name resolves', async () => {
   const file = join(folder, 'resolves')
   const projector = await start('projector', {
     ...postgresThrough('db.festival.test'),
@@ -103,7 +103,7 @@ test('a projector that lost the name of its Postgres while it worked goes on', a
   expect(body.data.totalOrders).toBe(2)
 })
 
-test('a projector that starts before Postgres and Kafka becomes ready by itself when both are up', async () => {
+test('a projector that starts before Postgres and Kafka becomes ready without a restart when both are up', async () => {
   await relays.postgres.cut()
   const [host = '', port] = (tally.settings.KAFKA_BROKERS ?? '').split(':')
   const kafka = await openRelay({ host, port: Number(port) })
@@ -173,7 +173,7 @@ test('a query process without Redis and Postgres is live, answers 503, and is re
   await query.process.line(({ msg }) => msg === 'Postgres answers')
 })
 
-test('the administration area without Postgres is live, says so, and is ready only while Postgres is up', async () => {
+test('the administration area without Postgres is live, shows it, and is ready only while Postgres is up', async () => {
   await relays.postgres.cut()
   const admin = await start('admin', postgresThrough())
   await admin.untilWaits('Postgres')

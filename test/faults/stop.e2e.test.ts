@@ -28,7 +28,7 @@ afterAll(async () => {
   await relay.close()
 })
 
-/** Waits until a process waits for a lock of the test's, and then lets it hear nothing of Postgres any more. */
+/** Waits until a process waits for a lock that the test holds, and then stalls its connection to Postgres. */
 async function hangs(name: string): Promise<void> {
   await until(`the ${name} waits for a lock`, async () => {
     const { rows } = await sql`

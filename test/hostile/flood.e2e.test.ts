@@ -9,10 +9,10 @@ const tally = useTally()
 const floodConnections = 32
 const roundMs = 1_500
 
-/** A token that its checksum calls right and that is nobody's: it has to be looked up. */
+/** A token with a valid checksum that belongs to no key: it has to be looked up. */
 const wrongToken = () => makeToken().token
 
-/** Asks again and again over connections of its own until told to stop; the statuses that came, counted. */
+/** Sends requests over connections of its own until stopped; returns how often each status came. */
 function poll(address: string, path: string, connections: number, token: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const { hostname, port } = new URL(address)
@@ -43,7 +43,7 @@ function poll(address: string, path: string, connections: number, token: () => s
   }
 }
 
-test('every request of a client with a key is answered beside a flood of wrong tokens', async () => {
+test('every request with a valid key is answered during a flood of wrong tokens', async () => {
   const festival = newFestival()
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const token = await tally.key(festival.organizationId)

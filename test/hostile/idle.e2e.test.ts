@@ -13,7 +13,7 @@ const inOneStep = 500
 /** What this process and the server need besides: files, other connections. */
 const spare = 500
 
-/** As many as this machine lets a process hold; where that is less than wanted, it is said. */
+/** As many as this machine allows a process to hold; logs if that is fewer than wanted. */
 function connectionsToOpen(): number {
   const limit = Number(execFileSync('sh', ['-c', 'ulimit -n']).toString())
   if (!(limit < wanted + spare)) return wanted
@@ -21,7 +21,7 @@ function connectionsToOpen(): number {
   return limit - spare
 }
 
-/** Asks over a connection of its own: one that is open already would not notice that no more are taken. */
+/** Uses a new connection: an open one would not notice that no more are accepted. */
 async function askAnew(address: string, path: string, token: string): Promise<number[]> {
   return statusesOf(await talk(address, requestBytes('GET', path, { headers: [`X-Api-Key: ${token}`] })))
 }

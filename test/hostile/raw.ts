@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 
-/** All that a connection brought; `closed` is false where the server still held it when the patience ended. */
+/** Everything that a connection received; `closed` is false if the server still held it open at the timeout. */
 export type Heard = { text: string; closed: boolean; tookMs: number }
 
 export type Talk = { timeoutMs?: number; halfClose?: boolean }
 
 /**
- * Sends bytes as they are over a connection of its own and listens until the server hangs up, `timeoutMs` at most. With
- * `halfClose` it says at once that nothing more will come.
+ * Sends bytes over a new connection and reads until the server closes it, `timeoutMs` at most. With `halfClose`, it
+ * closes its sending half at once.
  */
 export function talk(
   address: string,

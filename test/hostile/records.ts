@@ -51,7 +51,7 @@ const twisted = (festival: Festival, type: TopicType) =>
       )
     })
 
-/** A good record's bytes with one to three bits turned; of some nobody but the decoder can say whether they are good. */
+/** A good record's bytes with one to three bits turned; only the decoder can tell whether some of them are good. */
 const flipped = (festival: Festival, type: TopicType) =>
   fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 7 })), { minLength: 1, maxLength: 3 }).map(flips => {
     const bytes = Buffer.from(JSON.stringify(newRecord(festival, type).value))
@@ -78,7 +78,7 @@ const headers: fc.Arbitrary<RecordHeaders> = fc
 const keyOf = (festival: Festival, type: TopicType) =>
   type === 'organizations' ? festival.organizationId : festival.eventId
 
-/** Any record that somebody may send to one of the four topics under the key, mostly, of the festival. */
+/** Any record for one of the four topics, mostly under the festival's key. */
 export const anyRecord = (festival: Festival): fc.Arbitrary<TestRecord & { value: Buffer | null }> =>
   fc.constantFrom(...topicTypes).chain(type => {
     const own = keyOf(festival, type)

@@ -18,7 +18,7 @@ beforeAll(async () => {
   address = tally.queries[0]?.address as string
 })
 
-/** What is wrong with what a hostile client heard; nothing where all is well. */
+/** What is wrong with the answers to a hostile client; empty if nothing is. */
 function faultsOf(heard: Heard): string[] {
   const replies = heard.text
     .split(/(?=HTTP\/1\.[01] \d{3} )/)
@@ -106,7 +106,7 @@ test('requests that come together are answered in their order', async () => {
   expect(heard.closed).toBe(true)
 })
 
-test('a client that closes its half at once, or goes away, leaves nothing open and hurts nobody', async () => {
+test('a client that closes its half at once, or goes away, leaves nothing open and disturbs no other client', async () => {
   const good = requestBytes('GET', path, { headers: [`X-Api-Key: ${token}`] })
   const halves = [
     '',

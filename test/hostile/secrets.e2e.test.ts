@@ -27,7 +27,7 @@ let tally: Tally
 let token: string
 let area: { session: string; token: string }
 let withPasswords: Environment
-/** All that was written or said anywhere, by its place. */
+/** All output and stored data, by place. */
 const outputs: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const withCredentials = (urls: string | undefined, user: string, secret: string)
     .map(url => Object.assign(new URL(url), { username: user, password: secret }).href)
     .join(',')
 
-test('a token or password is nowhere but with who has it', { timeout: 600_000 }, async () => {
+test('a token or password appears nowhere but with its owner', { timeout: 600_000 }, async () => {
   await runEverything()
   await failEverything()
   outputs.postgres = await everythingInPostgres(tally.database.db)
@@ -240,7 +240,7 @@ async function failEverything(): Promise<void> {
   outputs['projector with SASL where there is none'] = await logOf(['projector'], plain, /SASL/)
 }
 
-/** The whole log of a process that is ended once it wrote something, or ends by itself. */
+/** The whole log of a process, which is ended once it has written something, if it does not end before. */
 async function logOf(command: string[], settings: Environment, wanted: RegExp): Promise<string> {
   const process = startProcess(command, { ...withPasswords, ...settings })
   let isOver = false

@@ -7,13 +7,13 @@ const sources = globSync('{packages,services}/*/**/*.ts', { cwd: root })
   .filter(path => !/node_modules|\.test\.ts$|\/testing(\/|\.ts$)|^packages\/testkit\//.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-/** `path: what stands there` for each place of the source that matches. */
+/** `path: matching text` for each match in the sources. */
 const placesOf = (pattern: RegExp): string[] =>
   sources
     .flatMap(({ path, text }) => [...text.matchAll(pattern)].map(([found]) => `${path}: ${found}`))
     .toSorted()
 
-test('SQL that is text and no parameter is made of constants only', () => {
+test('SQL text is made of constants only; values are parameters', () => {
   expect(sources.length).toBeGreaterThan(100)
   expect(
     placesOf(/\bsql\s*\.\s*(raw|lit)\b(<[^>]*>)?\([^)]*\)|\b(CompiledQuery|RawBuilder)\.raw\b/g),

@@ -181,5 +181,5 @@ test('whatever is asked with whose key: an answer holds nothing of what the key 
   for (const status of [200, 400, 401, 404]) expect(seen).toContain(status)
 })
 
-/** What the service tells: the replies without `instance`, which repeats the path that was asked. */
+/** The replies without `instance`, which repeats the path of the request. */
 const dataOf = (text: string): string => text.replaceAll(/"instance":"(?:[^"\\]|\\.)*"/g, '')

@@ -92,7 +92,7 @@ const inForce: Run[] = [
   },
 ]
 
-/** The former rules, each by itself: the model refutes them. */
+/** Former rules, one per run: the model refutes them. */
 const ofBefore: Run[] = [
   {
     name: 'old-revisions',

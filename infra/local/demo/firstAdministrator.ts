@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Surroundings, tally } from './tally.ts'
 
-/** What somebody signs in with to the administration area. */
+/** A sign-in to the administration area. */
 export interface SignIn {
   email: string
   password: string

@@ -15,7 +15,7 @@ export interface Key extends Organization {
 const timeoutMs = 120_000
 const scopes = ['events:read', 'analytics:read', 'orders:read'].flatMap(scope => ['--scope', scope])
 
-/** The organizations that the feed plays, told without a connection to anything. */
+/** The organizations that the feed simulates; needs no connection. */
 export async function feedOrganizations(around: Surroundings): Promise<Organization[]> {
   const lines = await tally(['feed', '--list-organizations', '--json'], around)
   return lines
@@ -25,7 +25,7 @@ export async function feedOrganizations(around: Surroundings): Promise<Organizat
 }
 
 /**
- * A key for the feed's first organization that is known. The key of an earlier run is used again where it still works,
+ * A key for the feed's first organization that is known. The key of an earlier run is used again if it still works,
  * so that its curl line goes on working; otherwise a new one is made and kept in `keyFile`, readable by its owner
  * alone. Undefined when no organization is known (yet).
  */
@@ -66,14 +66,14 @@ export async function eventsOf(address: string, token: string, signal: AbortSign
   }
 }
 
-/** The path of an event's item counts; of an open event before the others; undefined where there is none. */
+/** The path of an event's item counts; of an open event before the others; undefined if there is none. */
 export function countsPath(events: Event[]): string | undefined {
   const event = events.find(({ isOpen }) => isOpen) ?? events[0]
   return event && `/api/v1/events/${event.id}/live/item-counts`
 }
 
 /**
- * Waits until an event beside those in `before` (of earlier runs, where nothing is sold any more) has item counts that
+ * Waits until an event other than those in `before` (of earlier runs, which sell nothing any more) has item counts that
  * are not empty, and returns their path, which has just answered; throws after two minutes.
  */
 export async function untilCounted(

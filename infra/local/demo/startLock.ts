@@ -29,7 +29,7 @@ function holderOf(file: string): number | undefined {
   }
 }
 
-/** The command line of a process; where the system has no /proc, one that could be ours. */
+/** The command line of a process; on a system without /proc, one that could be ours. */
 function commandLine(pid: number): string {
   if (process.platform !== 'linux') return 'start.ts'
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8')

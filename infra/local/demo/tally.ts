@@ -9,11 +9,11 @@ const readyTimeoutMs = 60_000
 
 /** What every command of a run has in common. */
 export interface Surroundings {
-  /** Settings beside those of this process's environment. */
+  /** Settings in addition to those of this process's environment. */
   env: Record<string, string>
   logFolder: string
   signal: AbortSignal
-  /** Called when a service ends by itself, with a sentence and the end of its log. */
+  /** Called if a service ends unexpectedly, with a sentence and the end of its log. */
   onDeath: (message: string) => void
 }
 
@@ -22,7 +22,7 @@ export async function tally(args: string[], { env, signal }: Surroundings, input
   return (await run(program, args, { env, signal, input })).stdout
 }
 
-/** A command of the program that stays, and the address where it says that it is ready. */
+/** A command of the program that keeps running, and the address of its readiness. */
 export interface Service {
   args: string[]
   env?: Record<string, string>

@@ -5,7 +5,7 @@ import type { PartSetup } from '../servers/part.ts'
 const policy = '/usr/sbin/policy-rc.d'
 const env = { DEBIAN_FRONTEND: 'noninteractive' }
 
-/** Installs one of Debian's packages when that is possible (root, apt-get); says whether it did. */
+/** Installs a Debian package if possible (as root, with apt-get); returns whether it did. */
 export async function installPackage(
   name: string,
   { log, signal }: Pick<PartSetup, 'log' | 'signal'>,

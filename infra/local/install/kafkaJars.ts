@@ -7,7 +7,7 @@ const version = '4.3.1'
 const jarCount = 46
 const kafkaFolder = join(import.meta.dirname, `../../../.local/kafka-${version}`)
 
-/** Where Kafka's jars lie once `haveJars` has returned. */
+/** The folder of Kafka's jars after `haveJars` has returned. */
 export const jarsFolder = join(kafkaFolder, 'libs')
 
 /**

@@ -37,12 +37,12 @@ test('Postgres that was killed comes back on its port with what was committed', 
   expect(await query(servers.databaseUrl, 'select number from kept')).toEqual([{ number: 7 }])
 })
 
-test('Redis that was killed comes back on its port with what it was told a second ago', async () => {
+test('Redis that was killed comes back on its port with what was written a second ago', async () => {
   const { redisUrl } = servers
   const before = new Redis(redisUrl)
   before.on('error', () => {})
   await before.set('kept', '7')
-  // Redis writes what it was told to its file at once, and asks the disk to keep it every second.
+  // Redis writes each command to its file at once, and syncs the file every second.
   await servers.part('redis').kill('SIGKILL')
   before.disconnect()
   await servers.part('redis').start()
@@ -51,14 +51,14 @@ test('Redis that was killed comes back on its port with what it was told a secon
   await after.quit()
 })
 
-test('a server that ends by itself is reported with the end of its log, one that was killed on purpose is not', async () => {
+test('a server that ends unexpectedly is reported with the end of its log, one that is killed on purpose is not', async () => {
   expect(deaths).toEqual([])
   process.kill(servers.part('redis').pid() ?? 0, 'SIGTERM')
   await expect.poll(() => deaths).toEqual([expect.stringContaining('redis ended by itself')])
   expect(deaths[0]).toContain('Redis is now ready to exit')
 })
 
-test('a server whose port is taken says so', async () => {
+test('a server whose port is in use reports that', async () => {
   const taken = Number(new URL(servers.databaseUrl).port)
   const only = { kafka: false, redis: false, ports: { postgres: taken } }
   const other = join(dataFolder, 'other')

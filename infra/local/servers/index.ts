@@ -15,9 +15,9 @@ export interface ServersWanted {
   dataFolder: string
   /** Where their logs go; by default the data folder. */
   logFolder?: string
-  /** Is told, a line each, of what takes time. */
+  /** Gets a line for each step that takes time. */
   log?: (line: string) => void
-  /** Which to start; all unless told otherwise. */
+  /** Which servers to start; all by default. */
   kafka?: boolean
   postgres?: boolean
   redis?: boolean
@@ -27,7 +27,7 @@ export interface ServersWanted {
   fresh?: boolean
   /** Keeps the data through a crash of the machine; tests do without (false). */
   durable?: boolean
-  /** Called when a server ends by itself, with a sentence and the end of its log; by default it is logged. */
+  /** Called if a server ends unexpectedly, with a sentence and the end of its log; by default it is logged. */
   onDeath?: (message: string) => void
   /** Ends the start: what has been started is stopped and `startServers` throws. */
   signal?: AbortSignal
@@ -42,7 +42,7 @@ export interface LocalServers {
   part: (name: PartName) => Server
   /** Stops all of them; returns when they are gone. */
   stop: () => Promise<void>
-  /** Stops all of them and deletes their data, wherever it lies. */
+  /** Stops all of them and deletes their data. */
   forget: () => Promise<void>
 }
 
@@ -103,7 +103,7 @@ export async function startServers(wanted: ServersWanted): Promise<LocalServers>
   }
 }
 
-/** Deletes the data that servers kept under this folder, or in what stands in for it; they must not run. */
+/** Deletes the data of stopped servers under this folder, or in the folder that replaces it. */
 export async function forgetAll(dataFolder: string): Promise<void> {
   const docker = await hasDocker()
   for (const name of names) {

@@ -10,7 +10,7 @@ import { type Server, serverOf } from './server.ts'
 
 const clusterId = 'dGFsbHktbG9jYWwta2Fma2'
 
-/** A Kafka of one node (KRaft) that listens on 127.0.0.1 only and creates no topic by itself. */
+/** A Kafka of one node (KRaft) that listens on 127.0.0.1 only and creates no topic automatically. */
 export async function kafkaServer(setup: PartSetup): Promise<Server> {
   const { folder, port, logFile } = setup
   const url = `127.0.0.1:${port}`

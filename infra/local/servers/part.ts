@@ -6,13 +6,13 @@ export interface PartSetup extends ServerOptions {
   folder: string
   logFile: string
   port: number
-  /** Keeps what it was told through a crash of the machine; false is faster and good enough for tests. */
+  /** Data survives a crash of the machine; false is faster and good enough for tests. */
   durable: boolean
-  /** Is told, a line each, of what takes time. */
+  /** Gets a line for each step that takes time. */
   log: (line: string) => void
 }
 
-/** The one line that says what to install when a part can be had in no way. */
+/** One line that says what to install if a server is not available in any way. */
 export function cannotBeHad(part: PartName, install: string, variable: string): Error {
   return new Error(
     `${part} cannot be started here: ${install}, or start a Docker engine, or set ${variable} to one that runs`,

@@ -49,11 +49,11 @@ export async function placeFor(
   const elsewhere = fallbackFolder(folder)
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 })
   chownSync(elsewhere, owner.uid, owner.gid)
-  if (durable) log(`postgres: its user cannot reach ${folder}, so its data lies in ${elsewhere}`)
+  if (durable) log(`postgres: its user cannot reach ${folder}, so its data is in ${elsewhere}`)
   return { folder: elsewhere, native: mayRun ? packaged : copyOf(packaged) }
 }
 
-/** Deletes what the data folder, or the one that stands in for it, holds. */
+/** Deletes the content of the data folder, or of the folder that replaces it. */
 export function forgetFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   if (process.getuid?.() === 0) rmSync(fallbackFolder(folder), { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 
-/** A system user that a process runs as; undefined where it is the one who started Tally. */
+/** The system user that a process runs as; undefined for the user who started Tally. */
 export interface Owner {
   uid: number
   gid: number
@@ -20,7 +20,7 @@ export interface Launch {
   orphanCommand?: string | undefined
 }
 
-/** A process in the background that outlives nobody. */
+/** A background process that ends with this one. */
 export interface Running {
   pid: number
   /** Resolves, never rejects, with a few words on how it ended. */
@@ -92,7 +92,7 @@ function unref(child: ChildProcess): void {
   pipe?.unref?.()
 }
 
-/** Resolves when `running` has ended or `timeoutMs` have passed; says which. */
+/** Resolves when `running` has ended or `timeoutMs` have passed; returns whether it has ended. */
 export async function endsWithin(running: Running, timeoutMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), timeoutMs)

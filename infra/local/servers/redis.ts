@@ -7,7 +7,7 @@ import { containerServer, hasDocker, type Image } from './container.ts'
 import { cannotBeHad, type PartSetup } from './part.ts'
 import { type Server, serverOf } from './server.ts'
 
-/** A Redis 7 or later on 127.0.0.1; it keeps its data when the setup says so. */
+/** A Redis 7 or later on 127.0.0.1; it keeps its data if the setup says so. */
 export async function redisServer(setup: PartSetup): Promise<Server> {
   const { folder, port, logFile } = setup
   const url = `redis://127.0.0.1:${port}`

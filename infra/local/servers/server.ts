@@ -40,7 +40,7 @@ export interface ServerKind {
 }
 
 export interface ServerOptions {
-  /** Called when the server ends by itself, with a sentence and the end of its log. */
+  /** Called if the server ends unexpectedly, with a sentence and the end of its log. */
   onDeath: (message: string) => void
   signal?: AbortSignal | undefined
 }

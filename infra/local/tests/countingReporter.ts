@@ -8,7 +8,7 @@ export interface Count {
 
 /**
  * Counts the tests of a run into `count`. A file that could not be loaded, or whose hooks failed, counts as one failed
- * test where none of its tests says so itself; so does an error outside of any test, and a run that was cut short.
+ * test if none of its tests failed; so does an error outside of any test, and an interrupted run.
  */
 export function countingReporter(count: Count): Reporter {
   return {

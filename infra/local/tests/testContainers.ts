@@ -9,7 +9,7 @@ import { redisImage } from '../servers/redis.ts'
 
 /**
  * The official images under testcontainers, for a run of the tests. Their ports on the host are chosen beforehand,
- * because Kafka has to tell its clients the address under which they reach it.
+ * because Kafka has to advertise the address under which its clients reach it.
  */
 export async function startContainers(
   wanted: Record<'kafka' | 'postgres' | 'redis', boolean>,

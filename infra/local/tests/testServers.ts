@@ -37,7 +37,7 @@ async function startWithCluster(wanted: Wanted): Promise<TestServers & { stop: (
   try {
     const cluster = await startTestCluster(join(runsFolder, String(process.pid)))
     process.stderr.write(`redis ready at ${cluster.redisUrl} (a cluster)\n`)
-    // The cluster first: its data lies in the folder that the servers' stop deletes.
+    // The cluster first: its data is in the folder that the servers' stop deletes.
     return { ...servers, redisUrl: cluster.redisUrl, stop: () => cluster.stop().then(servers.stop) }
   } catch (error) {
     await servers.stop()

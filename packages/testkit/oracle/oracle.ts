@@ -4,7 +4,7 @@ import { presentEvent } from './present.ts'
 import { type Any, at, compare, low } from './words.ts'
 
 /**
- * Every answer, computed by brute force from the raw records as docs/records.md (Counting) and docs/api.md say it.
+ * Every answer, computed by brute force from the raw records as docs/records.md (Counting) and docs/api.md define it.
  * Shares no code with the product. Records are in the order in which they were produced, all of them good, apart
  * from those that would move an event.
  */

@@ -5,14 +5,14 @@ import { expectAllAnswers } from './questions.ts'
 
 export type Scenario = {
   token: string
-  /** The `data` of a path below the festival's, or the status where it is not 200. */
+  /** The `data` of a path below the festival's, or the status if it is not 200. */
   // biome-ignore lint/suspicious/noExplicitAny: data of any endpoint
   data: (path: string) => Promise<any>
 }
 
 /**
- * Given a festival's records in the order in which they come, compares every answer about it with the oracle's, and
- * returns what asks for single ones. `waves` come one after the other: what was counted is changed by what follows.
+ * Sends a festival's records in the given order, compares every answer about it with the oracle's, and returns a
+ * function for single answers. `waves` are sent one after the other; each changes what is already counted.
  */
 export async function runScenario(
   tally: Tally,

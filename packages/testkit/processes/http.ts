@@ -4,7 +4,7 @@ export type Reply = {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** The parsed body; undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the service sent
   body: any
 }

@@ -11,16 +11,16 @@ export type LogLine = { msg?: string; address?: string; ops?: string } & Record<
 export type TallyProcess = {
   log: () => string
   pid: number
-  /** Resolves with the first JSON line of the log for which `matches` holds; rejects when the process ends before. */
+  /** Resolves with the first JSON line of the log for which `matches` holds. Rejects if the process ends before it. */
   line: (matches: (line: LogLine) => boolean) => Promise<LogLine>
   /** Sends a signal and waits for the end; resolves with the exit code (null after a signal). */
   end: (signal?: NodeJS.Signals) => Promise<number | null>
-  /** Resolves with the exit code of a process that ends by itself. */
+  /** Resolves with the exit code when the process ends. */
   ended: Promise<number | null>
 }
 
 const running = new Set<ChildProcess>()
-// A worker that is ended in the middle of a test must not leave a service behind.
+// A worker that is killed in the middle of a test must not leave a process behind.
 process.on('exit', () => running.forEach(child => void child.kill('SIGKILL')))
 
 /** Starts `tally <command>` with settings in its environment. */
@@ -34,9 +34,11 @@ export function startProcess(command: string[], settings: Environment): TallyPro
   const ended = once(child, 'close').then(([code, signal]) => {
     running.delete(child)
     for (const waiting of watchers) waiting()
-    // The test that is hurt by it sees a refused connection only; this says why.
+    // A test sees only a refused connection; this is the reason.
     if (!isToEnd)
-      console.error(`tally ${command.join(' ')} ended by itself (${code ?? signal}):\n${log.slice(-5_000)}`)
+      console.error(
+        `tally ${command.join(' ')} ended unexpectedly (${code ?? signal}):\n${log.slice(-5_000)}`,
+      )
     return code as number | null
   })
   let log = ''
@@ -92,7 +94,7 @@ export async function runTally(command: string[], settings: Environment, input =
   return { code, ...read }
 }
 
-/** What a command needs to run at all; settings of this machine must not leak into a test. */
+/** The least that a command needs to run; this machine's settings must not leak into a test. */
 const bareEnvironment = (): Environment => ({ PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' })
 
 function jsonLines(log: string): LogLine[] {

@@ -50,15 +50,15 @@ export type Tally = {
   redis: WholeRedis
   projectors: TallyProcess[]
   queries: { process: TallyProcess; address: string }[]
-  /** Sends records in their order; resolves when Kafka has them all. A value that is no Buffer becomes JSON. */
+  /** Sends records in their order; resolves when Kafka has them all. A value that is not a Buffer becomes JSON. */
   produce(records: TestRecord[]): Promise<void>
   /** Waits until everything that Kafka has by now is counted. */
   settle(): Promise<void>
   /** `produce`, then `settle`. */
   count(records: TestRecord[]): Promise<void>
-  /** Makes a key with all scopes, or as told, and returns its token. */
+  /** Creates a key, with all scopes by default, and returns its token. */
   key(organizationId: string, over?: Partial<NewKey>): Promise<string>
-  /** Asks a query process; the first, unless told otherwise. */
+  /** Sends a request to a query process, by default the first. */
   get(path: string, ask?: Ask & { query?: number }): Promise<Reply>
   startProjector(): Promise<TallyProcess>
   startQuery(settings?: Environment): Promise<{ process: TallyProcess; address: string }>
@@ -76,7 +76,7 @@ export function useTally(options: Options = {}): Tally {
   return tally
 }
 
-/** TALLY_TEST_PROJECTORS runs the tests that do not say otherwise with so many. */
+/** TALLY_TEST_PROJECTORS is how many projectors a test has that does not choose. */
 const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 
 const ofOneReplica = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>

@@ -9,7 +9,7 @@ type Over = {
   headers?: RecordHeaders
 }
 
-/** A dead letter of a topic, as it is read: an order without items, unless told otherwise. */
+/** A dead letter of a topic, as a consumer reads it; by default an order without items. */
 export function letterRecord(
   topic: string,
   {

@@ -36,5 +36,5 @@ export async function readDeadLetters({ settings }: Tally): Promise<KafkaRecord[
   }
 }
 
-/** A header's text; the last one where it stands several times. */
+/** A header's text; the last one if it occurs several times. */
 export const headerOf = ({ headers }: KafkaRecord, name: string) => String([headers[name]].flat().at(-1))

@@ -50,7 +50,7 @@ export async function deleteBefore(
   { topic, partition, offset }: { topic: string; partition: number; offset: number },
 ): Promise<void> {
   await inside(connection).admin.use(async admin => {
-    // kafkajs deletes only where it has asked for the topic before.
+    // kafkajs deletes records only of topics whose metadata it has loaded.
     await admin.fetchTopicOffsets(topic)
     await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
   })
@@ -70,7 +70,7 @@ export async function sendAll(connection: KafkaConnection, records: OutgoingReco
 
 export type Reading = { consumer: Consumer; batches: RecordBatch[]; records: KafkaRecord[]; crashes: Error[] }
 
-/** Reads topics and keeps what came; `onBatch` may be replaced, what it throws keeps nothing. */
+/** Reads topics and collects the batches. If the given `onBatch` throws, its batch is not collected. */
 export async function readForTest(
   connection: KafkaConnection,
   options: Partial<ConsumeOptions> & { topics: string[] },

@@ -16,7 +16,7 @@ export const notJson: Record<string, (order: TestRecord['value'], random: Random
   'not UTF-8': order => Buffer.from(JSON.stringify(order).replace('Menu', 'Menù'), 'latin1'),
 }
 
-/** Values that break the schema of an order, each by itself. */
+/** Values each of which breaks the schema of an order. */
 export const wrongFields: Record<string, unknown> = {
   version: 0,
   status: 'Eaten',

@@ -4,7 +4,7 @@ import { openCount } from './count.ts'
 import { evenShape } from './shape.ts'
 import { streamOf } from './stream.ts'
 
-test("the count of millions says what the tests' oracle says of a few", () => {
+test("the count for millions of orders equals the tests' oracle on a few", () => {
   const records = [...streamOf(evenShape(3, 600, 2))]
   const count = openCount()
   for (const record of records) count.add(record)
@@ -24,7 +24,7 @@ test("the count of millions says what the tests' oracle says of a few", () => {
   }
 })
 
-test('what comes later is counted too, a repeat and an older version are not', () => {
+test('later records are counted too, a repeat and an older version are not', () => {
   const records = [...streamOf(evenShape(3, 100, 1))]
   const count = openCount()
   for (const record of records) count.add(record)

@@ -10,7 +10,7 @@ export const partitions = 6
 /** Records that are sorted by partition before they are sent, so that Kafka gets batches of hundreds, not of tens. */
 const atOnce = 12_000
 
-/** A data set that lies in topics of its own. */
+/** A data set in topics of its own. */
 export type Preloaded = {
   topicPrefix: string
   shape: Shape

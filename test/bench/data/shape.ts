@@ -12,7 +12,7 @@ export const areas = [1, 2, 3, 4, 5]
 export const menuItemIds = Array.from({ length: 80 }, (_, index) => index + 1)
 const eventsOfAnOrganization = 10
 
-/** The usual data set: so many orders over 40 events (issue: 200,000), each event as many as the others. */
+/** The default data set: this many orders (200,000 by default), spread evenly over 40 events. */
 export function evenShape(seed: number, orders: number, events = 40): Shape {
   const share = (index: number) => Math.floor((orders * (index + 1)) / events)
   return {

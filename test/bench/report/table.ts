@@ -30,7 +30,7 @@ function cellsOf(line: Line): string[] {
   ]
 }
 
-/** Whether a line's goal is reached; undefined where it has none. */
+/** Whether a line's goal is reached; undefined if it has none. */
 export function isReached(line: Line): boolean | undefined {
   const { goal, ours } = line
   if (goal === undefined) return undefined
@@ -38,7 +38,7 @@ export function isReached(line: Line): boolean | undefined {
   return goal.bound === 'at least' ? value >= goal.value : value <= goal.value
 }
 
-/** Ours as a multiple of what it stands against; NaN where it stands alone. */
+/** Ours as a multiple of the other contender; NaN without one. */
 export function ratioOf({ ours, against }: Line): number {
   return against === undefined ? Number.NaN : medianRatio(ours.rounds, against.rounds)
 }

@@ -25,7 +25,7 @@ test('the table has medians, the median of the ratios, the goal and whether it i
   )
 })
 
-test('a goal holds on its bound, and there is none to reach where none is set', () => {
+test('a value on the bound reaches the goal; a line without a goal reaches none', () => {
   expect(isReached({ ...rate, goal: { of: 'ratio', bound: 'at least', value: 0.5 } })).toBe(true)
   expect(isReached({ ...latency, goal: { of: 'value', bound: 'at most', value: 59 } })).toBe(false)
   expect(isReached({ row: 'hot', ours: latency.ours })).toBeUndefined()

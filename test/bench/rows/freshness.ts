@@ -117,7 +117,7 @@ async function watchOne(bench: Bench, { tally, data, producer, events, round }: 
   }
   await sending
   await Promise.all(sends)
-  // Also what was sent of other events: one of them is watched next, from where it stands then.
+  // Counts the records of other events too: one of them is watched next, from its state then.
   await tally.check()
   const half = percentile(acknowledged, 0.5)
   return { median: percentile(took, 0.5), p99: percentile(took, 0.99), acknowledged: half }

@@ -76,7 +76,7 @@ async function consumeAll(bench: Bench, data: Preloaded, mode: 'parse' | 'insert
   }
 }
 
-/** Far too slow to wait for its end: so many records as it does in the time of a load. */
+/** Far too slow to wait for its end: counts the records that it handles during one load. */
 async function oneByOne(bench: Bench, data: Preloaded): Promise<Sample> {
   const database = await bench.newDatabase()
   const ceiling = startCeiling(bench, 'eachMessage', {

@@ -20,13 +20,13 @@ export type Bench = {
   redis: WholeRedis
   /** The data set in topics of its own; made once for a run and a name. */
   data: (name: string, shape: () => Shape) => Promise<Preloaded>
-  /** Gives back the memory of a data set's count: a large one would make the bench itself stop to collect. */
+  /** Frees the count of a data set: with a large one the bench itself would pause for garbage collection. */
   forget: (...names: string[]) => void
   /** A new empty database; `drop` closes and deletes it. */
   newDatabase: () => Promise<Database>
-  /** Has Postgres write out what it owes, so that nobody pays for the one measured before. */
+  /** Runs a checkpoint, so that no contender pays for the one measured before it. */
   settleServers: () => Promise<void>
-  /** A number that no other call returns: groups, folders and databases are never used twice. */
+  /** A number that no other call returns, so that groups, folders and databases are never reused. */
   nextNumber: () => number
   log: (line: string) => void
   signal: AbortSignal
@@ -36,7 +36,7 @@ export type Bench = {
 export type Database = { url: string; db: Postgres; drop: () => Promise<void> }
 export type BenchWanted = Pick<Bench, 'options' | 'folder' | 'log' | 'signal'>
 
-/** Starts servers of its own, as durable as `npm start` has them, and connects to them. */
+/** Starts servers with the durability of `npm start`, and connects to them. */
 export async function openBench(wanted: BenchWanted): Promise<Bench> {
   const { folder, log, signal } = wanted
   const died = new AbortController()

@@ -6,7 +6,7 @@ import type { Sample } from './rounds.ts'
 const program = join(import.meta.dirname, 'loadProcess.ts')
 export const connections = 64
 
-/** `amount`: so many requests instead of a time. */
+/** `amount`: how many requests to send, instead of a duration. */
 export type Load = {
   url: string
   token?: string
@@ -17,7 +17,7 @@ export type Load = {
 
 /**
  * Puts a load on an address from a process of its own, over connections that stay open. Returns `rate` (requests/s),
- * `median` and `p99` (ms). An answer that is no 200 or that does not come is thrown.
+ * `median` and `p99` (ms). Throws if an answer is missing or is not a 200.
  */
 export async function putLoad(load: Load): Promise<Sample> {
   const run = promisify(execFile)(process.execPath, [program, JSON.stringify(load)])

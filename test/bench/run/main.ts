@@ -10,7 +10,7 @@ import type { Result, Row } from './row.ts'
 
 const log = (line: string) => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
 
-/** Runs the bench as the command line says and returns the exit code. */
+/** Runs the bench with command line arguments and returns the exit code. */
 export async function main(args: string[]): Promise<number> {
   let options: ReturnType<typeof readOptions>
   let wanted: Row[]
@@ -32,7 +32,7 @@ function rowsOf({ only }: Options): Row[] {
   return only.length === 0 ? rows : rows.filter(({ name }) => only.includes(name))
 }
 
-/** A row that fails takes no other with it, but the exit code is 1 then. */
+/** A row that fails does not stop the others, but makes the exit code 1. */
 async function measure(options: Options, wanted: Row[]): Promise<number> {
   const { signal, exitCode } = listenForInterruption()
   const folder = join(import.meta.dirname, '../../../.local/bench')

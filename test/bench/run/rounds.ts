@@ -11,8 +11,8 @@ export type Contenders = Record<string, () => Promise<Sample>>
 export type Samples<Names extends Contenders> = Record<keyof Names, Sample[]>
 
 /**
- * Measures all contenders in turn (A B A B), so many rounds as asked for, after one that warms up and does not count.
- * What gets slower or faster beside the bench meets all of them alike.
+ * Measures all contenders in turn (A B A B) for `rounds` rounds, after one warm-up round that does not count. If the
+ * machine gets slower or faster, that affects all of them alike.
  */
 export async function alternate<Names extends Contenders>(
   { options, log, signal }: Bench,
@@ -27,7 +27,7 @@ export async function alternate<Names extends Contenders>(
       signal.throwIfAborted()
       const sample = await measure()
       if (!Object.values(sample).every(Number.isFinite))
-        throw new Error(`${name} measured what is no number: ${JSON.stringify(sample)}`)
+        throw new Error(`${name} measured something that is not a number: ${JSON.stringify(sample)}`)
       const figures = Object.entries(sample).map(([what, value]) => `${what} ${value.toPrecision(4)}`)
       log(`${row}, ${round === 0 ? 'warm-up' : `round ${round}`}: ${name}: ${figures.join(', ')}`)
       if (round > 0) samples[name as keyof Names].push(sample)

@@ -14,7 +14,7 @@ test('contenders take turns; the first turn of each warms up and does not count'
   expect(samples).toEqual({ ours: [{ turn: 3 }, { turn: 5 }], theirs: [{ turn: 4 }, { turn: 6 }] })
 })
 
-test('a figure that is no number ends the row', async () => {
+test('a figure that is not a number ends the row', async () => {
   const broken = alternate(benchOf(1), 'row', { ours: async () => ({ p99: Number.NaN }) })
-  await expect(broken).rejects.toThrow('ours measured what is no number')
+  await expect(broken).rejects.toThrow('ours measured something that is not a number')
 })

@@ -9,7 +9,7 @@ const lookEveryMs = 20
 /** Where to ask for an event's answers, and with which token. */
 export type Asked = { addressOf: (eventId: string) => string; tokenOf: (eventId: string) => string }
 
-/** What a wait for right answers looks at beside them. */
+/** What waiting for right answers checks in addition. */
 export type Surroundings = {
   /** The moment up to which everything is counted and published (epoch milliseconds). */
   countedUpTo: () => Promise<number>

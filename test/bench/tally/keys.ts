@@ -7,7 +7,7 @@ const knownTimeoutMs = 60_000
 const lookEveryMs = 20
 
 /**
- * Makes a key with all scopes for each organization, as soon as the projector has told Postgres of it, as `tally keys
+ * Makes a key with all scopes for each organization, as soon as the projector has stored it in Postgres, as `tally keys
  * create` does. Returns the tokens by organization; throws when one is not known in a minute.
  */
 export async function makeKeys(

@@ -30,7 +30,7 @@ export function watchProgress(db: Postgres, { topicPrefix }: Preloaded): { stop:
   }
 }
 
-/** When so many records were applied, between two notes in a straight line; throws where the notes do not reach it. */
+/** When so many records were applied, interpolated between two samples; throws if the samples do not reach it. */
 export function momentOf(notes: Applied[], records: number): number {
   const after = notes.findIndex(note => note.records >= records)
   const [before, found] = [notes[after - 1], notes[after]]

@@ -72,7 +72,7 @@ async function start(
   const throwIfGone = () => {
     signal.throwIfAborted()
     const gone = [projector, query].find(service => service.hasEnded())
-    if (gone !== undefined) throw new Error(`${gone.name} ended by itself; see ${gone.logFile}`)
+    if (gone !== undefined) throw new Error(`${gone.name} ended unexpectedly; see ${gone.logFile}`)
   }
 
   const countedUpTo = () =>

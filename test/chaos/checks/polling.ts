@@ -14,7 +14,7 @@ export type Polling = {
 export type PollingParts = AskingParts & {
   queries: () => Polled[]
   targets: () => Target[]
-  /** The revision of an event in Postgres; undefined where it does not answer at once. */
+  /** The revision of an event in Postgres; undefined if Postgres does not answer at once. */
   revisionOf: (eventId: string) => Promise<number | undefined>
   /** An order that a process must know if it said this `asOf` (epoch milliseconds) of its event. */
   orderOf?: (eventId: string, asOfMs: number) => string | undefined
@@ -104,7 +104,7 @@ export function startPolling(parts: PollingParts): Polling {
   }
 }
 
-/** What `revisionOf` needs: the event's head, or undefined where Postgres is away or slow. */
+/** What `revisionOf` needs: the event's head, or undefined if Postgres is away or slow. */
 export async function revisionIn(db: Postgres, eventId: string): Promise<number | undefined> {
   const late = sleep(200, undefined, { ref: false })
   const head = db

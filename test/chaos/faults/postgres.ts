@@ -26,7 +26,7 @@ export const postgresFaults: Fault[] = [
       const before = deaths.length
       disk?.fill()
       await last(random, 2_000, 5_000).finally(() => disk?.free())
-      // Does nothing where it runs.
+      // Does nothing if it is running.
       await servers.part('postgres').start()
       for (const death of deaths.splice(before).filter(text => !text.startsWith('postgres ended by itself')))
         deaths.push(death)

@@ -3,7 +3,7 @@ import { type Fault, last } from '../run/fault.ts'
 import type { Service } from '../system/service.ts'
 import type { System } from '../system/system.ts'
 
-/** Longer than the session time-out of 10 s: its partitions are given to others while it stands still. */
+/** Longer than the session time-out of 10 s: its partitions are assigned to others while it is frozen. */
 const zombieMs = [11_000, 14_000] as const
 
 async function killOne(system: System, random: Random): Promise<void> {

@@ -5,7 +5,7 @@ import type { Random } from '../load/random.ts'
 import { type Fault, last } from '../run/fault.ts'
 import type { System } from '../system/system.ts'
 
-/** Where Redis appends what it is told, in its data folder. */
+/** The file in its data folder to which Redis appends all writes. */
 const file = 'appendonlydir'
 
 const folderOf = ({ dataFolder }: System) => join(dataFolder, 'redis', file)

@@ -13,7 +13,7 @@ import type { System } from '../system/system.ts'
 const saidTimeoutMs = 30_000
 const goOnTimeoutMs = 15_000
 
-/** Waits until `tally offsets` reports that a partition stands still, and why. */
+/** Waits until `tally offsets` reports that a partition is stalled, and why. */
 async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Promise<boolean> {
   for (const until = Date.now() + saidTimeoutMs; Date.now() < until; await sleep(200)) {
     const { stdout } = await runTally(['offsets', '--json'], env)

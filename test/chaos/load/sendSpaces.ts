@@ -14,7 +14,7 @@ type Spaces = {
 }
 
 /**
- * Sends a record of spaces from a process of its own. Compressing half a gigabyte takes seconds in which that process
+ * Sends a record of spaces from a separate process. Compressing half a gigabyte takes seconds in which that process
  * does nothing else, and Tally reaches its servers through links of the fault run's process.
  */
 export async function sendSpaces(spaces: Spaces): Promise<void> {

@@ -21,7 +21,7 @@ export type Fault = Pick<Rule, 'mayGoBack'> & {
   prepare?: (system: System) => Promise<void>
   /** Does the damage, waits, and takes it back: only what was killed is started again. */
   run: (system: System, random: Random, tools: FaultTools) => Promise<void>
-  /** False where this machine cannot do it. */
+  /** False if this machine cannot do it. */
   isPossible?: (system: System) => boolean | Promise<boolean>
   /** How long after it all answers must be right again; 120 s by default. */
   recoverTimeoutMs?: number

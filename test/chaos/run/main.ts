@@ -36,7 +36,7 @@ const options = {
 }
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
-/** Runs the fault tests as the command line says and returns the exit code. */
+/** Runs the fault tests with command line arguments and returns the exit code. */
 export async function main(args: string[]): Promise<number> {
   let values: Values
   try {

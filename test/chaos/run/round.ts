@@ -37,7 +37,7 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
   polling.allow({ answers: 'everything' })
 
   const lastMs = await feeding.pause()
-  // All compared events: those of the last set may lie in other shards than those of this one.
+  // All compared events: those of the last set may be in other shards.
   if ((await freshAfter(lastMs + 1, generations.latest)) === undefined)
     throw new Error(`after "${fault.name}" the records are not counted; see the logs in ${wanted.folder}`)
   run.pollCurrent()

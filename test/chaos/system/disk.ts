@@ -11,7 +11,7 @@ export type Disk = {
 
 const roomy = 'size=4g'
 
-/** Mounts one in memory at `folder`; undefined where that is not allowed (it takes root, and a kernel that lets it). */
+/** Mounts one in memory at `folder`; undefined if that is not possible (it needs root, and a kernel that allows it). */
 export function mountDisk(folder: string): Disk | undefined {
   mkdirSync(folder, { recursive: true })
   if (process.platform !== 'linux' || !mount('-t', 'tmpfs', '-o', roomy, 'tmpfs', folder)) return undefined

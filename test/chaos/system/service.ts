@@ -27,7 +27,7 @@ export type Service = {
   isFrozen: () => boolean
   /** Ends it on purpose and returns when it is gone. */
   end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
-  /** Whether somebody ended it on purpose. */
+  /** Whether the fault run ended it on purpose. */
   isUnwanted: () => boolean
 }
 

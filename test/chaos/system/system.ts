@@ -24,7 +24,7 @@ export type System = {
   links: Record<PartName, Link>
   /** The host names by which Tally's processes reach the links. */
   names: Names
-  /** Of Postgres alone; undefined where it cannot be mounted. */
+  /** A disk for Postgres alone; undefined if it cannot be mounted. */
   disk: Disk | undefined
   dataFolder: string
   /** Straight to the servers: what the tests themselves do must not meet the faults of the links. */
@@ -37,11 +37,11 @@ export type System = {
   startQuery: (env?: Record<string, string>) => Promise<Service>
   /** The environment of Tally's processes and commands. */
   env: Record<string, string>
-  /** Starts or ends (SIGTERM) projectors until there are so many. */
+  /** Starts or ends (SIGTERM) projectors until this many run. */
   scaleTo: (projectors: number) => Promise<void>
   /** A key of an organization with all scopes; waits until the organization is known. */
   key: (organizationId: string) => Promise<string>
-  /** Sentences about processes and servers that ended by themselves. */
+  /** Sentences about processes and servers that ended unexpectedly. */
   deaths: string[]
   stop: () => Promise<void>
 }
@@ -55,7 +55,7 @@ export type SystemWanted = {
   signal?: AbortSignal
 }
 
-/** Starts everything; what has been started is stopped again when something cannot be. */
+/** Starts everything. If something cannot be started, the rest is stopped again. */
 export async function startSystem(wanted: SystemWanted): Promise<System> {
   const { folder, log = () => {}, signal } = wanted
   const releases: (() => Promise<unknown> | unknown)[] = []
@@ -86,7 +86,7 @@ export async function startSystem(wanted: SystemWanted): Promise<System> {
       onDeath: message => deaths.push(message),
       ...(signal && { signal }),
     })
-    // Backwards: stop them, unmount, delete.
+    // Released in reverse: stop, unmount, delete.
     releases.push(servers.forget, () => disk?.remove(), servers.stop)
     const links = {
       kafka: await openLink(Number(servers.kafkaBrokers.split(':')[1]), { host: hostOf('kafka') }),

@@ -60,7 +60,7 @@ export async function openLogFixture(options: Options = {}) {
       const { status, body } = await tally.get(`${path}/analytics/kpis`, { token })
       return status === 200 ? body.data.totalOrders : 0
     },
-    /** A festival whose records lie in this partition. */
+    /** A festival whose records are in this partition. */
     async festivalIn(partition: number): Promise<Festival> {
       const festival = inPartition(partition)
       await tally.produce([festival.organization(), festival.event()])
