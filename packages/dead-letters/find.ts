@@ -4,7 +4,7 @@ import { type Letter, letterOf, sourceTopics } from './letter.ts'
 import { type LetterRead, readLetters } from './readLetters.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
-/** As readLetters, without the letters that were replayed (commands.md). */
+/** As readLetters, without the letters that were replayed. */
 export async function* readWaiting(
   deps: { kafka: KafkaConnection; db: Postgres },
   topicPrefix: string,

@@ -1,6 +1,6 @@
 import type { HeaderValue, RecordHeaders } from '@tally/kafka'
 
-/** The headers that the projector adds to a rejected record (messages.md, section 3). */
+/** The headers that the projector adds to a rejected record (docs/records.md, Dead letters). */
 export const added = {
   reason: 'tally.reason',
   topic: '__connect.errors.topic',
@@ -12,13 +12,13 @@ export const added = {
 /** Added if the value is left out because it is too large to read, or too large for the dead-letter topic. */
 export const addedForValue = { bytes: 'tally.value-bytes', sha256: 'tally.value-sha256' } as const
 
-/** The text of an added header: the last value of its name, since the record may have come with one of that name. */
+/** The text of an added header: the last value of its name, because the record may have had a header of that name. */
 export function headerText(headers: RecordHeaders, name: string): string | undefined {
   const last = Object.hasOwn(headers, name) ? valuesOf(headers[name]).at(-1) : undefined
   return last === undefined || last === null ? undefined : last.toString()
 }
 
-/** The headers as the rejected record had them: of each added name the last value is left out, any before it stay. */
+/** The headers as the rejected record had them: the last value of each added name is removed; earlier ones stay. */
 export function ownHeaders(headers: RecordHeaders): RecordHeaders {
   const ours = new Set<string>(Object.values(added))
   // Without a prototype, as they are read: a header may be called `__proto__`.

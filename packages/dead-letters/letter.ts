@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
 import { added, addedForValue, headerText, valuesOf } from './headers.ts'
 
-/** A rejected record as it lies in the dead-letter topic (messages.md, section 3). */
+/** A dead letter: a rejected record in the dead-letter topic (docs/records.md, Dead letters). */
 export type Letter = {
   /**
    * `<topic>-<partition>-<offset>` of the rejected record. A dead letter that was written twice because of a crash has
@@ -11,7 +11,7 @@ export type Letter = {
   id: string
   /** SHA-256 over its key, value and headers. */
   fingerprint: Buffer
-  /** Where the rejected record stood. */
+  /** Position of the rejected record. */
   source: { topic: string; partition: number; offset: number }
   reason: string
   /** Names the field that was wrong, never its value. */
@@ -32,7 +32,7 @@ export function sourceTopics({ organizations, events, orders, refunds }: TopicNa
 }
 
 /**
- * Reads a record of the dead-letter topic, or returns undefined for one that is not ours: without one of the added headers,
+ * Reads a record of the dead-letter topic, or returns undefined for one that Tally did not write: without one of the added headers,
  * or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header says).
  */
 export function letterOf(
@@ -86,7 +86,7 @@ function fingerprintOf({ key, value, headers }: Pick<KafkaRecord, 'key' | 'value
   return hash.digest()
 }
 
-/** Whether a text has the shape of a letter's id; no promise that there is such a letter. */
+/** Whether a text has the shape of a dead letter's id. Does not check that it exists. */
 export function isLetterId(text: string): boolean {
   return /^[a-zA-Z0-9._-]{1,249}-(0|[1-9]\d{0,9})-(0|[1-9]\d{0,15})$/.test(text)
 }

@@ -9,7 +9,7 @@ const sources = sourceTopics(topicNames('tally'))
 const letter = (over: Parameters<typeof letterRecord>[1] = {}) =>
   letterOf(letterRecord('tally.orders', over), sources)
 
-test('a letter has the id of the record that was rejected', () => {
+test('a dead letter has the id of the rejected record', () => {
   expect(letter({ partition: 3, offset: 1204 })).toMatchObject({
     id: 'tally.orders-3-1204',
     source: { topic: 'tally.orders', partition: 3, offset: 1204 },
@@ -18,7 +18,7 @@ test('a letter has the id of the record that was rejected', () => {
   })
 })
 
-test('of headers that the record had under our names the last one is ours, the others are the record’s', () => {
+test('if the record had headers of our names, the last value is ours and the others are the record’s', () => {
   const headers = { 'tally.reason': ['mine', 'mine too'], '__connect.errors.offset': '7', other: ['a', 'b'] }
   const found = letter({ headers })
   expect(found).toMatchObject({ id: 'tally.orders-0-0', reason: 'schema' })
@@ -31,14 +31,14 @@ test('of headers that the record had under our names the last one is ours, the o
   )
 })
 
-test('headers with names that objects have are headers like others', () => {
+test('headers named like properties of objects are ordinary headers', () => {
   const headers = Object.assign(Object.create(null), { constructor: 'c' })
   Object.defineProperty(headers, '__proto__', { value: Buffer.from('p'), enumerable: true })
   const own = ownHeaders(letter({ headers })?.headers ?? {})
   expect(Object.keys(own)).toEqual(['constructor', '__proto__'])
 })
 
-test('a record without one of the added headers, or of another topic, is no letter', () => {
+test('a record without one of the added headers, or of another topic, is not a dead letter', () => {
   for (const name of [
     'tally.reason',
     ...['topic', 'partition', 'offset', 'exception.message'].map(of => `__connect.errors.${of}`),

@@ -3,15 +3,15 @@ import { formatTimestamp } from '@tally/contract'
 import { valuesOf } from './headers.ts'
 import type { Letter } from './letter.ts'
 
-/** Bytes as text under `name`, or null there and in base64 beside it where they are no UTF-8. */
+/** Bytes as text under `name`, or null there and base64 in `…Base64` if they are not UTF-8. */
 type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
 
-/** A letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold anything. */
+/** A dead letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold anything. */
 export function printLetter({ id, reason, message, key, atMs }: Omit<Letter, 'value' | 'headers'>) {
   return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
 }
 
-/** All of a letter, as `tally dead-letters show` prints it; headers in their order, a repeated one as often as it came. */
+/** All of a dead letter, as `tally dead-letters show` prints it; headers in order, with repeated ones. */
 export function printWhole(letter: Letter) {
   const headers = Object.entries(letter.headers).flatMap(([name, values]) =>
     valuesOf(values).map(value => ({ name, ...printBytes('value', value) })),

@@ -14,8 +14,8 @@ export type LetterRead = {
 }
 
 /**
- * Reads the dead letters that are there by now, piece by piece, so that a topic of any size fits in memory: between two
- * pieces only the identities of the last dead letters are kept. Throws if the topic is missing or Kafka does not answer.
+ * Reads the dead letters that exist now, piece by piece, so that a topic of any size fits in memory: between two pieces
+ * only the identities of the last dead letters are kept. Throws if the topic is missing or Kafka does not answer.
  */
 export async function* readLetters(
   kafka: KafkaConnection,
@@ -37,7 +37,7 @@ export async function* readLetters(
 /** A crash writes dead letters twice within this many of each other; both generations take 70 MB at most. */
 const remembered = 250_000
 
-/** Tells a text that came before from a new one, if fewer than `remembered` others came in between. */
+/** Recognizes a text it has seen before, if fewer than `remembered` others came in between. */
 function openSeen() {
   let young = new Set<string>()
   let old = new Set<string>()

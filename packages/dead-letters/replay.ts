@@ -15,13 +15,13 @@ export type ReplayDeps = {
   topicPrefix: string
 }
 
-/** Letters of one transaction: few enough that it ends within a second. */
+/** Dead letters per transaction: few enough that it ends within a second. */
 const together = 1_000
 /** How many dead letters that cannot be replayed are reported one by one. */
 const refusedShown = 100
 
 /**
- * Sends every dead letter that exists now and was not replayed yet to its topic again, once (commands.md). `onProgress`
+ * Sends every dead letter that exists now and was not replayed yet to its topic again, once. `onProgress`
  * gets how many were sent so far and how much of the topic is read, 0 to 1. Returns how many were sent, how many could
  * not be (with the first of them), and how many records of the topic Tally did not write.
  */
@@ -41,19 +41,19 @@ export async function replayAll(
   return all
 }
 
-/** What became of each id that was asked for. */
+/** The outcome of each requested id. */
 export type Replayed = {
   sent: string[]
-  /** Were replayed before: nothing was sent. */
+  /** Replayed before: nothing was sent. */
   before: string[]
   /** Cannot be replayed: nothing was sent. */
   refused: Refused[]
-  /** There are no such letters. */
+  /** No dead letter has this id. */
   unknown: string[]
 }
 
 /**
- * Sends the dead letters with these ids to their topics again, once (commands.md). Reads the whole topic: if a topic
+ * Sends the dead letters with these ids to their topics again, once. Reads the whole topic: if a topic
  * was created again, another dead letter may have the same id.
  */
 export async function replayLetters(deps: ReplayDeps, ids: string[]): Promise<Replayed> {

@@ -26,14 +26,13 @@ where letter_id = any(${letters.map(({ id }) => id)}::text[]) and sent_at is not
 const unknown = Buffer.alloc(0)
 
 /**
- * Has `send` send the dead letters that were not sent again yet, and stores them as sent; returns their identities.
- * Another replay at the same time waits for this one and then leaves them out: the locks are taken in one order. After a
- * crash at each step:
+ * Calls `send` with the dead letters that were not replayed yet, and stores them as sent; returns their identities. A
+ * concurrent replay waits for this one and then skips them: locks are taken in one order. After a crash at each step:
  *
- * 1. the letters stand there with their start: nothing was sent, they are listed and replayed as before.
- * 2. lock, send: some or all were sent and will be sent once more. What was a good record by then changes nothing the
- *    second time (messages.md, section 2).
- * 3. commit: they are listed no more.
+ * 1. insert their rows: nothing was sent; they are listed and replayed as before.
+ * 2. lock, send: some or all were sent and will be sent again. A record that was good changes nothing the
+ *    second time (docs/records.md, Which record wins).
+ * 3. commit: they are no longer listed.
  */
 export async function sendUnsent(
   db: Postgres,

@@ -14,16 +14,16 @@ export type RejectedAt = { offset: number; rejected: Rejected }
 
 export type DeadLetters = {
   /**
-   * Sends the dead letters of a batch's rejected records; resolves when Kafka has them. A batch that is tried again, because
-   * Postgres did not take it, sends none a second time.
+   * Sends the dead letters of a batch's rejected records; resolves when Kafka has them. A batch that is retried because
+   * Postgres failed sends none a second time.
    */
   send(batch: RecordBatch, rejected: RejectedAt[]): Promise<void>
-  /** What lies before `next` is committed: nobody will try it again. */
+  /** Forgets what lies before `next`: it is committed, so it is never retried. */
   committed(of: TopicPartition, next: number): void
 }
 
 export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string): DeadLetters {
-  /** Of what is not committed yet the letters that Kafka has, or that are on their way: by partition, by offset. */
+  /** Dead letters already sent, or being sent, for uncommitted offsets; by partition and offset. */
   const sent = new Map<string, Map<number, Promise<void>>>()
   return {
     async send(batch, rejected) {
@@ -57,7 +57,7 @@ type Rejection = { source: string; partition: number; record: KafkaRecord; rejec
 
 /**
  * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected under
- * the names that Kafka Connect's tools know (messages.md section 3). If the value is left out, headers hold its size
+ * the names that Kafka Connect's tools know (docs/records.md, Dead letters). If the value is left out, headers hold its size
  * and SHA-256.
  */
 function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
@@ -97,7 +97,7 @@ function smaller(letter: OutgoingRecord): OutgoingRecord | undefined {
   return isLeast ? undefined : { ...letter, key: null, headers: Object.fromEntries(ours) }
 }
 
-/** A header that came in under one of our names stays, before ours: what came is untouched, the last one is true. */
+/** If the record already has a header of one of our names, ours follows it: the record's own stay, and the last one counts. */
 function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
   return Object.fromEntries(
     Object.entries(added).map(([name, value]) => {

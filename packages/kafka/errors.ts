@@ -1,6 +1,6 @@
 import { FatalError } from '@tally/runtime'
 
-/** A topic that must be there is not. */
+/** A required topic does not exist. */
 export class TopicMissingError extends FatalError {
   override readonly name = 'TopicMissingError'
   constructor(topics: string[]) {
@@ -9,7 +9,7 @@ export class TopicMissingError extends FatalError {
   }
 }
 
-/** Topics whose partition counts do not fit (messages.md, section 1). */
+/** Topics whose partition counts do not fit (docs/records.md, Topics). */
 export class PartitionCountError extends FatalError {
   override readonly name = 'PartitionCountError'
 }
@@ -20,7 +20,7 @@ export class OffsetOutOfLogError extends FatalError {
   constructor(topic: string, partition: number, wanted: number, log: { start: number; end: number }) {
     const why =
       wanted > log.end
-        ? 'was the topic made anew, or does KAFKA_BROKERS name another cluster?'
+        ? 'was the topic created again, or does KAFKA_BROKERS name another cluster?'
         : 'records that were not read yet have been deleted (retention?).'
     super(
       `${topic}-${partition} is to be read from offset ${wanted}, but holds ${log.start} to ${log.end}: ${why} ` +
@@ -67,7 +67,7 @@ export function isTooLarge(error: unknown): boolean {
   return hasType(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')
 }
 
-/** Kafka refused records for their time: this host's clock is more than an hour ahead (message.timestamp.after.max.ms). */
+/** Whether Kafka refused records because of their timestamp: this host's clock is more than an hour ahead (message.timestamp.after.max.ms). */
 export function isWrongTime(error: unknown): boolean {
   return hasType(error, 'INVALID_TIMESTAMP')
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@tally/runtime'
 
-/** How to reach Kafka (commands.md, settings KAFKA_*). */
+/** How to reach Kafka (docs/operations.md, Settings). */
 export type KafkaSettings = {
   brokers: string[]
   ssl: boolean
@@ -13,7 +13,7 @@ export type HeaderValue = Buffer | string | null
 /** Headers by key; a key that a record carries several times has its values as a list, in their order. */
 export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 
-/** The largest value that is handed on (faults.md, Records). */
+/** The largest value that is passed on (docs/reliability.md, Records). */
 export const maxValueBytes = 8 * 1024 * 1024
 
 /** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 if it has none) are safe integers. */
@@ -34,12 +34,12 @@ export type OutgoingRecord = {
   value: Buffer | string | null
   headers?: RecordHeaders
   partition?: number
-  /** A time to send it with if Kafka refuses this host's clock, which may be wrong: one that Kafka took before. */
+  /** Timestamp to use if Kafka refuses that of this host's clock: one that Kafka accepted before. */
   acceptedMs?: number
 }
 
 /**
- * What one read of one partition brought. Every record of [from, next) is in `records` or does not exist for a reader
+ * The result of one read of one partition. Every record of [from, next) is in `records` or does not exist for a reader
  * (compacted away, a control record, of an aborted transaction); so `records` may be empty.
  */
 export type RecordBatch = {
@@ -72,21 +72,21 @@ export type ConsumeOptions = {
   topics: string[]
   /**
    * Works on a batch and returns the offset to read on from: normally `batch.next`; any other offset is sought. A throw
-   * means "try again": the partition rests (100 ms up to 5 s) and is read again from `batch.from`, the others go on.
+   * means "try again": the partition is paused (100 ms up to 5 s) and read again from `batch.from`; the others go on.
    */
   onBatch(batch: RecordBatch, control: BatchControl): Promise<number>
   /**
    * Called after each join with all partitions that are now assigned. May return where to begin (the offsets in
-   * Postgres); no batch is handed out before. A throw is tried again with the same back-off.
+   * Postgres); no batch is passed on before. If it throws, it is called again with the same back-off.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a callback that returns nothing is welcome
+  // biome-ignore lint/suspicious/noConfusingVoidType: a callback may return nothing
   onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | void>
   /**
    * Called if the log of an assigned partition does not hold the next offset to read. The partition is held; the others
    * go on. Without this callback the consumer crashes (OffsetOutOfLogError).
    */
   onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
-  /** What can never heal (authorization, unsupported version, topic gone, offset outside the log): the process exits. */
+  /** Called with an error that can never heal: authorization, unsupported version, topic gone, offset outside the log. */
   onCrash(error: Error): void
   maxBytesPerPartition?: number
   maxBytes?: number
@@ -95,14 +95,14 @@ export type ConsumeOptions = {
   heartbeatIntervalMs?: number
   rebalanceTimeoutMs?: number
   metadataMaxAgeMs?: number
-  /** Partitions worked on at the same time. */
+  /** Number of partitions processed at the same time. */
   concurrency?: number
 }
 
 export type ConsumerState = {
   /** In the group, and not in the middle of a rebalance. */
   joined: boolean
-  /** Milliseconds since the broker last answered a fetch (or a heartbeat, where no partition is assigned). */
+  /** Milliseconds since the broker last answered a fetch (or a heartbeat, if no partition is assigned). */
   lastFetchMs: number
   /** The last error of Kafka or of a batch that has not succeeded since. */
   lastError?: Error
@@ -121,14 +121,14 @@ export type Consumer = {
    */
   hold(topic: string, partition: number): void
   resume(topic: string, partition: number): void
-  /** Finishes the batches in work (at most 8 s), commits, leaves the group. */
+  /** Finishes the batches in progress (at most 8 s), commits, leaves the group. */
   stop(): Promise<void>
 }
 
 export type Producer = {
   /**
-   * Sends records in their order, many a request. Resolves when all in-sync replicas have all of them; rejects with
-   * KafkaSendError, and then those before the request that failed are there. Records that the broker refuses for their
+   * Sends records in order, many per request. Resolves when all in-sync replicas have all of them; rejects with
+   * KafkaSendError; the records before the failed request are in Kafka. Records that the broker refuses for their
    * size are sent one by one; for one that is refused alone, `smaller` returns what to send instead, or undefined.
    */
   send(

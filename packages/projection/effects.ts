@@ -11,7 +11,7 @@ export type EventEffect = {
   event: boolean
 }
 
-/** What applying the records of one batch did; `revision` is undefined where nothing changed. */
+/** What applying the records of one batch did; `revision` is undefined if nothing changed. */
 export type Effects = {
   revision: number | undefined
   /** The partition's revision before the batch: what it published ends there or has a gap. */
@@ -34,5 +34,5 @@ export function noEffects(): Effects {
   }
 }
 
-/** A good record of a batch with the offset it stands at. */
+/** A good record of a batch with its offset. */
 export type Placed<Value> = { offset: number; value: Value }

@@ -55,7 +55,7 @@ export const internal: Rejected = {
   message: 'Tally failed to process this record. The projector has logged the error.',
 }
 
-/** An error's message may quote the record: only its name, its code and where it came from are logged. */
+/** An error's message may quote the record: only its name, code and stack frames are logged. */
 export function logInternal(logger: Logger, at: RecordPlace, error: unknown): void {
   const {
     name,

@@ -36,7 +36,7 @@ export type ProjectorDeps = {
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
 /**
- * Projects one batch of one partition, exactly once (design.md, invariants 1 to 3). After a crash at each step:
+ * Projects one batch of one partition, exactly once (docs/architecture.md, invariants 1 to 3). After a crash at each step:
  *
  * 1. judge: nothing has happened; the batch is read again.
  * 2. fence: lock the partition's offset. Records below it are applied already and skipped; a batch that begins
@@ -44,8 +44,8 @@ export type Projected = { next: number; effects: Effects | undefined; isForeign?
  *    offset no longer fits. Crash: the transaction is rolled back, the batch is read again.
  * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
  * 4. dead letters, on their way while the good records are applied, and with Kafka before the commit, so that none is
- *    ever lost. Crash: the batch is read again and they are sent once more, which readers of that topic tell by the
- *    offset they carry.
+ *    ever lost. Crash: the batch is read again and they are sent again; readers of that topic recognize them by
+ *    their offset.
  * 5. make sure that the batch is of the log that was read before (a topic may have been deleted and created again since),
  *    store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one
  *    revision behind; the next owner of the partition sees that and publishes them (publisher.ts).

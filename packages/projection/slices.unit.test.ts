@@ -23,7 +23,7 @@ const cut = (batch: RecordBatch, records: number, bytes?: number) =>
     offsets: records.map(({ offset }) => offset),
   }))
 
-test('the pieces of a batch follow each other without a gap, also where offsets are missing', () => {
+test('the pieces of a batch follow each other without a gap, even if offsets are missing', () => {
   expect(cut(batchOf([3, 4, 7, 9, 10], 2, 12), 2)).toEqual([
     { from: 2, next: 7, offsets: [3, 4] },
     { from: 7, next: 10, offsets: [7, 9] },

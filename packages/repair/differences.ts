@@ -1,8 +1,8 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 
 /**
- * One figure that is not what counting again gives. `what` names it; `found` is what stands there, `counted` what
- * should; null where there is nothing.
+ * One figure that is not what counting again gives. `what` names it; `found` is the stored value, `counted` the right
+ * one; null if there is none.
  */
 export type Difference = ({ event: EventId } | { organization: OrganizationId }) & {
   where: 'postgres' | 'redis'
@@ -11,5 +11,5 @@ export type Difference = ({ event: EventId } | { organization: OrganizationId })
   counted: unknown
 }
 
-/** A difference before it is said whose it is. */
+/** A difference without its event or organization. */
 export type Finding = Pick<Difference, 'where' | 'what' | 'found' | 'counted'>

@@ -2,12 +2,12 @@ import { Presets, SingleBar } from 'cli-progress'
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean }
 
-/** Where a command shows how far it is; `close` takes the bar away. */
+/** Shows the progress of a command; `close` removes the bar. */
 export type Progress = { show: (done: number, all: number) => void; close: () => void }
 
 const lineEveryMs = 10_000
 
-/** A bar where `output` (stderr) is a terminal, else a line every 10 s. `unit` is what is counted: `events`. */
+/** A bar if `output` (stderr) is a terminal, otherwise a line every 10 s. `unit` is what is counted: `events`. */
 export function openProgress(output: Output, { name, unit }: { name: string; unit: string }): Progress {
   return output.isTTY === true ? bar(output, name, unit) : lines(output, name, unit)
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '@tally/runtime'
 
-/** The metrics that a projector keeps; what each says is in the list of packages/runtime. */
+/** The metrics of a projector; packages/runtime describes each. */
 export function projectorMetrics(metrics: Metrics) {
   return {
     records: metrics.counter('tally_projector_records_total', ['topic', 'outcome']),

@@ -32,9 +32,9 @@ import { openRefusals } from './watch/refusals.ts'
 import { openWalk } from './watch/walk.ts'
 import { type Watch, watch } from './watch/watch.ts'
 
-/** Batches of different partitions in work at once: while one waits for Postgres, another is decoded. */
+/** Batches of different partitions processed at the same time: while one waits for Postgres, another is decoded. */
 const concurrency = 4
-/** What may hang on Kafka or Postgres, and is only begun again elsewhere, does not hold up leaving the group. */
+/** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
 const hangsMs = 500
 
 /**
@@ -99,7 +99,7 @@ export async function startProjector(
     redis,
     keys,
     organizationsTopic: names.organizations,
-    // Its watermarks are dropped: they are told again at once.
+    // Its watermarks were dropped: raise them again at once.
     onNewEpoch: () => watching?.soon(),
     onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
   })

@@ -4,7 +4,7 @@ import { isAvoided } from '../patches/silence.ts'
 import type { KafkaSettings } from '../types.ts'
 import { kafkajs } from './kafkajs.ts'
 
-/** kafkajs's retries inside one call; what outlasts them is tried again by the one who calls. */
+/** kafkajs's retries inside one call; the caller retries what outlasts them. */
 export const retryPolicy = {
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -13,7 +13,7 @@ export const retryPolicy = {
   multiplier: 2,
 }
 
-/** An answer takes longer than this only where the broker hangs; JoinGroup and Fetch have longer limits of their own. */
+/** An answer takes longer than this only if the broker hangs; JoinGroup and Fetch have longer limits of their own. */
 export const requestTimeoutMs = 15_000
 
 export function openClient(settings: KafkaSettings, clientId: string, logger: Logger): Kafka {
@@ -32,15 +32,15 @@ export function openClient(settings: KafkaSettings, clientId: string, logger: Lo
   })
 }
 
-/** kafkajs takes one broker after the other from this list until one answers. */
+/** kafkajs tries the brokers of this list one after the other until one answers. */
 const answeringFirst = (brokers: string[]): string[] => [
   ...brokers.filter(broker => !isAvoided(broker)),
   ...brokers.filter(isAvoided),
 ]
 
 /**
- * Writes kafkajs's log to ours, far quieter: what it calls an error is mostly a rebalance, a broker that moved or one more
- * try to connect, and heals; what does not heal comes as a thrown error and is logged where it is caught.
+ * Writes kafkajs's log to ours at lower levels: what it calls an error is mostly a rebalance, a leader that moved or
+ * another attempt to connect, and heals. What does not heal is thrown, and logged where it is caught.
  */
 function logTo(logger: Logger): logCreator {
   return () =>
@@ -53,7 +53,7 @@ function logTo(logger: Logger): logCreator {
     }
 }
 
-/** One admin client that is opened when it is first asked for, and opened anew after an error. */
+/** One admin client that is opened when first used, and replaced after an error. */
 export type SharedAdmin = { use<T>(work: (admin: Admin) => Promise<T>): Promise<T>; close(): Promise<void> }
 
 export function sharedAdmin(kafka: Kafka): SharedAdmin {
@@ -79,7 +79,7 @@ export function sharedAdmin(kafka: Kafka): SharedAdmin {
     }
   }
   return {
-    // kafkajs's admin does not try again when a connection is lost or a leader has moved: once more, with a fresh one.
+    // kafkajs's admin does not retry when a connection is lost or a leader has moved: try once more with a fresh client.
     use: work => once(work).catch(() => once(work)),
     close: drop,
   }

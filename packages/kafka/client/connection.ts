@@ -4,10 +4,10 @@ import { settled } from './backoff.ts'
 import { openClient, type SharedAdmin, sharedAdmin } from './client.ts'
 import { type SharedCluster, sharedCluster } from './cluster.ts'
 
-/** A way to Kafka, shared by all that a process reads and writes. Close it last. */
+/** A connection to Kafka, shared by all consumers and producers of a process. Close it last. */
 export type KafkaConnection = {
   readonly clientId: string
-  /** Closes what topics and offsets were asked with; consumers and producers close themselves. */
+  /** Closes the admin clients; consumers and producers are closed separately. */
   close(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger
 const insides = new WeakMap<KafkaConnection, Inside>()
 
 /**
- * Makes a connection from the settings KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_* (commands.md). Nothing is sent yet: a
+ * Makes a connection from the settings KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_*. Nothing is sent yet: a
  * broker that is down shows when it is first needed.
  */
 export function connectKafka(settings: KafkaSettings, { clientId, logger }: ConnectOptions): KafkaConnection {
@@ -34,7 +34,7 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   return connection
 }
 
-/** What this package alone sees of a connection: kafkajs stays behind it. */
+/** What only this package sees of a connection, so that kafkajs stays hidden. */
 export function inside(connection: KafkaConnection): Inside {
   const found = insides.get(connection)
   if (!found) throw new Error('a Kafka connection comes from connectKafka')

@@ -1,11 +1,11 @@
 import { causesOf } from '@tally/runtime'
 
-/** What kafkajs says of an error, as far as it matters here. */
+/** The fields of kafkajs's errors that are used here. */
 type KafkaError = Error & { type?: string; cause?: unknown }
 
 export type OutOfRange = { topic: string; partition: number; wantedOffset: number }
 
-/** Answers that mean: the group moves on without this member's generation; it has to join again. */
+/** Errors that mean that the group continues without this member's generation: it has to join again. */
 const rejoinTypes = new Set([
   'REBALANCE_IN_PROGRESS',
   'NOT_COORDINATOR_FOR_GROUP',
@@ -17,7 +17,7 @@ export function meansRejoin(error: unknown): boolean {
   return causes(error).some(({ type }) => type !== undefined && rejoinTypes.has(type))
 }
 
-/** True when the broker knows no such topic; right after its start it may say so of any, for a moment. */
+/** Whether the broker does not know the topic; right after its start it may briefly know none. */
 export function isUnknownTopic(error: unknown): boolean {
   return causes(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
 }

@@ -13,16 +13,16 @@ import { patchBrokerPool, patchSilence } from '../patches/silence.ts'
 const require = createRequire(import.meta.url)
 
 /**
- * The only door to kafkajs. The library is no longer maintained, so what is wrong in 2.2.4 is put right here at run time;
+ * The only import of kafkajs. The library is no longer maintained, so faults of 2.2.4 are patched here at run time.
  * package.json names that exact version, and each patch has a test that fails without it. `patches/` says why for each.
  *
- * Modules whose whole export is replaced must be replaced before the rest of kafkajs asks for them: nobody else may
- * import kafkajs first.
+ * Modules whose whole export is replaced must be replaced before the rest of kafkajs requires them, so no other
+ * module may import kafkajs first.
  */
 function loadPatched(): typeof import('kafkajs') {
   replaceModule('protocol/requests/fetch/v4/decodeMessages.js', () => keepBytes)
   replaceModule('consumer/batch.js', () => FetchedBatch)
-  replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch does it
+  replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch encodes it
   replaceModule('protocol/recordBatch/v0/index.js', () => ({
     MAGIC_BYTE: magicByte,
     RecordBatch: encodeBatch(compress),

@@ -2,8 +2,8 @@ import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { Broker, Cluster, SharedCluster } from './cluster.ts'
 
 /**
- * How long one broker may take: an answer usually takes a few ms, and whoever asks (`asOf` of all partitions, a batch
- * before its commit, an assignment) waits for the slowest broker.
+ * Time limit for one broker: an answer usually takes a few ms, and the caller (`asOf` of all partitions, a batch before
+ * its commit, an assignment) waits for the slowest broker.
  */
 const answerMs = 2_000
 

@@ -26,7 +26,7 @@ export function newGroupConsumer(
     maxWaitTimeInMs: tuning.maxWaitTimeMs,
     minBytes: 1,
     allowAutoTopicCreation: false,
-    // Starting again is done in consumer.ts, with its own back-off and without an end to the tries.
+    // consumer.ts restarts it, with its own back-off and without a limit.
     retry: { ...retryPolicy, restartOnFailure: async () => false },
   })
 }

@@ -1,5 +1,5 @@
 import { OffsetTable } from '../log/offsetTable.ts'
-import type { Assignment } from '../types.ts'
+import type { Assignment, ConsumerState } from '../types.ts'
 
 export type Tuning = {
   maxBytesPerPartition: number
@@ -12,7 +12,7 @@ export type Tuning = {
   concurrency: number
 }
 
-/** What outlives one kafkajs consumer: where each partition stands, and what went wrong with it. */
+/** State that outlives one kafkajs consumer: the position and the errors of each partition. */
 export type Memory = {
   /** Where this process wants to read on: set by results of onBatch and onAssigned, never by Kafka's group. */
   positions: OffsetTable<number>
@@ -39,5 +39,19 @@ export function newMemory(): Memory {
     assignment: new Map(),
     joined: false,
     lastAnswerAt: Date.now(),
+  }
+}
+
+export function stateOf(memory: Memory): ConsumerState {
+  const batchErrors = memory.batchErrors
+    .entries()
+    .map(([topic, partition, error]) => ({ topic, partition, error }))
+  const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
+  return {
+    joined: memory.joined,
+    lastFetchMs: Date.now() - memory.lastAnswerAt,
+    assignment: memory.assignment,
+    batchErrors,
+    ...(lastError && { lastError }),
   }
 }

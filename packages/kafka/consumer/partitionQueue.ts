@@ -1,49 +1,50 @@
 /**
- * Works of several partitions: one after the other within a partition, at most `limit` at once in all. `begin` resolves as soon as
- * the work has begun, so that whoever brings works brings the next one meanwhile.
+ * Work on several partitions: one piece at a time per partition, at most `limit` pieces at a time in all. `begin`
+ * resolves as soon as its work has begun, so that the caller can bring the next piece meanwhile.
  */
-export type Lanes = {
+export type PartitionQueues = {
   /** `work` never rejects. */
-  begin(lane: string, work: () => Promise<void>): Promise<void>
-  /** Whether work of this lane is running. */
-  isBusy(lane: string): boolean
-  /** How many works have begun or wait to begin. */
+  begin(partition: string, work: () => Promise<void>): Promise<void>
+  /** Whether work on this partition is in progress. */
+  isBusy(partition: string): boolean
+  /** How many pieces of work are in progress or queued. */
   count(): number
   /** Resolves when none is left. */
   idle(): Promise<void>
 }
 
-export function openLanes(limit: number): Lanes {
+export function openPartitionQueues(limit: number): PartitionQueues {
   const busy = new Set<string>()
-  const waiting: { lane: string; run: () => void }[] = []
-  let nobody = Promise.withResolvers<void>()
+  const queued: { partition: string; run: () => void }[] = []
+  let idle = Promise.withResolvers<void>()
 
-  const isIdle = (): boolean => busy.size === 0 && waiting.length === 0
-  const nextIndex = (): number => (busy.size < limit ? waiting.findIndex(({ lane }) => !busy.has(lane)) : -1)
+  const isIdle = (): boolean => busy.size === 0 && queued.length === 0
+  const nextIndex = (): number =>
+    busy.size < limit ? queued.findIndex(({ partition }) => !busy.has(partition)) : -1
 
   const next = (): void => {
-    for (let index = nextIndex(); index >= 0; index = nextIndex()) waiting.splice(index, 1)[0]?.run()
-    if (isIdle()) nobody.resolve()
+    for (let index = nextIndex(); index >= 0; index = nextIndex()) queued.splice(index, 1)[0]?.run()
+    if (isIdle()) idle.resolve()
   }
 
   return {
-    begin(lane, work) {
-      if (isIdle()) nobody = Promise.withResolvers()
+    begin(partition, work) {
+      if (isIdle()) idle = Promise.withResolvers()
       const { promise, resolve } = Promise.withResolvers<void>()
       const run = () => {
-        busy.add(lane)
+        busy.add(partition)
         resolve()
         void work().finally(() => {
-          busy.delete(lane)
+          busy.delete(partition)
           next()
         })
       }
-      waiting.push({ lane, run })
+      queued.push({ partition, run })
       next()
       return promise
     },
-    isBusy: lane => busy.has(lane),
-    count: () => busy.size + waiting.length,
-    idle: () => (isIdle() ? Promise.resolve() : nobody.promise),
+    isBusy: partition => busy.has(partition),
+    count: () => busy.size + queued.length,
+    idle: () => (isIdle() ? Promise.resolve() : idle.promise),
   }
 }

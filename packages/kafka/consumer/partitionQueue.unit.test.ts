@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { openLanes } from './partitionQueue.ts'
+import { openPartitionQueues } from './partitionQueue.ts'
 
-/** Lanes, and works of them that end when they are told to. */
+/** Queues, and work that ends when `end` is called. */
 function given(limit: number) {
-  const lanes = openLanes(limit)
+  const queues = openPartitionQueues(limit)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const begin = (name: string) =>
-    lanes.begin(name[0] as string, () => {
+    queues.begin(name[0] as string, () => {
       begun.push(name)
       const { promise, resolve } = Promise.withResolvers<void>()
       ends.set(name, resolve)
@@ -17,20 +17,20 @@ function given(limit: number) {
     ends.get(name)?.()
     await new Promise(setImmediate)
   }
-  return { lanes, begun, begin, end }
+  return { queues, begun, begin, end }
 }
 
 const isOver = (promise: Promise<void>) =>
   Promise.race([promise.then(() => true), new Promise(resolve => setImmediate(resolve, false))])
 
-test('who brings a work goes on as soon as it has begun', async () => {
-  const { begun, begin, lanes } = given(2)
+test('begin resolves as soon as the work has begun', async () => {
+  const { begun, begin, queues } = given(2)
   await begin('a1')
   expect(begun).toEqual(['a1'])
-  expect(lanes.count()).toBe(1)
+  expect(queues.count()).toBe(1)
 })
 
-test('the works of a lane follow each other, those of others do not wait for them', async () => {
+test('work on one partition is done one after the other, and other partitions do not wait for it', async () => {
   const { begun, begin, end } = given(2)
   await begin('a1')
   const second = begin('a2')
@@ -41,7 +41,7 @@ test('the works of a lane follow each other, those of others do not wait for the
   expect(begun).toEqual(['a1', 'b1', 'a2'])
 })
 
-test('no more than the limit are under way, and the one that waits longest is next', async () => {
+test('at most `limit` pieces of work are in progress, and the one that waits longest is next', async () => {
   const { begun, begin, end } = given(2)
   await begin('a1')
   await begin('b1')
@@ -53,18 +53,18 @@ test('no more than the limit are under way, and the one that waits longest is ne
   expect(begun).toEqual(['a1', 'b1', 'c1'])
 })
 
-test('all is idle when nothing is under way and nothing waits, again and again', async () => {
-  const { begin, end, lanes } = given(1)
-  await lanes.idle()
+test('idle resolves when nothing is in progress or queued, again and again', async () => {
+  const { begin, end, queues } = given(1)
+  await queues.idle()
   for (const round of ['1', '2']) {
     await begin(`a${round}`)
     const waits = begin(`b${round}`)
-    const idle = lanes.idle()
+    const idle = queues.idle()
     await end(`a${round}`)
     await waits
     expect(await isOver(idle)).toBe(false)
     await end(`b${round}`)
     await idle
-    expect(lanes.count()).toBe(0)
+    expect(queues.count()).toBe(0)
   }
 })

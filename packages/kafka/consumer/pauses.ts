@@ -1,8 +1,8 @@
 import type { Consumer } from 'kafkajs'
 import { OffsetTable } from '../log/offsetTable.ts'
 
-/** `held`: until its owner resumes it; `resting`: after a failed batch; `queued`: a fetched batch waits for the one in work. */
-export type PauseReason = 'held' | 'resting' | 'queued'
+/** `held`: until the caller resumes it; `retrying`: a batch has failed; `queued`: a fetched batch waits for the one in progress. */
+export type PauseReason = 'held' | 'retrying' | 'queued'
 
 export type Pauses = {
   add(topic: string, partition: number, reason: PauseReason): void

@@ -7,7 +7,7 @@ import type { ConsumeOptions } from '../types.ts'
 import { newMemory, type Tuning } from './memory.ts'
 import { openSession } from './session.ts'
 
-/** kafkajs's consumer, as far as a session uses it: what a broker would do is up to the test. */
+/** The part of kafkajs's consumer that a session uses; the test does what a broker would do. */
 const fake = vi.hoisted(() => ({ consumer: {} as Record<string, unknown> }))
 vi.mock('../client/connection.ts', () => ({
   inside: () => ({ kafka: { consumer: () => fake.consumer }, logger: { info() {}, warn() {} } }),
@@ -46,7 +46,7 @@ function given(options: Pick<ConsumeOptions, 'onBatch' | 'onAssigned'>) {
       const joined = listeners.get('consumer.group_join') as Join
       joined({ payload: { memberAssignment: { t: partitions } } })
       await sleep(5)
-      // The fetch after a join has taken up what was sought.
+      // The fetch after a join starts at the sought offsets.
       isSought = false
     },
     hand: async (from: number, heartbeat = async () => {}) =>
@@ -63,7 +63,7 @@ function given(options: Pick<ConsumeOptions, 'onBatch' | 'onAssigned'>) {
   }
 }
 
-test('a heartbeat of before a join that is refused after it does not end what was joined', async () => {
+test('a heartbeat sent before a join and refused after it does not end the new generation', async () => {
   const worked: number[] = []
   const first = Promise.withResolvers<number>()
   const session = given({
@@ -86,7 +86,7 @@ test('a heartbeat of before a join that is refused after it does not end what wa
   expect(worked).toEqual([0, 10])
 })
 
-test('a batch that fails after its partition went to another leaves no error behind', async () => {
+test('a batch that fails after its partition was taken away leaves no error behind', async () => {
   const failing = Promise.withResolvers<number>()
   const session = given({ onBatch: () => failing.promise })
   await sleep(1)
@@ -98,7 +98,7 @@ test('a batch that fails after its partition went to another leaves no error beh
   expect(session.memory.batchErrors.entries()).toEqual([])
 })
 
-test('the next batch is not fetched before it is known where this one begins', async () => {
+test('the next batch is not fetched before onAssigned has said where to start', async () => {
   const ready = Promise.withResolvers<undefined>()
   const worked: number[] = []
   const session = given({

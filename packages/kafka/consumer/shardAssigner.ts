@@ -46,7 +46,7 @@ export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
   return given => Object.assign(shardAssigner(given), hook)
 }
 
-/** The same as an assigner of kafkajs, for the member that leads the group. */
+/** assignShards as kafkajs's assigner, which runs on the member that leads the group. */
 export const shardAssigner: PartitionAssigner = ({ cluster }) => {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
   const userData = Buffer.alloc(0)

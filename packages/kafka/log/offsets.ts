@@ -2,9 +2,9 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { PartitionOffsets } from '../types.ts'
 
 /**
- * Asks where the log of each partition begins and ends for a reader: `end` is the offset that the next visible record
- * will get or exceed (records of an open transaction lie behind it). Two small requests a topic, over one connection that
- * stays open. Throws kafkajs's error when Kafka cannot be asked.
+ * Where the log of each partition begins and ends for a reader: `end` is at most the offset of the next visible record,
+ * because records of open transactions lie after it. Sends two small requests per topic, over a connection that stays
+ * open. Throws kafkajs's error if Kafka does not answer.
  */
 export async function endOffsets(
   connection: KafkaConnection,

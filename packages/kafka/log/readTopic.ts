@@ -16,9 +16,9 @@ export type TopicRead = RecordBatch & { left: number }
 const maxTries = 6
 
 /**
- * Reads a topic once, partition after partition, from its first record to the ends that Kafka names at the beginning,
- * and ends; what is sent meanwhile is left out. It asks the partitions' leaders itself: no consumer group is made,
- * joined or moved by it, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error
+ * Reads a topic once, partition after partition, from its first record to the ends that Kafka reports at the start,
+ * without the records sent meanwhile. It asks the partitions' leaders itself: no consumer group is
+ * created, joined or moved, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error
  * if Kafka does not answer after a few tries.
  */
 export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
@@ -58,7 +58,7 @@ export async function topicLogs(
   return [...logs].sort(([one], [other]) => one - other)
 }
 
-/** Steps over what retention has deleted since the offsets were asked for. */
+/** Skips what retention has deleted since the offsets were read. */
 async function afterDeleted(
   connection: KafkaConnection,
   topic: string,
@@ -67,7 +67,9 @@ async function afterDeleted(
 ): Promise<RecordBatch> {
   const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
   if (log === undefined || log.start <= from)
-    throw new Error(`${topic}-${partition} does not hold offset ${from}: was the topic made anew meanwhile?`)
+    throw new Error(
+      `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
+    )
   return { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
 }
 
@@ -76,7 +78,7 @@ function cutAt(end: number, batch: RecordBatch): RecordBatch {
   return { ...batch, next: end, records: batch.records.filter(({ offset }) => offset < end) }
 }
 
-/** A leader that moved or a connection that broke heals; each try asks first who leads by now. */
+/** A moved leader or a broken connection heals; each attempt first asks for the current leader. */
 async function withRetries<T>(cluster: Cluster, topic: string, once: () => Promise<T>): Promise<T> {
   for (let failures = 0; ; ) {
     try {

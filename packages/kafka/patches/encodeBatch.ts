@@ -10,7 +10,7 @@ type RecordToEncode = {
   headers?: RecordHeaders
 }
 
-/** What of a batch kafkajs's produce request names; the producer's id and what follows it only where it is idempotent. */
+/** A batch of kafkajs's produce request; the producer's id, epoch and sequence are set only if it is idempotent. */
 type BatchToEncode = {
   compression?: number
   transactional?: boolean
@@ -23,23 +23,23 @@ type BatchToEncode = {
   records: RecordToEncode[]
 }
 
-/** What kafkajs takes for one of its own encoders when it writes the request. */
+/** What kafkajs accepts in place of its own encoder when it writes the request. */
 type Encoded = { buf: Buffer; buffer: Buffer; size(): number }
 
 type Compress = (compression: number, records: Buffer) => Promise<Buffer>
 
-/** The format of the batches that are written and read here. */
+/** The batch format that is written and read here. */
 export const magicByte = 2
 const headerBytes = 61
 const transactionalBit = 16
-/** Where the checksum stands; it is of everything after it. */
+/** Position of the checksum, which covers everything after it. */
 const crcAt = 17
 const attributesAt = 21
 
 /**
- * Encodes a record batch (format 2) in the place of kafkajs 2.2.4, which throws at a header whose value is null, and which
- * makes a Buffer for each length and each record, copies them five times and takes their checksum byte by byte: a dead
- * letter cost more than the good record beside it.
+ * Encodes a record batch (format 2) instead of kafkajs 2.2.4, which throws at a header whose value is null, allocates a
+ * Buffer for each length and each record, copies them five times and computes the checksum byte by byte: a dead letter
+ * cost more than a good record.
  */
 export function encodeBatch(compress: Compress) {
   return async ({
@@ -55,7 +55,7 @@ export function encodeBatch(compress: Compress) {
   }: BatchToEncode): Promise<Encoded> => {
     const plain = encodeRecords(records, headerBytes)
     const buf = compression === 0 ? plain : await compressed(plain, records => compress(compression, records))
-    buf.writeBigInt64BE(0n, 0) // base offset: the broker's to say
+    buf.writeBigInt64BE(0n, 0) // base offset: set by the broker
     buf.writeInt32BE(buf.length - 12, 8)
     buf.writeInt32BE(0, 12) // partition leader epoch
     buf.writeInt8(magicByte, 16)
@@ -157,7 +157,7 @@ function writeBytes(to: Buffer, at: number, bytes: HeaderValue | undefined, leng
   return start + length
 }
 
-/** A short text, such as a header's name, is written sooner here than by a call into Node. */
+/** For a short text, such as a header's name, this is faster than a call into Node. */
 function writeAscii(to: Buffer, start: number, text: string): void {
   for (let i = 0; i < text.length; i++) to[start + i] = text.charCodeAt(i)
 }

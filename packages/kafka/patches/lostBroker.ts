@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type KafkaError = Error & { type?: string }
 
-/** What of kafkajs's ConsumerGroup the patch touches. */
+/** The part of kafkajs's ConsumerGroup that the patch uses. */
 type ConsumerGroup = {
   groupId: string
   memberId: string | null

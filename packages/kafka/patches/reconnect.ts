@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What of kafkajs's Connection the patch touches. */
+/** The part of kafkajs's Connection that the patch uses. */
 type Connection = {
   socket?: Socket
   chunks: Buffer[]
@@ -14,19 +14,20 @@ type Connection = {
   processData(bytes: Buffer): unknown
 }
 
-/** Every answer begins with its size, in so many bytes. */
+/** Number of bytes of the size with which every answer begins. */
 const sizeBytes = 4
-/** No answer is nearly as large: whoever announces more has lost the thread. */
+/** No answer is nearly as large: a larger size means that the stream is out of step. */
 const largestAnswer = 256 * 1024 * 1024
 
 /**
- * Keeps what two sockets bring apart. A connection of kafkajs 2.2.4 outlives its sockets: what it had of an answer when one
- * broke stays the beginning of the next one's answers, a socket that was given up still brings its own in between, and its
- * end is taken for the end of the new one; two who ask at once open two. What then cannot be read throws in an event
- * handler, which ends the process (issues 715 and 1374). Here a new socket begins with nothing, the one before is gone,
- * all who ask share one, and one that brings what cannot be read is an error of the connection, which is made anew. A
- * request that was sent while the connection closed is refused; kafkajs waits for its answer for ever, and takes the
- * connection for a good one meanwhile.
+ * Keeps the bytes of two sockets apart. A connection of kafkajs 2.2.4 outlives its sockets. The part of an answer that
+ * had arrived when a socket broke stays in front of the next socket's answers; a socket that was given up still delivers
+ * bytes in between, and its end is taken for the end of the new one; two concurrent calls of `connect` open two sockets.
+ * The mixed bytes throw in an event handler, which ends the process (issues 715 and 1374).
+ *
+ * With the patch, a new socket starts with an empty buffer, the old socket is destroyed first, and concurrent calls share
+ * one socket. Unreadable bytes are an error of the connection, which is then opened again. A request that was sent while
+ * the connection closed is rejected; kafkajs waits for its answer forever, and takes the connection for a good one.
  */
 export function patchReconnect(
   prototype: object,
@@ -45,7 +46,7 @@ export function patchReconnect(
     },
 
     async disconnect(this: Connection): Promise<true> {
-      // With an error, so that kafkajs's time-out for this attempt ends with it.
+      // With an error, which also ends kafkajs's timeout for this attempt.
       if (this.connecting !== undefined) this.socket?.destroy(new KafkaJSConnectionError('given up'))
       const done = await disconnect.call(this)
       if (!this.isConnected())
@@ -75,7 +76,7 @@ async function begin(
   leave(connection.socket)
   Object.assign(connection, { chunks: [], bytesBuffered: 0, bytesNeeded: sizeBytes })
   const connected = connect.call(connection)
-  // kafkajs hears of an end only once there was a beginning.
+  // kafkajs notices the end of a socket only after it was connected.
   const closed = new Promise<never>((_, reject) => {
     connection.socket?.once('close', () =>
       reject(new KafkaJSConnectionError('Kafka closed the connection as it began')),

@@ -1,6 +1,6 @@
 type Request = { requestTimeout: number; sentAt: number; entry: { apiKey: number }; timeoutRequest(): void }
 
-/** What of kafkajs's RequestQueue the patch touches. `giveUp` and `silentMs`: see reconnect.ts. */
+/** The part of kafkajs's RequestQueue that the patch uses. `giveUp` and `silentMs`: see reconnect.ts. */
 type RequestQueue = {
   broker: string
   enforceRequestTimeout: boolean

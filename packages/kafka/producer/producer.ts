@@ -5,7 +5,7 @@ import { kafkajs } from '../client/kafkajs.ts'
 import { isTooLarge, isWrongTime, KafkaSendError } from '../errors.ts'
 import type { OutgoingRecord, Producer } from '../types.ts'
 
-/** One request stays below these, unless a single record is larger: a broker takes 1 MiB a batch by default. */
+/** Limits of one request, unless a single record is larger: by default a broker accepts 1 MiB per batch. */
 const requestBytes = 900_000
 const requestRecords = 1_000
 type Smaller = (record: OutgoingRecord) => OutgoingRecord | undefined
@@ -53,7 +53,7 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
   }
   return {
     async send(records, smaller = () => undefined) {
-      // One after the other: kafkajs lets one request overtake another, and tries each again by itself.
+      // One after the other: in kafkajs one request may overtake another, and each is retried separately.
       for (const request of requestsOf(records)) await sendFitting(request, smaller)
     },
     close: () => producer.disconnect(),
@@ -61,15 +61,15 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
 }
 
 /**
- * Java's way, but no hash where there is only one partition: kafkajs takes 3 µs for that of a key, a quarter of what a dead
- * letter costs.
+ * As the Java client, but without hashing the key if there is only one partition: kafkajs takes 3 µs to hash a key, a
+ * quarter of the cost of a dead letter.
  */
 const createPartitioner: ICustomPartitioner = () => {
   const byKey = kafkajs.Partitioners.DefaultPartitioner()
   return of => (of.partitionMetadata.length === 1 ? (of.message.partition ?? 0) : byKey(of))
 }
 
-/** A record that came compressed may be larger than a broker takes as it is: it fits again as it came. */
+/** A record that arrived compressed may exceed the broker's limit uncompressed; compressed, it fits again. */
 function compressionOf(request: OutgoingRecord[]): number {
   const { None, ZSTD } = kafkajs.CompressionTypes
   return request.some(record => sizeOf(record) > requestBytes) ? ZSTD : None
@@ -103,13 +103,13 @@ function sizeOf({ key, value, headers }: OutgoingRecord): number {
   return size
 }
 
-/** At most; of a short text without asking Node, which takes longer than all of the rest. */
+/** An upper bound. For a short text it is not measured: Node's call takes longer than everything else here. */
 function lengthOf(bytes: Buffer | string | null): number {
   if (bytes === null) return 0
   return typeof bytes === 'string' && bytes.length < 100 ? bytes.length * 3 : Buffer.byteLength(bytes)
 }
 
-/** The earliest of the times that Kafka took; undefined if a record has none. */
+/** The earliest of the accepted timestamps; undefined if a record has none. */
 function acceptedTime(records: OutgoingRecord[]): number | undefined {
   const times = records.map(({ acceptedMs }) => acceptedMs)
   return times.reduce((one, other) => one && other && Math.min(one, other))

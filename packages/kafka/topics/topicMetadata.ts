@@ -3,7 +3,7 @@ import type { Broker } from '../client/cluster.ts'
 // Must come before kafkajs's own modules: it patches them.
 import '../client/kafkajs.ts'
 
-/** What a broker says of a topic. `topicId` never comes back after a topic is deleted; `leaderEpoch` grows with each election. */
+/** A broker's metadata of a topic. A `topicId` is never used again; `leaderEpoch` grows with each election. */
 export type TopicMetadata = {
   topic: string
   topicId: string

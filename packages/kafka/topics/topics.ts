@@ -5,19 +5,19 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import type { TopicNames } from '../types.ts'
 
-/** The dead letters' limit, so that a record with added headers always fits (messages.md, section 1). */
+/** The dead letters' limit, so that a record with added headers always fits (docs/records.md, Topics). */
 const deadLetterMaxBytes = 2 * 1024 * 1024
 
 /**
- * The controller gets as long as a request may take; with kafkajs's 5 s a busy one is asked again for a topic that it
- * is just creating.
+ * As long as a request may take: with kafkajs's 5 s, a busy controller is asked again for a topic that it is just
+ * creating.
  */
 export const createTimeoutMs = requestTimeoutMs - 1_000
 
 /** Number of checks whether a created topic is known: 30 s altogether. */
 const maxChecks = 12
 
-/** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; messages.md, section 1). */
+/** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; docs/records.md, Topics). */
 export function topicNames(prefix: string): TopicNames {
   return {
     organizations: `${prefix}.organizations`,
@@ -34,7 +34,7 @@ export async function describeTopics(
   topics: string[],
 ): Promise<Map<string, number>> {
   return inside(connection).admin.use(async admin => {
-    // Metadata of a name that does not exist is an error in kafkajs: ask for those only that do.
+    // kafkajs throws for the metadata of a topic that does not exist: ask only for those that do.
     const known = new Set(await admin.listTopics())
     const existing = topics.filter(topic => known.has(topic))
     if (existing.length === 0) return new Map()
@@ -46,8 +46,8 @@ export async function describeTopics(
 type NewTopics = { topicPrefix: string; partitions: number; replicationFactor: number }
 
 /**
- * Creates the topics that are missing and leaves the others as they are. Throws PartitionCountError where one exists with
- * another count than wanted, before anything is created. Two at once are fine: the second finds what the first made.
+ * Creates the topics that are missing and leaves the others as they are. Throws PartitionCountError, before it creates
+ * anything, if one exists with another partition count. Concurrent calls are safe: the second finds the first one's topics.
  * Returns once the brokers know all of them.
  */
 export async function createTopics(
@@ -119,7 +119,7 @@ function requireCounts(found: Map<string, number>, wanted: Map<string, number>):
 
 /**
  * Checks at the start of a service that all topics are there, and that events, orders and refunds have the same number
- * of partitions (messages.md, section 1). Throws TopicMissingError or PartitionCountError.
+ * of partitions (docs/records.md, Topics). Throws TopicMissingError or PartitionCountError.
  */
 export async function checkTopics(connection: KafkaConnection, topicPrefix: string): Promise<void> {
   const names = topicNames(topicPrefix)

@@ -12,7 +12,7 @@ import type { Tx } from '@tally/storage'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/** Applies the orders of one batch: one look-up for all of them, and one write. */
+/** Applies the orders of one batch: one query for all of them, and one write. */
 export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]): Promise<Effects> {
   const effects = noEffects()
   const entries = new Map<string, Entry>()

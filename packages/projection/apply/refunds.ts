@@ -21,7 +21,7 @@ import type { Tx } from '@tally/storage'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/** Applies the refunds of one batch; one that comes before its order is kept with it and waits. */
+/** Applies the refunds of one batch; a refund that arrives before its order is parked. */
 export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund>[]): Promise<Effects> {
   const effects = noEffects()
   const values = refunds.map(({ value }) => value)

@@ -6,10 +6,10 @@ import type { Finding } from '../differences.ts'
 import { counterFindings } from './counters.ts'
 import { joinRefunds, sumFindings } from './refundSums.ts'
 
-/** An order whose stored refund sums are wrong, with the right ones; `written` is undefined where it has no row. */
+/** An order whose stored refund sums are wrong, with the right ones; `written` is undefined if it has no row. */
 export type DamagedOrder = { orderId: OrderId; written: string | undefined; sums: RefundSums }
 
-/** What counting an event again gives beside what is stored of it, all at the head's revision. */
+/** The recounted and the stored counters of an event, both at the head's revision. */
 export type Recount = {
   head: EventHead
   counted: CounterChanges
@@ -18,12 +18,12 @@ export type Recount = {
   damaged: DamagedOrder[]
 }
 
-/** Damaged orders that one repair takes on: memory must not grow with the event. */
+/** Damaged orders per repair: memory must not grow with the event. */
 const damagedAtOnce = 10_000
 
 /**
  * Counts an event again from its kept orders and refunds, inside one snapshot: refund sums from the refunds,
- * everything else from the orders with these sums, by the same core that counts records. `onFinding` hears of
+ * everything else from the orders with these sums, by the same core that counts records. Calls `onFinding` for
  * every order whose stored sums are wrong.
  */
 export async function recountEvent(
@@ -48,7 +48,7 @@ export async function recountEvent(
   return { head, counted, stored: await readCounters(snapshot, eventId), damaged }
 }
 
-/** The same for one event by id; undefined where nothing is known of it. */
+/** The same for one event by id; undefined if nothing is known of it. */
 export async function recount(snapshot: Tx, eventId: EventId): Promise<Recount | undefined> {
   const [head] = await readEventHeads(snapshot, [eventId])
   return head && recountEvent(snapshot, head)

@@ -3,7 +3,7 @@ import { addRefunds, noRefunds, type RefundSums } from '@tally/core'
 import type { ScannedOrder, ScannedRefund } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
-/** An order as it was kept (undefined where it has no row) with all refunds of it added up again. */
+/** An order as it was kept (undefined if it has no row) with all refunds of it added up again. */
 export type OrderWithRefunds = {
   orderId: OrderId
   kept: ScannedOrder | undefined
@@ -11,7 +11,7 @@ export type OrderWithRefunds = {
   refunds: number
 }
 
-/** Walks orders and refunds, both by order id in byte order, side by side. Refunds without an order have their turn too. */
+/** Walks orders and refunds, both by order id in byte order, side by side. Includes refunds without an order. */
 export async function* joinRefunds(
   orders: AsyncGenerator<ScannedOrder, undefined>,
   refunds: AsyncGenerator<ScannedRefund, undefined>,
@@ -39,7 +39,7 @@ function first(one: OrderId | undefined, other: OrderId | undefined): OrderId {
   return one < other ? one : other
 }
 
-/** What of an order's stored sums is not the sum of its refunds. */
+/** The stored sums of an order that differ from the sum of its refunds. */
 export function sumFindings({ orderId, kept, sums, refunds }: OrderWithRefunds): Finding[] {
   const finding = (column: string, found: unknown, counted: unknown): Finding => ({
     where: 'postgres',
@@ -47,7 +47,7 @@ export function sumFindings({ orderId, kept, sums, refunds }: OrderWithRefunds):
     found,
     counted,
   })
-  // The row of an order that only refunds have come of.
+  // The row of an order of which only refunds arrived.
   if (kept === undefined) return [finding('refunded_cents', null, sums.amount)]
   const lines = JSON.stringify(sums.lines)
   // Without refunds there may be no sums at all; with refunds there must be, or the next one counts from nothing.

@@ -6,10 +6,10 @@ import { shadowSchema } from './shadow.ts'
 
 type Meeting = { live: string; topics: string[]; follower: Follower }
 
-/** How long the last records may take to come while the live projector waits. */
+/** How long reading the last records may take while the live projector waits. */
 export const tailMs = 20_000
 
-/** Locks the live offsets of some partitions until the transaction ends; tells up to where the shadow has to read. */
+/** Locks the live offsets of some partitions until the transaction ends; returns up to where the shadow has to read. */
 export async function lockOffsets(
   tx: Tx,
   { topics, follower }: Meeting,
@@ -21,7 +21,7 @@ from shard_offsets
 where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])
 order by topic, partition
 for update`.execute(tx)
-  // Asked for now: what is applied lies below, unless the topic was made anew and its end is all there is.
+  // Read now: what is applied lies below it, unless the topic was created again.
   const ends = await follower.ends()
   return new Map(
     rows.map(({ topic, partition, next_offset }) => {
@@ -32,8 +32,8 @@ for update`.execute(tx)
 }
 
 /**
- * The live projector reads on where the shadow has come to: the offset that it had, unless a topic was made anew.
- * Throws where the shadow's offsets are gone, or not those that were to be reached.
+ * Stores the offsets that the shadow reached, from which the live projector reads on: those it had, unless a topic was
+ * created again. Throws if the shadow's offsets are gone, or are not those that were to be reached.
  */
 export async function storeReached(
   tx: Tx,

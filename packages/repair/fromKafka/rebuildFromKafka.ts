@@ -15,23 +15,23 @@ import { type SwitchDeps, switchShards } from './switchShards.ts'
 
 export type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
-  /** Told once where a run that was ended before is continued: how many records it had read. */
+  /** Called once if an interrupted run is continued, with how many records it had read. */
   onContinued?: (records: number) => void
   /** Records read, and all that there are to read; at the end they are equal. */
   onProgress?: (done: number, all: number) => void
 }
 
-/** `events`: those that were switched by this process; `records`: all that were read, also by an ended run. */
+/** `events`: those that were switched by this process; `records`: all that were read, also by an interrupted run. */
 export type RebuiltFromKafka = { events: number; records: number }
 
-/** So near to the live tables the rest is read while the live projector waits. */
+/** At this distance from the live tables, the remaining records are read while the live projector waits. */
 const near = 2_000
 const switchTries = 5
 
 /**
- * Makes everything but the API keys anew from the topics, beside the running service: in a schema of its own,
- * with the projector's own code, and when it has caught up switches shard by shard (commands.md, tally rebuild).
- * One that was ended goes on where it stood.
+ * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
+ * with the projector's own code, and when it has caught up switches shard by shard (docs/operations.md, Commands).
+ * An interrupted run continues where it stopped.
  */
 export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },

@@ -3,7 +3,7 @@ import type { Postgres, Tx } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { newRun } from '../rebuild/run.ts'
 
-/** The schema beside the live one in which the topics are read again. */
+/** The schema, next to the live one, into which the topics are read again. */
 export const shadowSchema = 'tally_rebuild'
 
 /** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
@@ -21,13 +21,13 @@ const shadowTables = [
   'order_slots',
 ]
 
-/** What is kept of a run beside its tables; all of it goes with the schema. */
+/** A run; its rows are dropped with the schema. */
 export type ShadowRun = { id: number; live: string; continued: boolean }
 
 /**
- * Goes on with the shadow of a run of these topics that was ended within a day, or makes an empty one; also where an older
- * program made it, because a table that it lacks would mean the live one (`openShadowPostgres`). Its tables
- * are not logged (they can be made again): after a crash of Postgres all of them are empty, offsets included.
+ * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow that
+ * an older version created is replaced, because a missing table would resolve to the live one (`openShadowPostgres`). The
+ * tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
  */
 export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
   const live = await liveSchema(db)
@@ -57,7 +57,7 @@ create table ${sql.id(shadowSchema, 'event_shards')} (event_id uuid, shard integ
   return { id, live, continued: false }
 }
 
-/** The run that the schema belongs to, where there is one. */
+/** The run that the schema belongs to, if there is one. */
 export async function findShadow(
   db: Kysely<unknown> | Postgres,
 ): Promise<{ id: number; topicPrefix: string; young: boolean } | undefined> {
@@ -80,7 +80,7 @@ where table_schema = ${schema} and table_name = any(${shadowTables}::text[])`
   return rows.length === 0
 }
 
-/** Ends the run: takes the schema away and remembers that it is done, both or neither. */
+/** Ends the run: drops the schema and marks the run as finished, in one transaction. */
 export async function closeShadow(db: Postgres, { id }: ShadowRun): Promise<void> {
   await db.transaction().execute(async (tx: Tx) => {
     await sql`drop schema ${sql.id(shadowSchema)} cascade`.execute(tx)
@@ -88,7 +88,7 @@ export async function closeShadow(db: Postgres, { id }: ShadowRun): Promise<void
   })
 }
 
-/** Connections for which the tables' names mean those of the shadow: what applies batches to them need not know. */
+/** Connections for which table names mean those of the shadow, so that the code that applies batches need not know. */
 export function openShadowPostgres(databaseUrl: string, live: string, max: number): Postgres {
   const quoted = `"${live.replaceAll('"', '""')}"`
   return openPostgres(databaseUrl, {

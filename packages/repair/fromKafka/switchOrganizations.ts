@@ -9,7 +9,7 @@ import { shadowSchema } from './shadow.ts'
 import type { SwitchDeps } from './switchShards.ts'
 
 /**
- * Switches the organizations, when all events are switched: their records as the topic tells them, and a new
+ * Switches the organizations, when all events are switched: their records as in the topic, and a new
  * revision of every list of events. One that neither the topic nor a live event names is removed.
  */
 export async function switchOrganizations(deps: SwitchDeps, topic: string): Promise<void> {
@@ -62,7 +62,7 @@ returning organization_id as id`.execute(tx)
   return new Set(rows.map(({ id }) => id))
 }
 
-/** An organization that no record has come of is one of version 0, as lockOrganizations makes it. */
+/** An organization without a record has version 0, as lockOrganizations inserts it. */
 async function copyRecords(tx: Tx, live: string): Promise<void> {
   await sql`
 update ${sql.id(live, 'organizations')} as kept

@@ -32,7 +32,7 @@ export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<
   const { locked, live, follower } = deps
   try {
     const switched = await locked.transaction().execute(async tx => {
-      // A pause between two statements may last as long as the last records need.
+      // The gap between two statements may last as long as reading the last records takes.
       await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
       const reached = await lockOffsets(tx, deps, shards)
       await follower.reach(reached, tailMs)
@@ -69,7 +69,7 @@ export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<
   }
 }
 
-/** The last records may be the first that an event has in another shard: then both are to be switched together. */
+/** The last records may be the first that an event has in another shard: then both must be switched together. */
 async function checkShared(tx: Tx, shards: number[]): Promise<void> {
   const isSplit = (await readSharedShards(tx)).some(
     ([one, other]) => shards.includes(one) !== shards.includes(other),
@@ -77,7 +77,7 @@ async function checkShared(tx: Tx, shards: number[]): Promise<void> {
   if (isSplit) throw new NotYetError('an event has records in a shard that is not switched with the others')
 }
 
-/** The events of these shards that the topics tell of, with their shard. */
+/** The events of these shards that are in the topics, with their shard. */
 async function madeEvents(tx: Tx, shards: number[]): Promise<Map<EventId, number>> {
   const { rows } = await sql<{ event_id: EventId; shard: number }>`
 select event_id, shard from ${sql.id(shadowSchema, 'event_heads')} where shard = any(${shards}::int[]) order by event_id`.execute(
@@ -101,7 +101,7 @@ where kept.event_id = any(${eventIds}::uuid[])
   and not kept.is_scattered`.execute(tx)
 }
 
-/** The live events of these shards that the topics do not tell of. */
+/** The live events of these shards that are not in the topics. */
 async function surplusEvents(tx: Tx, live: string, shards: number[]): Promise<EventId[]> {
   const { rows } = await sql<{ event_id: EventId }>`
 select event_id from ${sql.id(live, 'event_heads')} as kept

@@ -4,9 +4,8 @@ import type { RepairDeps } from '../deps.ts'
 import { readRevision } from '../verify/hash.ts'
 
 /**
- * Publishes these events whole: what Redis says at the same revision is replaced. What is no revision at all, or
- * one that Postgres has not come to, would keep everything out for ever: it goes first, and meanwhile queries
- * compose their answers from Postgres.
+ * Publishes these events whole: what Redis has at the same revision is replaced. An invalid revision, or one that Postgres
+ * has not reached, would block every publication forever: such a hash is deleted first, and meanwhile Postgres answers.
  */
 export async function publishWhole(deps: RepairDeps, eventIds: EventId[]): Promise<void> {
   const { db, redis, keys } = deps

@@ -8,9 +8,9 @@ import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
 export type RebuildOptions = {
   /** The names of the topics that events and organizations come through. */
   topics: { events: string; organizations: string }
-  /** A run `--from-kafka` that is not finished: it is not this one's to go on with. */
+  /** An unfinished run of `--from-kafka`, which this run must not continue. */
   notThisRun?: number | undefined
-  /** Told once where a run that was ended before is continued: how many events it had done. */
+  /** Called once if an interrupted run is continued, with how many events it had done. */
   onContinued?: (done: number) => void
   onProgress?: (done: number, all: number) => void
 }
@@ -19,8 +19,8 @@ export type RebuildOptions = {
 export type Rebuilt = { events: number; repaired: number }
 
 /**
- * Makes counters and documents anew from the kept orders and refunds, beside the running service, event by event
- * by id (commands.md, tally rebuild). One that was ended goes on behind the last event that it had done.
+ * Rebuilds counters and documents from the stored orders and refunds while the service runs, event by event
+ * by id (docs/operations.md, Commands). An interrupted run continues after the last event that it had done.
  */
 export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {
   return asOnlyRebuild(deps.db, async locked => {

@@ -19,13 +19,13 @@ import { lockPartition, noteRevision } from './revisions.ts'
 /** `locked` is the connection that a rebuild writes through (run.ts); `eventsTopic` the name of the topic of events. */
 export type RebuildDeps = RepairDeps & { locked: Postgres; eventsTopic: string }
 
-/** Rounds that an event gets until it agrees; one is usual, each more needs a record that came in just then. */
+/** Rounds until an event must agree; one is usual, each further one needs a record that arrived meanwhile. */
 const rounds = 12
 /** From this round on an event is counted under its lock: orders with wrong sums are written faster than counted. */
 const lockedFrom = 3
 
 /**
- * Makes one event's refund sums, counters and documents right, while records of it keep coming in, and compares
+ * Corrects one event's refund sums, counters and documents while its records keep arriving, and compares
  * them again. Counting takes long and holds no lock: counters move by additions only, so the difference between
  * what was counted and what was stored in one snapshot is still the difference when it is added later. Returns
  * whether anything in Postgres was wrong.
@@ -62,7 +62,7 @@ async function besideWriters(deps: RebuildDeps, eventId: EventId): Promise<Pass>
   return { wasWrong: !agrees(found), isWritten }
 }
 
-/** Counts while the projector waits with this event's shard: nothing can come in between. */
+/** Counts while the projector waits with this event's shard: nothing can change in between. */
 async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
   return deps.locked.transaction().execute(async tx => {
     const [head] = await readEventHeads(tx, [eventId])

@@ -1,7 +1,7 @@
 import type { RepairDeps } from '../deps.ts'
 import { unknownInRedis } from '../verify/known.ts'
 
-/** Takes out of Redis what Postgres knows nothing of. An event that comes just then is published whole again. */
+/** Removes from Redis what Postgres does not know. An event that arrives just then is published whole again. */
 export async function removeSurplus(deps: RepairDeps): Promise<void> {
   const { redis, keys } = deps
   for await (const ids of unknownInRedis(deps, 'event')) {

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 /**
  * Locks a partition's stored offset and keeps it locked: always before events, as a batch does. A partition that
- * nothing was ever read of has no row, and needs none.
+ * was never read has no row, and needs none.
  */
 export async function lockPartition(tx: Tx, topic: string, partition: number): Promise<void> {
   await sql`select 1 from shard_offsets where topic = ${topic} and partition = ${partition} for update`.execute(
@@ -12,8 +12,8 @@ export async function lockPartition(tx: Tx, topic: string, partition: number): P
 }
 
 /**
- * Says that a revision of this partition is stored: should this process end before it has published what it
- * changed, the projector sees that Redis lacks it and publishes it (design.md, invariant 4).
+ * Stores a revision of this partition: should this process end before it has published what it
+ * changed, the projector sees that Redis lacks it and publishes it (docs/architecture.md, invariant 4).
  */
 export async function noteRevision(
   tx: Tx,

@@ -4,12 +4,12 @@ import { isTransient } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** Any number that nothing else locks. */
+/** An arbitrary number that nothing else locks. */
 const lockKey = 7_460_129_934
 
 /**
- * Does `work` as the only rebuild of this database, with the one connection that holds the lock. Whatever a rebuild
- * writes, it writes through this connection: one that was taken for dead, and lost it, can write no more.
+ * Does `work` as the only rebuild of this database, with the one connection that holds the lock. A rebuild
+ * writes only through this connection: a rebuild that was taken for dead, and lost it, can no longer write.
  */
 export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promise<T>): Promise<T> {
   return db.connection().execute(async locked => {
@@ -30,7 +30,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
     } catch (error) {
       if (!isTransient(error)) throw error
       const why = (error as Error).message
-      throw new Error(`${why}: run the same command again, it goes on where it stood`, { cause: error })
+      throw new Error(`${why}: run the same command again, it continues where it stopped`, { cause: error })
     } finally {
       // The connection goes back to a pool that is about to close; a broken one has lost the lock already.
       await sql`select pg_advisory_unlock(${lockKey})`.execute(locked).catch(() => undefined)
@@ -41,7 +41,7 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
 /** A run of `tally rebuild`; `behind` is the last event that is done, null at the beginning. */
 export type Run = { id: number; behind: EventId | null; continued: boolean }
 
-/** Goes on with the run that was ended within a day, if there is one besides `notThis`, else begins one. */
+/** Continues a run that was interrupted within a day, if there is one besides `notThis`; otherwise begins one. */
 export async function beginRun(db: Postgres, notThis?: number): Promise<Run> {
   const { rows } = await sql<{ id: number; behind: EventId | null }>`
 select rebuild_id as id, last_event_id as behind

@@ -23,13 +23,13 @@ export async function verifyAll({
   return { code, lines: lines.map(line => JSON.parse(line) as Line), stderr }
 }
 
-/** Fails, with the first differences, where `tally verify` finds any. */
+/** Fails with the first differences if `tally verify` finds any. */
 export async function expectClean(tally: Tally): Promise<void> {
   const { code, lines, stderr } = await verifyAll(tally)
   expect({ code, lines: lines.slice(0, 5), stderr }).toMatchObject({ code: 0, lines: [] })
 }
 
-/** Runs `tally rebuild` and fails where it does. */
+/** Runs `tally rebuild` and fails if it does. */
 export async function rebuildAll({ settings }: Tally, ...options: string[]): Promise<string> {
   const { code, stdout, stderr } = await runTally(['rebuild', ...options], settings)
   if (code !== 0) throw new Error(`tally rebuild failed:\n${stderr}`)

@@ -1,9 +1,9 @@
 import type { ReadModelRedis } from '@tally/read-models'
 
-/** A hash of Redis and the revision it says; `{}` where there is none. Anything else under the key is `not-a-hash`. */
+/** A hash in Redis and its revision; `{}` if there is none. Any other value under the key is `not-a-hash`. */
 export type Published = { fields: Record<string, string>; revision: number } | 'not-a-hash'
 
-/** Reads a published hash whole, at one moment. `revision` is -1 where it is missing, NaN where it is no number. */
+/** Reads a published hash in one command. `revision` is -1 if it is missing, NaN if it is not a number. */
 export async function readHash(redis: ReadModelRedis, key: string): Promise<Published> {
   try {
     const fields = await redis.hgetall(key)
@@ -14,7 +14,7 @@ export async function readHash(redis: ReadModelRedis, key: string): Promise<Publ
   }
 }
 
-/** Only the revision of a published hash; NaN where it is no whole number, or the key holds no hash. */
+/** Only the revision of a published hash; NaN if it is not a whole number, or the key holds no hash. */
 export async function readRevision(redis: ReadModelRedis, key: string): Promise<number> {
   try {
     return revisionOf((await redis.hget(key, 'revision')) ?? undefined)

@@ -25,7 +25,7 @@ export async function countEvents(db: Postgres, after: EventId | null): Promise<
   return rows[0]?.count ?? 0
 }
 
-/** All organizations that a record has come of, or of an event of theirs. */
+/** All organizations of which a record, or an event, has arrived. */
 export async function organizationIds(db: Postgres): Promise<OrganizationId[]> {
   const { rows } = await sql<{ id: OrganizationId }>`
 select organization_id as id from organizations union select organization_id from events order by id`.execute(
@@ -37,7 +37,7 @@ select organization_id as id from organizations union select organization_id fro
 type Kinds = { event: EventId; organization: OrganizationId }
 
 /**
- * Ids that Redis has a hash of and Postgres knows nothing of, page by page. Redis is read first: what is in it was in
+ * Ids that have a hash in Redis and are unknown to Postgres, page by page. Redis is read first: what is in it was in
  * Postgres before.
  */
 export async function* unknownInRedis<Kind extends keyof Kinds>(

@@ -5,12 +5,12 @@ import { type Published, readHash, readRevision } from './hash.ts'
 /** How long Redis has to reach a revision that Postgres has, and how long it may be missed while it keeps moving. */
 export type Patience = { reachMs: number; meetMs: number }
 export const usualPatience: Patience = { reachMs: 5_000, meetMs: 30_000 }
-/** Where Redis stayed behind several times already, nobody publishes: waiting for each event would take hours. */
+/** Used once Redis stayed behind several times: no projector publishes, and waiting for each event would take hours. */
 export const hurriedPatience: Patience = { reachMs: 250, meetMs: 30_000 }
 
 /**
- * How long a snapshot waits for Redis to come to its revision. At first Redis is asked without a pause: under load
- * it says each revision for a few milliseconds only.
+ * How long a snapshot waits for Redis to come to its revision. At first Redis is read without a pause: under load
+ * each revision lasts only a few milliseconds.
  */
 const closelyMs = 50
 const waitMs = 250
@@ -20,7 +20,7 @@ const lookEveryMs = 5
 export type Meeting = 'met' | 'apart' | 'missed'
 
 /**
- * Keeps account over the tries of meeting Redis at the revision of a snapshot. What is just coming in is no
+ * Tracks the attempts to read Redis at the revision of a snapshot. A record that is just arriving is not a
  * difference: Redis may be behind a snapshot, but must reach it in time; and never before a snapshot's beginning
  * may it be ahead of it.
  */

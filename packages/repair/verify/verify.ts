@@ -16,8 +16,8 @@ export type VerifyOptions = {
 export type Verified = { events: number; differences: number; missed: number }
 
 /**
- * Counts everything again from the kept orders and refunds and compares it with the counters and with every
- * document in Redis, event by event, at one revision each (commands.md, tally verify). Writes nothing.
+ * Counts everything again from the stored orders and refunds and compares it with the counters and with every
+ * document in Redis, event by event, at one revision each (docs/operations.md, Commands). Writes nothing.
  */
 export async function verify(
   deps: RepairDeps,

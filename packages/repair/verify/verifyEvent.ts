@@ -14,7 +14,7 @@ export type Report = (difference: Difference) => void
 /**
  * Compares one event with what counting again gives, in one snapshot, and the documents in Redis at that
  * snapshot's revision. `missed`: records came in so fast that Redis was never met at the revision of a snapshot;
- * everything else is compared then. An event that nothing is stored of yet, or no more, has no difference.
+ * everything else is compared then. An event of which nothing is stored has no difference.
  */
 export async function verifyEvent(
   { db, redis, keys }: RepairDeps,
@@ -49,7 +49,7 @@ async function compare(
   if (published !== undefined) redisFindings(fieldsOf(head, counted), published).forEach(report)
 }
 
-/** Where the revisions differ, that alone is said: each document would differ for it. */
+/** If the revisions differ, only that is reported: every document would differ because of it. */
 export function redisFindings(should: Map<string, string>, published: Published): Finding[] {
   if (published === 'not-a-hash') {
     return [{ where: 'redis', what: 'its key', found: 'another type of value', counted: 'a hash' }]

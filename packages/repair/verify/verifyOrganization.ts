@@ -6,7 +6,7 @@ import { type Report, redisFindings } from './verifyEvent.ts'
 
 /**
  * Compares an organization's status and list of events in Redis with Postgres, at one revision.
- * `missed` where they were never met at one.
+ * `missed`: they were never read at the same revision.
  */
 export async function verifyOrganization(
   { db, redis, keys }: RepairDeps,

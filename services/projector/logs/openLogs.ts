@@ -34,7 +34,7 @@ export type LogsDeps = {
 type Checked = Partial<LogIdentity>
 
 /**
- * Keeps a projector from applying records of another log than the one that its stored offsets belong to (faults.md,
+ * Keeps a projector from applying records of another log than the one that its stored offsets belong to (docs/reliability.md,
  * Kafka). It compares a partition with Kafka on assignment, once a second and (by the topic's id) before each commit. A
  * partition that does not fit is held and reported until `tally offsets` moves its offset or Kafka fits again.
  */

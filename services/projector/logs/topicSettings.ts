@@ -3,7 +3,7 @@ import type { Logger } from '@tally/runtime'
 
 /**
  * Warns about each topic whose records Kafka deletes or compacts: a rebuild from Kafka needs all of them, and a record
- * deleted before it is applied is lost (messages.md, section 1). Without the right to read topic settings, it logs
+ * deleted before it is applied is lost (docs/records.md, Topics). Without the right to read topic settings, it logs
  * nothing.
  */
 export async function warnOfRetention(

@@ -26,7 +26,7 @@ const lateMs = 2_000
 const fewEvents = 20
 
 /**
- * Brings what was committed to Redis. Redis is disposable (design.md, invariant 4): what it misses is known here
+ * Publishes what was committed to Redis. Redis is disposable (docs/architecture.md, invariant 4): what it misses is known here
  * (`add`) or detected (`heal`, `again`), and the next flush tries it again. Flushes never overlap; what is added
  * meanwhile is composed once by the next one.
  */

@@ -7,7 +7,7 @@ import type { Postgres } from '@tally/storage'
 const remembered = 64
 
 /**
- * Keeps `meta.asOf` true (decisions.md, Answers): the projector notes the end of each partition at a time of the
+ * Keeps `meta.asOf` true (docs/api.md, asOf): the projector notes the end of each partition at a time of the
  * database's clock; once everything up to that end is applied, the time becomes the watermark of that partition. A
  * projector that is behind or gone raises nothing.
  */
@@ -35,7 +35,7 @@ export function openAsOf({
     /** A copy of the applied offsets, by partition. */
     appliedNow: (): ReadonlyMap<string, number> => new Map(applied),
 
-    /** Postgres has lost what it had of a partition from `next` on: earlier notes about the partition are void. */
+    /** Postgres has lost what it had of a partition from `next` on: earlier marks of the partition are void. */
     lost(of: TopicPartition, next: number) {
       applied.set(partitionKey(of), next)
       marks.delete(partitionKey(of))
@@ -84,7 +84,7 @@ export function openAsOf({
      * The watermarks that may be raised in Redis for the assigned partitions: everything that they claim is published.
      * If partitions were added, they also depend on what other projectors have published.
      */
-    async sayable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
+    async publishable(assigned: StoredOffset[], published: PartitionAsOf[], hasAdded: boolean) {
       if (!hasAdded) return published
       const asOfMs = await raisePublished(db, topics, published)
       const latest = new Map([...assigned, ...published].map(of => [partitionKey(of), of.revision]))

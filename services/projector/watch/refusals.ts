@@ -4,7 +4,7 @@ import type { ProjectorMetrics } from '../metrics.ts'
 const sentence =
   'Redis refuses writes, so Postgres answers: free memory or raise maxmemory (INFO memory), or check its disk and replicas (INFO)'
 
-/** Tracks whether Redis refuses writes, and reports it while it does (faults.md, Redis). */
+/** Tracks whether Redis refuses writes, and reports it while it does (docs/reliability.md, Redis). */
 export type Refusals = {
   /** Call it with the error of a write, or with undefined if Redis accepted it. */
   note(error: unknown): void

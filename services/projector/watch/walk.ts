@@ -36,8 +36,8 @@ type EventRevision = ShardEvent & { revision: number }
  * Compares the revision of every event and organization in Redis with that in Postgres, page by page, again and again.
  * What is old or missing in Redis is published again: a single key can go back when a replica takes over a node of a
  * cluster. What is newer in Redis gets a new revision: Postgres has lost it, and nothing else would replace it. A
- * difference counts only if it is found twice, because most are about to be published anyway (README.md of
- * packages/read-models, When Postgres or Redis goes back).
+ * difference counts only if it is found twice, because most are about to be published anyway (docs/architecture.md,
+ * When Postgres or Redis goes back).
  */
 export function openWalk({
   db,

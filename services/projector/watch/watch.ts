@@ -228,11 +228,11 @@ function openTick(
       const settled = known.filter(of => !isBehind(of))
       const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
       const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
-      const said = await asOf.sayable(known, [...settled, ...whole], hasAdded)
+      const publishable = await asOf.publishable(known, [...settled, ...whole], hasAdded)
       // What was read before Postgres came back does not hold for what it has now.
       const { nowMs, epoch } = raised
       if (epoch !== null && epoch === read.epoch)
-        await surpass(await asOf.storeInRedis(said, { nowMs, epoch }))
+        await surpass(await asOf.storeInRedis(publishable, { nowMs, epoch }))
       await walk.step(partitions)
     }, refusals.note)
   }
