@@ -4,8 +4,8 @@ import type { AreaChanges, CounterChanges } from '@tally/core'
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
 /**
- * Counter changes as rows, sorted by (event, day, area): two batches touch rows in one order, so that they
- * never wait for each other in a circle.
+ * Counter changes as rows, sorted by (event, day, area): all batches write rows in the same order, so they cannot
+ * deadlock.
  */
 export function flattenAreas<Row>(
   changes: Map<EventId, CounterChanges>,

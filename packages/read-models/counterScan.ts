@@ -15,9 +15,9 @@ type Place = { day_id: number; area_id: number }
 type DailyRow = Place & StatusCounts & { salesCents: number; itemsSold: number }
 type HourlyRow = Place & { bucket: EpochMs; orders: number; salesCents: number }
 type ItemRow = Place & ItemChange & { menu_item_id: number }
-type SlotRow = Place & StatusCounts & { slot: number }
+type OrderBucketRow = Place & StatusCounts & { slot: number }
 
-/** All stored counters of an event, in the shape of the changes that lead to them from nothing. */
+/** All stored counters of an event, as the changes that would lead to them from zero. */
 export async function readCounters(db: Kysely<Database>, eventId: EventId): Promise<CounterChanges> {
   const counters: CounterChanges = new Map()
   for (const { day_id, area_id, salesCents, itemsSold, ...statuses } of await readDaily(db, eventId)) {
@@ -29,7 +29,7 @@ export async function readCounters(db: Kysely<Database>, eventId: EventId): Prom
   for (const { menu_item_id, day_id, area_id, ...item } of await readItems(db, eventId)) {
     areaOf(counters, { day_id, area_id }).items.set(menu_item_id, item)
   }
-  for (const { slot, day_id, area_id, ...statuses } of await readSlots(db, eventId)) {
+  for (const { slot, day_id, area_id, ...statuses } of await readOrderBuckets(db, eventId)) {
     areaOf(counters, { day_id, area_id }).orderBuckets.set(slot, statuses)
   }
   return counters
@@ -64,8 +64,8 @@ from item_counters as counter cross join ${itemsOfBlock} where event_id = ${even
   return rows
 }
 
-async function readSlots(db: Kysely<Database>, eventId: EventId): Promise<SlotRow[]> {
-  const { rows } = await sql<SlotRow>`
+async function readOrderBuckets(db: Kysely<Database>, eventId: EventId): Promise<OrderBucketRow[]> {
+  const { rows } = await sql<OrderBucketRow>`
 select slot, day_id, area_id, ${statusCounts} from order_slots where event_id = ${eventId}`.execute(db)
   return rows
 }

@@ -10,7 +10,7 @@ export function eventIdsOf(scope: CounterScope): EventId[] {
   return 'events' in scope ? scope.events : [...new Set(scope.areas.map(({ eventId }) => eventId))]
 }
 
-/** The part of a select behind its table `counter` that keeps a scope. */
+/** The rest of a select from `counter` that limits it to a scope. */
 export function within(scope: CounterScope): RawBuilder<unknown> {
   if ('events' in scope) return sql`where counter.event_id = any(${scope.events}::uuid[])`
   return sql`
@@ -21,5 +21,5 @@ join unnest(
 ) as asked (event_id, day_id, area_id) using (event_id, day_id, area_id)`
 }
 
-/** A counter row's place. */
+/** The key of a counter row. */
 export type AreaRow = { event_id: EventId; day_id: number; area_id: number }

@@ -42,25 +42,25 @@ select generic_plans + custom_plans as runs from pg_prepared_statements`.execute
 const double = async (db: Postgres, value: number) =>
   (await sql<{ double: number }>`select ${value}::int * 2 as double`.execute(db)).rows[0]?.double
 
-test('a text is prepared once, and answers for each value', async () => {
+test('a text is prepared once and used for each value', async () => {
   const db = open(true)
   expect([await double(db, 2), await double(db, 21), await double(db, -1)]).toEqual([4, 42, -2])
   expect(await prepared(db)).toEqual([3])
 })
 
-test('without being asked nothing is prepared', async () => {
+test('by default nothing is prepared', async () => {
   const db = open(false)
   expect(await double(db, 2)).toBe(4)
   expect(await prepared(db)).toEqual([])
 })
 
-test('however many texts there are, Postgres keeps few of them', async () => {
+test('at most 200 texts are prepared, however many there are', async () => {
   const db = open(true)
   for (let i = 0; i < 250; i++) await sql`select ${i}::int + ${sql.lit(i)}`.execute(db)
   expect(await prepared(db)).toHaveLength(200)
 })
 
-test('a prepared text is prepared anew on the connection that comes after a broken one', async () => {
+test('a prepared text is prepared again on the connection that replaces a broken one', async () => {
   const db = open(true)
   expect(await double(db, 2)).toBe(4)
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
@@ -69,7 +69,7 @@ test('a prepared text is prepared anew on the connection that comes after a brok
   expect(await prepared(db)).toEqual([1])
 })
 
-test('a connection whose prepared statements a pooler took away fails once, and is replaced', async () => {
+test('a connection whose prepared statements a pooler removed fails once, and is replaced', async () => {
   const db = open(true)
   expect(await double(db, 2)).toBe(4)
   await sql`deallocate all`.execute(db)
@@ -132,7 +132,7 @@ test('a transaction of a process that was frozen ends with a transient error, an
   expect(await work(() => {})).toEqual([{ two: 2 }])
 })
 
-/** What a projector asks all the time. */
+/** The queries of every batch of a projector. */
 async function askAll(db: Postgres) {
   await db.transaction().execute(async tx => {
     await lockOffset(tx, 't.orders', 0)
@@ -150,7 +150,7 @@ async function askAll(db: Postgres) {
 const asked = ['shard_offsets', 'event_heads', 'events', 'orders', 'refunds', 'organizations']
 const counters = ['daily_counters', 'hourly_counters', 'item_counters']
 
-test('what a projector asks all the time reads no table from one end to the other, also where it was empty', async () => {
+test('the queries of a batch never scan a whole table, even if it was empty when they were prepared', async () => {
   const db = open(true)
   // What the migrations read is counted when their connection ends, at the latest.
   await sql`
@@ -167,7 +167,7 @@ where relname = any(${[...asked, ...counters]}::text[])`.execute(db)
   expect(rows.filter(({ whole, byKey }) => whole > 0 || byKey < 8)).toEqual([])
 })
 
-test('what a projector asks all the time outlives a migration that adds columns', async () => {
+test('the queries of a batch continue to work after a migration that adds columns', async () => {
   const db = open(true)
   await ensureOffsets(db, 't.orders', [0])
   const before = await askAll(db)

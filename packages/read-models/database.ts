@@ -11,7 +11,7 @@ import type { OrderTable } from './orders/table.ts'
 import type { OrganizationTable } from './organizations/table.ts'
 import type { RefundTable } from './refunds/table.ts'
 
-/** Every table of the read models, each described in its model's folder. */
+/** Every table of the read models; each is described in its model's folder. */
 declare module '@tally/storage/database' {
   interface Database {
     shard_offsets: OffsetTable

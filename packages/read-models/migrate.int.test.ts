@@ -22,7 +22,7 @@ test('a database without the schema names the command to run', async () => {
   await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
 })
 
-test('several migrations at once make the schema once', async () => {
+test('concurrent migrations create the schema once', async () => {
   const others = Array.from({ length: 4 }, (_, i) =>
     openPostgres(database.url, {
       name: `migrate-${i}`,
@@ -41,7 +41,7 @@ test('a second run changes nothing', async () => {
   expect(await migrate(database.db)).toEqual([])
 })
 
-test('the slots are filled from the orders that are kept as the projector would have counted them', async () => {
+test('order buckets are filled from the stored orders as the projector would have counted them', async () => {
   const eventId = newEventId()
   const orders = Array.from({ length: 200 }, (_, i) =>
     anOrder({
@@ -68,7 +68,7 @@ test('the slots are filled from the orders that are kept as the projector would 
   expect((await slots()).rows).toEqual(counted)
 })
 
-test('item counters with a row each become blocks of sixteen', async () => {
+test('item counters with one row each become blocks of sixteen', async () => {
   const [eventId, other] = [newEventId(), newEventId()]
   const sold = (orderId: string, menuItemId: number, quantity: number) =>
     anOrder({ eventId, orderId, items: [{ menuItemId, itemName: 'Item', quantity, unitPrice: 2.5 }] })
@@ -98,7 +98,7 @@ select event_id, day_id, area_id, item.* from item_counters as counter cross joi
   expect(await items()).toEqual(before)
 })
 
-test('revisions begin beyond those of any database that was there before', async () => {
+test('revisions begin above those of any earlier database', async () => {
   const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(
     database.db,
   )

@@ -14,7 +14,7 @@ import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 
-/** One entry a migration, in order; a migration that has been released is never changed. */
+/** The migrations in order; a migration that has been released is never changed. */
 const migrations: Record<string, Migration> = {
   '0001-read-models': readModels,
   '0002-operations': operations,
@@ -31,14 +31,14 @@ const migrations: Record<string, Migration> = {
 const latest = Object.keys(migrations).length
 
 /**
- * Brings the schema to this version; returns the names of the migrations that were run. Safe to run twice at
- * once: kysely holds a lock in Postgres meanwhile.
+ * Migrates the schema to this version; returns the names of the migrations that ran. Concurrent calls are safe: kysely
+ * holds a lock in Postgres meanwhile.
  */
 export async function migrate(db: Postgres): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
-  // This connection is older than the function that a new one would call.
+  // New connections call this function; this one was opened before it existed.
   await sql`select open_epoch(0, 0)`.execute(db)
   return (results ?? []).map(({ migrationName }) => migrationName)
 }

@@ -12,10 +12,10 @@ export type StatusColumns = {
   cancelled: number
 }
 
-/** Those columns under the names of the statuses. */
+/** Those columns by the names of the statuses. */
 export const statusCounts = sql`
 pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
 ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"`
 
-/** Whether counts change nothing. */
+/** Whether all counts are zero. */
 export const areZero = (counts: StatusCounts): boolean => Object.values(counts).every(count => count === 0)

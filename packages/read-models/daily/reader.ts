@@ -18,7 +18,7 @@ from daily_counters as counter ${within(scope)}`.execute(db)
   return rows
 }
 
-/** How many orders of a day, all areas, have each status. */
+/** The number of orders by status of a day, all areas. */
 export async function readStatuses(
   db: Kysely<Database>,
   { eventId, dayId }: { eventId: EventId; dayId: number },

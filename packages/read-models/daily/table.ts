@@ -1,7 +1,7 @@
 import type { StatusColumns } from '../statusCounts.ts'
 
 /**
- * One row a (day, area), area 0 for all areas: orders by status, and sales and items of the confirmed ones.
+ * One row per (day, area), area 0 for all areas: orders by status, and sales and items of the confirmed ones.
  */
 export type DailyTable = StatusColumns & {
   event_id: string

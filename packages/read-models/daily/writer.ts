@@ -6,7 +6,7 @@ import { flattenAreas } from '../counterRows.ts'
 import { areZero } from '../statusCounts.ts'
 import type { Write } from '../write.ts'
 
-/** The write that adds changes to the daily counters; none where nothing changes. */
+/** The write that adds changes to the daily counters; undefined if nothing changes. */
 export function addDaily(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ daily }, key) => (isEmpty(daily) ? [] : [{ ...key, ...daily }]))
   if (rows.length === 0) return undefined

@@ -15,12 +15,12 @@ import { readDaily } from '../daily/reader.ts'
 import { type HourlyRow, readHourly } from '../hourly/reader.ts'
 import { readItems } from '../items/reader.ts'
 
-/** The questions that a (day, area) has a document for. */
+/** The kinds of documents that a (day, area) has. */
 export const views = ['kpis', 'hours', 'items'] as const
 export type View = (typeof views)[number]
 export type DocumentOf = { kpis: KpisAnswer; hours: HourBucket[]; items: ItemsDocument }
 
-/** What a view says of a (day, area) without orders; such a document is not stored. */
+/** The documents of a (day, area) without orders; they are not stored. */
 export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [] }
 
 /** The name of one document among those of its event: `items:42:0` is day 42, all areas. */
@@ -33,8 +33,8 @@ export function documentName(view: View, dayId: number, areaId: number): Documen
 export type Documents = Map<DocumentName, string>
 
 /**
- * Composes documents from the counters in Postgres: the one way from counters to documents, for the projector,
- * for a query that finds none in Redis, and for repairs; all views, or those that are wanted. Read inside one snapshot.
+ * Composes documents from the counters in Postgres: the only way from counters to documents, for the projector, for a
+ * query that finds none in Redis, and for repairs. Composes all views or only the `wanted` ones. Use it in a snapshot.
  */
 export async function composeDocuments(
   snapshot: Kysely<Database>,

@@ -3,9 +3,9 @@ import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 
 /**
- * An event as the read side knows it, with the shard of its first record. It is scattered if its records came through
- * several shards (partitions were added, or producers use different partitioners): then no single shard's hash in Redis
- * tells how current its documents are.
+ * An event as stored, with the shard of its first record. It is scattered if its records came through several shards
+ * (partitions were added, or producers use different partitioners): then no single shard's hash in Redis says how current
+ * its documents are.
  */
 export type StoredEvent = Event & { shard: number; isScattered?: true }
 
@@ -17,12 +17,12 @@ export type EventHead = {
   eventId: EventId
   shard: number
   revision: number
-  /** The epoch of the database that it was read from; null: not open. */
+  /** The epoch of the database that the head was read from; null: not open. */
   epoch: number | null
   event: StoredEvent | undefined
 }
 
-/** The heads of these events, each with its event where that is known. */
+/** The heads of these events, each with its event if that is known. */
 export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]): Promise<EventHead[]> {
   if (eventIds.length === 0) return []
   const rows = await db
@@ -54,7 +54,7 @@ export async function readShard(db: Kysely<Database>, eventId: EventId): Promise
   return row?.shard
 }
 
-/** What the list of events says of one; menus, which may be long, stay in the database. */
+/** The fields of the event list; menus, which may be long, are not read. */
 export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>
 
 /** All events of an organization. */
@@ -69,7 +69,7 @@ from events where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 
-/** Events of a shard that a revision above `revision` changed, and those that came through other shards as well. */
+/** Events of a shard, and scattered events, that a revision above `revision` changed. */
 export async function readEventsSince(
   db: Kysely<Database>,
   shard: number,

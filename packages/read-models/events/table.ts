@@ -1,15 +1,15 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * One narrow row for every event that anything is known of: locked by a batch before it reads what is known,
- * and stamped with the batch's revision (docs/architecture.md, invariant 3).
+ * One narrow row per event with any record. A batch locks it before reading what is known, and stamps it with its
+ * revision (docs/architecture.md, invariant 3).
  */
 export type EventHeadTable = {
   event_id: string
   /** The partition of its first record. */
   shard: number
   revision: number
-  /** Whether it has records in other partitions, too. */
+  /** Whether it also has records in other partitions. */
   is_scattered: ColumnType<boolean, boolean | undefined, boolean>
 }
 

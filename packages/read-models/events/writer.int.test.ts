@@ -23,7 +23,7 @@ const festival = {
   menuItems: [],
 }
 
-test('a batch that waited for another one sees the event that the other one wrote', async () => {
+test('a batch that waited for another one sees the event that it wrote', async () => {
   const decoded = decodeRecord('events', Buffer.from(eventId), Buffer.from(JSON.stringify(festival)))
   const event = (decoded as { value: Event }).value
   await database.db.transaction().execute(tx => lockEvents(tx, [eventId], 0))
@@ -48,7 +48,7 @@ test('a batch that waited for another one sees the event that the other one wrot
   expect((await second).get(eventId)).toEqual({ version: 1, organizationId, timeZone: 'Europe/Rome' })
 })
 
-test('batches of the same new events, at once and of several topics, never wait for each other in a circle', async () => {
+test('concurrent batches of several topics with the same new events never deadlock', async () => {
   for (let round = 0; round < 6; round++) {
     const ids = Array.from({ length: 40 }, () => randomUUID() as EventId)
     const some = () => ids.filter(() => Math.random() < 0.4)

@@ -6,20 +6,20 @@ export type LockedEvent = {
   revision: number
   /** The shard of its first record; it never changes. */
   shard: number
-  /** Whether it has records in other shards, too. */
+  /** Whether it also has records in other shards. */
   isScattered: boolean
 }
 
 /**
- * Locks the heads of these events (making those that are new) until the transaction ends, in one order for all batches,
- * and returns them. Until then no other transaction writes orders or counters of them.
+ * Locks the heads of these events (inserting new ones) until the transaction ends, in the same order for all batches, and
+ * returns them. Until then no other transaction writes their orders or counters.
  */
 export async function lockEvents(
   tx: Tx,
   eventIds: EventId[],
   shard: number,
 ): Promise<Map<EventId, LockedEvent>> {
-  // Nearly always all are there, and nothing has to be inserted before.
+  // Nearly always all exist, and nothing has to be inserted.
   let heads = await lockHeads(tx, eventIds)
   if (heads.length < eventIds.length) {
     await sql`
@@ -32,7 +32,7 @@ on conflict do nothing`.execute(tx)
   return new Map(heads.map(({ eventId, ...head }) => [eventId, head]))
 }
 
-/** Locks the heads of all of these events, or of none: only some, and two that wait for the rest could wait in a circle. */
+/** Locks the heads of all these events or of none: two batches that locked only some could deadlock. */
 async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<(LockedEvent & { eventId: EventId })[]> {
   const { rows } = await sql<LockedEvent & { eventId: EventId }>`
 select event_id as "eventId", revision, shard, is_scattered as "isScattered"

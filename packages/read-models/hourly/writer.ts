@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { flattenAreas } from '../counterRows.ts'
 import type { Write } from '../write.ts'
 
-/** The write that adds changes to the hourly counters; none where nothing changes. */
+/** The write that adds changes to the hourly counters; undefined if nothing changes. */
 export function addHourly(changes: Map<EventId, CounterChanges>): Write | undefined {
   const rows = flattenAreas(changes, ({ hourly }, key) =>
     [...hourly]

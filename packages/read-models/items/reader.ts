@@ -7,8 +7,8 @@ import { itemsOfBlock } from './table.ts'
 export type ItemRow = AreaRow & ItemTotals
 
 /**
- * The item totals of a scope. A block of items that nobody has any more gives one item 0 without orders: its (day, area) has
- * an empty document, where there would be none.
+ * The item totals of a scope. A block whose counters are all 0 gives one row of item 0 without orders, so that its
+ * (day, area) gets an empty document instead of none.
  */
 export async function readItems(db: Kysely<Database>, scope: CounterScope): Promise<ItemRow[]> {
   const { rows } = await sql<ItemRow>`

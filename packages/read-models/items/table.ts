@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 
-/** Menu items that share a row, by id: row `block` has items 16 × block up to 16 × block + 15. The SQL has the number too. */
-export const itemsABlock = 16
+/** Menu items per row: row `block` has ids 16 × block to 16 × block + 15. The SQL repeats the number. */
+export const itemsPerBlock = 16
 
 /** The counters of one menu item over confirmed orders, before and apart from refunds. */
 export const itemColumns = [
@@ -14,9 +14,9 @@ export const itemColumns = [
 type ItemColumn = (typeof itemColumns)[number]
 
 /**
- * One row a (day, area, block of menu items), area 0 for all areas; each column has one number for each item. An order changes
- * a few rows of some hundred bytes, a batch of thousands of orders far fewer rows than with one an item, as ids of one menu
- * lie close together. Numbers are counted from 1, 0 for what nobody sold, never null.
+ * One row per (day, area, block of menu items), area 0 for all areas; each column has one number per item. A batch of
+ * thousands of orders changes far fewer rows than with one row per item, because the ids of a menu are close together.
+ * Array indexes start at 1; numbers are never null.
  */
 export type ItemTable = Record<ItemColumn, number[]> & {
   event_id: string
@@ -25,7 +25,7 @@ export type ItemTable = Record<ItemColumn, number[]> & {
   block: number
 }
 
-/** Where the numbers of a block stand. */
+/** The array indexes of a block. */
 export const places = [
   sql`1`,
   sql`2`,
@@ -46,8 +46,8 @@ export const places = [
 ]
 
 /**
- * To be joined to `item_counters as counter`: each menu item of a block with its numbers, as `item`; those that are all 0 are
- * left out.
+ * For a join with `item_counters as counter`: each menu item of a block with its numbers, as `item`; items with only zeros
+ * are left out.
  */
 export const itemsOfBlock = sql`lateral (
   select counter.block * 16 + (place::integer - 1) as menu_item_id,

@@ -4,19 +4,19 @@ import { bigintsAt, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import type { Write } from '../write.ts'
-import { itemColumns, itemsABlock, places } from './table.ts'
+import { itemColumns, itemsPerBlock, places } from './table.ts'
 
-/** Blocks that one write holds at once: where ids lie far apart each item has a block of its own, of sixteen numbers. */
-const blocksAWrite = 8_000
+/** Limits a write: if ids are far apart, each item has its own block of sixteen numbers. */
+const blocksPerWrite = 8_000
 
-/** The writes that add changes to the item counters, of rows that differ; none where nothing changes. */
+/** The writes that add changes to the item counters, each to different rows. */
 export function* addItems(changes: Map<EventId, CounterChanges>): Generator<Write> {
   for (const blocks of blocksOf(changes)) yield addBlocks(blocks)
 }
 
 function addBlocks({ rows, positions, changes }: Blocks): Write {
   const column = (pick: (change: ItemChange) => number) =>
-    bigintsAt(rows.length * itemsABlock, positions, changes, pick)
+    bigintsAt(rows.length * itemsPerBlock, positions, changes, pick)
   return sql`
 insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})
 select event_id, day_id, area_id, block, ${numbersOfBlock}
@@ -40,12 +40,12 @@ on conflict (event_id, day_id, area_id, block) do update set ${sums}`
 
 const columnNames = sql.join(itemColumns.map(column => sql.id(column)))
 
-/** Of the numbers of all blocks, one after the other, those of block `number`. */
+/** The slice of block `number` from the concatenated numbers of all blocks. */
 const numbersOfBlock = sql.join(
   itemColumns.map(column => sql`${sql.id(column)}[(number - 1) * 16 + 1 : number * 16]`),
 )
 
-/** Item by item, written out: Postgres has no sum of two arrays, and a function would be called for each. */
+/** Written out item by item: Postgres cannot add two arrays, and a function would be called for each row. */
 const sums = sql.join(
   itemColumns.map(column => {
     const name = sql.id(column)
@@ -54,12 +54,12 @@ const sums = sql.join(
   }),
 )
 
-/** Blocks in the order of their rows: `changes[n]` goes to the `positions[n]`th of all their numbers, counted from 0. */
+/** Blocks in the order of their rows: `changes[n]` goes to index `positions[n]` of the concatenated numbers. */
 type Blocks = { rows: { key: AreaKey; block: number }[]; positions: number[]; changes: ItemChange[] }
 
 const noBlocks = (): Blocks => ({ rows: [], positions: [], changes: [] })
 
-/** The changed items by block, ordered by (event, day, area, block), at most `blocksAWrite` at once. */
+/** The changed items by block, ordered by (event, day, area, block), in portions of at most `blocksPerWrite`. */
 function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
   let blocks = noBlocks()
   for (const { key, items } of flattenAreas(changes, ({ items }, key) => [{ key, items }])) {
@@ -67,14 +67,14 @@ function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
     for (const menuItemId of [...items.keys()].sort(byNumber)) {
       const change = items.get(menuItemId) as ItemChange
       if (isEmpty(change)) continue
-      const block = Math.floor(menuItemId / itemsABlock)
-      if (block !== last && blocks.rows.length === blocksAWrite) {
+      const block = Math.floor(menuItemId / itemsPerBlock)
+      if (block !== last && blocks.rows.length === blocksPerWrite) {
         yield blocks
         blocks = noBlocks()
       }
       if (block !== last) blocks.rows.push({ key, block })
       last = block
-      blocks.positions.push((blocks.rows.length - 1) * itemsABlock + (menuItemId % itemsABlock))
+      blocks.positions.push((blocks.rows.length - 1) * itemsPerBlock + (menuItemId % itemsPerBlock))
       blocks.changes.push(change)
     }
   }

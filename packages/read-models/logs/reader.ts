@@ -4,13 +4,13 @@ import type { StallState } from './table.ts'
 
 export type Stall = { state: StallState; sinceMs: number; message: string }
 
-/** Where a partition is read next, what identifies the log that this offset belongs to, and whether it stands still. */
+/** Where a partition is read next, what identifies the log that the offset belongs to, and whether it is stalled. */
 export type StoredLog = {
   topic: string
   partition: number
   nextOffset: number
   topicId: string | null
-  /** Fingerprint of the last record that was applied. */
+  /** Fingerprint of the last applied record. */
   fingerprint: Buffer | null
   fingerprintOffset: number | null
   stall: Stall | null

@@ -1,9 +1,9 @@
 import type { ColumnType } from 'kysely'
 
-/** Why a partition stands still (docs/reliability.md, Kafka). */
+/** Why a partition is stalled (docs/reliability.md, Kafka). */
 export type StallState = 'gap' | 'recreated' | 'undecodable'
 
-/** Which log a partition is read from, and whether it stands still. */
+/** Which log a partition is read from, and whether it is stalled. */
 export type PartitionLogTable = {
   topic: string
   partition: number
@@ -11,6 +11,6 @@ export type PartitionLogTable = {
   topic_id: string | null
   state: StallState | null
   since: ColumnType<number | null, string | null, string | null>
-  /** What happened and which command helps, as it was logged. */
+  /** What happened and which command helps, as in the log. */
   message: string | null
 }

@@ -5,8 +5,7 @@ import type { StallState } from './table.ts'
 type Partition = { topic: string; partition: number }
 
 /**
- * Starts partitions of which nothing was ever applied at these offsets, where their logs begin. Returns those that
- * start above 0.
+ * Moves partitions of which nothing was ever applied to the beginning of their logs. Returns those that begin above 0.
  */
 export async function beginAtLogStart(
   db: Postgres,
@@ -31,7 +30,7 @@ returning stored.topic, stored.partition, stored.next_offset as start`.execute(d
   return rows
 }
 
-/** Stores which log a partition is read from; a stored one stays. */
+/** Stores which log each partition is read from; a stored id stays. */
 export async function noteTopicIds(
   db: Postgres,
   partitions: (Partition & { topicId: string })[],
@@ -52,7 +51,7 @@ where partition_logs.topic_id is null`.execute(db)
 }
 
 /**
- * Stores that a partition stands still, for the commands and the operations page; keeps the time at which that began.
+ * Stores that a partition is stalled, for the commands and the operations page; keeps the time at which that began.
  */
 export async function noteStall(
   db: Postgres,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What the moments of answers need to stay true while partitions are added to the topics. */
+/** Columns that keep the watermarks of answers true while partitions are added to the topics. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 alter table shard_offsets

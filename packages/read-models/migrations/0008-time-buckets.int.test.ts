@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** 200 orders of every status from each of these moments on, 13 s apart. */
+/** 200 orders of every status from each of these times on, 13 s apart. */
 const since = ['1970-01-01T00:00:00Z', '1979-12-31T23:45:00Z', '2022-12-31T23:45:00Z', '2026-09-04T18:00:00Z']
 const ordersOf = (eventId: string) =>
   since.flatMap((from, index) =>

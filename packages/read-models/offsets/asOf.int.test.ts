@@ -23,7 +23,7 @@ const apply = (partition: number, next: number) =>
     await storeOffset(tx, { topic: 'orders', partition, next, revision: undefined })
   })
 
-test('a mark that is not reached says nothing, one that is reached its moment', async () => {
+test('an end that is not reached raises nothing, one that is reached raises the watermark to its time', async () => {
   await apply(0, 5)
   const { raised } = await raise(mark(0, 5, 1_000), mark(1, 1, 1_000))
   expect(raised.map(({ partition, asOfMs }) => [partition, asOfMs]).sort()).toEqual([
@@ -35,7 +35,7 @@ test('a mark that is not reached says nothing, one that is reached its moment', 
   expect(await said()).toEqual([1_000, 500, null])
 })
 
-test('an added partition begins with what all have said, and holds the others until it has caught up', async () => {
+test('an added partition begins with the lowest watermark, and holds the others until it has caught up', async () => {
   await ensureOffsets(database.db, 'orders', [2])
   expect(await said()).toEqual([1_000, 500, 500])
   await raise(mark(0, 5, 2_000), mark(1, 1, 2_000))
@@ -44,14 +44,14 @@ test('an added partition begins with what all have said, and holds the others un
   expect(await said()).toEqual([1_000, 500, 500])
 })
 
-test('once partitions were added, none says more than the one that is furthest behind', async () => {
+test('once partitions were added, no watermark exceeds that of the one furthest behind', async () => {
   await apply(2, 1)
   await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 1, 2_500))
   await raise(mark(0, 5, 3_000), mark(1, 1, 3_000), mark(2, 2, 3_000))
   expect(await said()).toEqual([2_500, 2_500, 2_500])
 })
 
-test('what all partitions have published is the earliest of them, and nothing while one has not said so', async () => {
+test('all partitions are published up to the earliest of them, and null while one is unknown', async () => {
   const published = (partition: number, caughtUpToMs: number | null) => ({
     topic: 'orders',
     partition,
@@ -65,7 +65,7 @@ test('what all partitions have published is the earliest of them, and nothing wh
   expect(await tell(published(2, 6_000), published(1, 1_000))).toBe(4_000)
 })
 
-test('a watermark that another session holds locked stands still, and the others go on', async () => {
+test('a watermark that another session has locked stays, and the others are raised', async () => {
   await database.db.transaction().execute(async tx => {
     await sql`select from shard_watermarks where topic = 'orders' and partition = 1 for update`.execute(tx)
     const { raised } = await raise(mark(0, 5, 9_000), mark(1, 1, 9_000))

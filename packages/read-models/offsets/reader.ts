@@ -25,7 +25,7 @@ export async function readOffsets(db: Kysely<Database>, topics: string[]): Promi
   return (await readStored(db, topics)).offsets
 }
 
-/** The same, with the database's clock (epoch milliseconds) and epoch (null: not open) of that moment. */
+/** The same, with the database's clock (epoch milliseconds) and epoch (null: not open) at that time. */
 export async function readStored(
   db: Kysely<Database>,
   topics: string[],
@@ -54,8 +54,8 @@ export async function readEpoch(db: Kysely<Database>): Promise<number | null> {
 }
 
 /**
- * The moment up to which everything of a shard is counted: the earliest of its topics' moments, null while one
- * of them has none. Read it before the figures that it is said of, or in one snapshot with them.
+ * The watermark of a shard: the earliest of its topics' watermarks, null while one is missing. Read it before the figures
+ * that it applies to, or in one snapshot with them.
  */
 export async function readAsOf(
   db: Kysely<Database>,
@@ -81,15 +81,15 @@ export async function readWatermarks(
   return topics.map(topic => ({ topic, asOfMs: stored.get(topic) ?? null }))
 }
 
-/** The earliest of some moments; null where one is missing. */
-export function earliest(moments: (number | null)[]): number | null {
-  return moments.reduce<number | null>(
+/** The earliest watermark; null if one is missing. */
+export function earliest(watermarks: (number | null)[]): number | null {
+  return watermarks.reduce<number | null>(
     (first, at) => (first === null || at === null ? null : Math.min(first, at)),
     Number.MAX_SAFE_INTEGER,
   )
 }
 
-/** As readAsOf, of every shard that has a watermark for each topic. */
+/** Like readAsOf, for every shard that has a watermark for each topic. */
 export async function readAsOfByShard(db: Kysely<Database>, topics: string[]): Promise<Map<number, number>> {
   const rows = await db
     .selectFrom('shard_watermarks')

@@ -9,13 +9,13 @@ export type OffsetTable = {
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
   /**
-   * SHA-256 and offset of the last record that was applied; null: none since these are stored, or the offset was moved.
+   * SHA-256 and offset of the last applied record; null: none since these are stored, or the offset was moved.
    */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>
   /**
    * Whether the partition may hold records whose keys belong to other partitions: it was added to a topic that was
-   * counted before, or a producer uses another partitioner than murmur2.
+   * counted before, or a producer uses a partitioner other than murmur2.
    */
   is_added: ColumnType<boolean, boolean | undefined, boolean>
 }
@@ -27,9 +27,9 @@ export type OffsetTable = {
 export type WatermarkTable = {
   topic: string
   partition: number
-  /** What answers say: everything that Kafka had of this partition's events up to this moment is applied. */
+  /** The watermark of answers: everything that Kafka had about this partition's events up to this time is applied. */
   as_of: Watermark
-  /** Everything that Kafka had in this partition up to this moment is applied. */
+  /** Everything that Kafka had in this partition up to this time is applied. */
   caught_up_to: Watermark
   /** Everything applied up to this time is published; kept once a partition has `is_added`. */
   published_up_to: Watermark

@@ -22,25 +22,25 @@ export type PartitionAsOf = {
 export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
 
 /**
- * Raises `as_of` to the mark's time if everything up to the mark's end is applied, and returns the watermarks of those
+ * Raises `as_of` to an end's time if everything up to that end is applied, and returns the watermarks of those
  * partitions. Once a partition has `is_added`, an event's records may lie in any two partitions, so the one that is
  * furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has gone
  * back, and records since then are not counted. A row that another session holds locked is skipped.
  */
-export async function raiseAsOf(db: Postgres, topics: string[], marks: PartitionEnd[]): Promise<RaisedAsOf> {
-  const sorted = marks.toSorted((one, other) =>
+export async function raiseAsOf(db: Postgres, topics: string[], ends: PartitionEnd[]): Promise<RaisedAsOf> {
+  const sorted = ends.toSorted((one, other) =>
     one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
   )
-  const mark = sql`unnest(
+  const logEnds = sql`unnest(
   ${sorted.map(({ topic }) => topic)}::text[],
   ${sorted.map(({ partition }) => partition)}::int[],
   ${sorted.map(({ end }) => end)}::bigint[],
   ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
-) as mark (topic, partition, end_offset, at)`
+) as log_end (topic, partition, end_offset, at)`
   return db.transaction().execute(async tx => {
     const free = sql`free as (
   select topic, partition
-  from shard_watermarks join ${mark} using (topic, partition)
+  from shard_watermarks join ${logEnds} using (topic, partition)
   order by topic, partition
   for update of shard_watermarks skip locked
 )`
@@ -48,14 +48,14 @@ export async function raiseAsOf(db: Postgres, topics: string[], marks: Partition
 with ${free}
 update shard_watermarks as stored
 set caught_up_to = case
-  when stored.caught_up_to > clock_timestamp() then mark.at
-  else greatest(stored.caught_up_to, mark.at)
+  when stored.caught_up_to > clock_timestamp() then log_end.at
+  else greatest(stored.caught_up_to, log_end.at)
 end
-from ${mark}
+from ${logEnds}
 join free using (topic, partition)
-join shard_offsets as applied on applied.topic = mark.topic and applied.partition = mark.partition
-where stored.topic = mark.topic and stored.partition = mark.partition
-  and applied.next_offset >= mark.end_offset and mark.at <= clock_timestamp()`.execute(tx)
+join shard_offsets as applied on applied.topic = log_end.topic and applied.partition = log_end.partition
+where stored.topic = log_end.topic and stored.partition = log_end.partition
+  and applied.next_offset >= log_end.end_offset and log_end.at <= clock_timestamp()`.execute(tx)
     const { rows: raised } = await sql<PartitionAsOf>`
 with ${free}, every as (
   select
@@ -63,7 +63,7 @@ with ${free}, every as (
     case when bool_and(caught_up_to is not null) then min(caught_up_to) end as caught_up_to
   from shard_offsets left join shard_watermarks using (topic, partition)
   where topic = any(${topics}::text[])
-), sayable as (
+), publishable as (
   select stored.topic, stored.partition, ${requiredRevision} as revision,
     case when every.has_added then every.caught_up_to else watermark.caught_up_to end as at
   from every, shard_offsets as stored join shard_watermarks as watermark using (topic, partition)
@@ -71,18 +71,18 @@ with ${free}, every as (
 )
 update shard_watermarks as stored
 set as_of = case
-  when stored.as_of > clock_timestamp() then least(stored.as_of, sayable.at)
-  else greatest(stored.as_of, sayable.at)
+  when stored.as_of > clock_timestamp() then least(stored.as_of, publishable.at)
+  else greatest(stored.as_of, publishable.at)
 end
-from sayable, ${mark} join free using (topic, partition)
-where stored.topic = mark.topic and stored.partition = mark.partition
-  and stored.topic = sayable.topic and stored.partition = sayable.partition
+from publishable, ${logEnds} join free using (topic, partition)
+where stored.topic = log_end.topic and stored.partition = log_end.partition
+  and stored.topic = publishable.topic and stored.partition = publishable.partition
 returning
   stored.topic,
   stored.partition,
-  sayable.revision,
-  case when stored.as_of is not null then least(stored.as_of, mark.at) end as "asOfMs",
-  case when stored.caught_up_to is not null then least(stored.caught_up_to, mark.at) end as "caughtUpToMs"`.execute(
+  publishable.revision,
+  case when stored.as_of is not null then least(stored.as_of, log_end.at) end as "asOfMs",
+  case when stored.caught_up_to is not null then least(stored.caught_up_to, log_end.at) end as "caughtUpToMs"`.execute(
       tx,
     )
     const { rows: now } = await sql<{ nowMs: number; epoch: number | null }>`
@@ -105,22 +105,22 @@ export async function raisePublished(
     caughtUpToMs === null ? [] : [{ ...of, at: new Date(caughtUpToMs).toISOString() }],
   )
   await sql`
-with moments as (
+with published as (
   select topic, partition, max(at) as at
   from unnest(
     ${known.map(({ topic }) => topic)}::text[],
     ${known.map(({ partition }) => partition)}::int[],
     ${known.map(({ at }) => at)}::timestamptz[]
-  ) as moment (topic, partition, at)
+  ) as one (topic, partition, at)
   group by topic, partition
 )
 update shard_watermarks as stored
 set published_up_to = case
-  when stored.published_up_to > clock_timestamp() then moments.at
-  else greatest(stored.published_up_to, moments.at)
+  when stored.published_up_to > clock_timestamp() then published.at
+  else greatest(stored.published_up_to, published.at)
 end
-from moments
-where stored.topic = moments.topic and stored.partition = moments.partition`.execute(db)
+from published
+where stored.topic = published.topic and stored.partition = published.partition`.execute(db)
   const { rows } = await sql<{ at: number | null }>`
 select case when bool_and(published_up_to is not null) then min(published_up_to) end as at
 from shard_offsets left join shard_watermarks using (topic, partition)

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Seen } from '../database.ts'
 
 /**
- * Makes the rows of newly assigned partitions; those that are there stay. A partition of a topic that was counted
- * before was added to it: it may say what all of the topic's partitions have said.
+ * Inserts the rows of newly assigned partitions; existing ones stay. A new partition of a topic that was counted before
+ * was added to it, and begins with the lowest watermark of the topic's partitions.
  */
 export async function ensureOffsets(db: Postgres, topic: string, partitions: number[]): Promise<void> {
   await sql`
@@ -28,7 +28,7 @@ on conflict do nothing`.execute(db)
 
 /**
  * Locks a partition's row until the transaction ends and returns the offset of the first record that is not
- * applied. Whoever holds this lock is the only one that applies this partition (docs/architecture.md, invariant 2).
+ * applied. The holder of this lock is the only one that applies this partition (docs/architecture.md, invariant 2).
  */
 export async function lockOffset(
   tx: Tx,
@@ -94,7 +94,7 @@ export async function nextRevision(tx: Tx): Promise<number> {
 
 /**
  * Opens an epoch at or above the highest one that this process has seen (the database's clock may have been ahead),
- * unless one is open; new connections do that by themselves. Returns the epoch (migrations/0007-epochs.ts).
+ * unless one is open; new connections do that automatically. Returns the epoch (migrations/0007-epochs.ts).
  */
 export async function openEpoch(db: Postgres, { epoch, revision }: Seen): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select open_epoch(${epoch}, ${revision}) as epoch`.execute(db)

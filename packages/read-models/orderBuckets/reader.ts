@@ -3,12 +3,12 @@ import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { keptOrders, type OrderFilter } from '../orders/filter.ts'
 
-/** The slots that a page lies in: its orders are those from `sinceMs` until before `untilMs`, behind `skipped` of them. */
+/** The order buckets of a page: its orders are from `sinceMs` until before `untilMs`, after `skipped` of them. */
 export type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }
 
 /**
- * Where the page of `limit` orders behind the first `offset` lies in the list that a filter keeps: walks the slots from
- * the newest and adds up what they count. Undefined where all of them together hold no more than `offset`.
+ * Finds the page of `limit` orders after the first `offset` in a filtered list: adds up the buckets from the newest.
+ * Undefined if they hold no more than `offset` orders.
  */
 export async function findPageBuckets(
   db: Kysely<Database>,

@@ -1,8 +1,8 @@
 import type { StatusColumns } from '../statusCounts.ts'
 
 /**
- * One row a (slot, day, area): orders by status of the five minutes that `slot` counts since 1970, an order's own area
- * only. What finds the place of a page in the list of orders without reading the pages before it.
+ * One row per (order bucket, day, area): orders by status in five minutes, for an order's own area only. `slot` is the
+ * number of the bucket since 1970 (core's `orderBucketOf`). Finds a page of the order list without reading those before.
  */
 export type OrderBucketTable = StatusColumns & {
   event_id: string

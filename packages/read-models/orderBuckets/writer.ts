@@ -6,11 +6,11 @@ import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import { areZero } from '../statusCounts.ts'
 import type { Write } from '../write.ts'
 
-type SlotRow = AreaKey & { slot: number; statuses: StatusCounts }
+type BucketRow = AreaKey & { slot: number; statuses: StatusCounts }
 
-/** The write that adds changes to the slots of the list of orders; none where nothing changes. */
+/** The write that adds changes to the order buckets; undefined if nothing changes. */
 export function addOrderBuckets(changes: Map<EventId, CounterChanges>): Write | undefined {
-  const rows = flattenAreas(changes, ({ orderBuckets }, key): SlotRow[] =>
+  const rows = flattenAreas(changes, ({ orderBuckets }, key): BucketRow[] =>
     [...orderBuckets]
       .filter(([, counts]) => !areZero(counts))
       .map(([slot, statuses]) => ({ ...key, slot, statuses })),
@@ -45,8 +45,8 @@ on conflict (event_id, slot, day_id, area_id) do update set
   cancelled = stored.cancelled + excluded.cancelled`
 }
 
-/** By event and slot; of one slot the days and areas stay as flattenAreas has sorted them. */
-function byKey(one: SlotRow, other: SlotRow): number {
+/** By event and bucket; within a bucket, days and areas stay as flattenAreas sorted them. */
+function byKey(one: BucketRow, other: BucketRow): number {
   if (one.eventId !== other.eventId) return one.eventId < other.eventId ? -1 : 1
   return one.slot - other.slot
 }

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 export const countedColumns = sql`
 order_id, version, status, day_id, area_id, ordered_at, total_cents, lines, refunded_cents, refunded_lines`
 
-/** A row of those; with version 0 only refunds have come, and the order's own columns are null. */
+/** A row of those columns. Version 0: only refunds have arrived, and the order's own columns are null. */
 export type CountedRow = {
   order_id: OrderId
   version: number
@@ -20,7 +20,7 @@ export type CountedRow = {
   refunded_lines: string | null
 }
 
-/** The order that a row holds, money in cents; undefined while only refunds have come. */
+/** The order that a row holds, money in cents; undefined while only refunds have arrived. */
 export function countedOrder(row: CountedRow): CountedOrder | undefined {
   if (row.version === 0) return undefined
   const lines = JSON.parse(row.lines) as OrderLine[]

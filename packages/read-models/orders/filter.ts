@@ -21,7 +21,7 @@ const statusColumns = {
   Cancelled: 'cancelled',
 } as const satisfies Record<OrderStatus, keyof Database['daily_counters'] & keyof Database['order_slots']>
 
-/** How many orders a filter's status keeps, as a sum over the columns of a row that counts by status. */
+/** The number of orders with a filter's status, as a sum of the status columns of a row. */
 export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
   const { Cancelled, ...listed } = statusColumns
   const kept = status === undefined ? Object.values(listed) : [statusColumns[status]]

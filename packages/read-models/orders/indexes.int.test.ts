@@ -40,8 +40,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a new version of an order, and a refund, touch no index of the orders while their page has room', async () => {
-  // Some orders of each page, for which its free 15 percent have room.
+test('a new version of an order and a refund are HOT updates while their page has room', async () => {
+  // Some orders of each page, which fit into its free 15 percent.
   const some = Array.from({ length: 400 }, (_, i) => 24 * i)
   const sums = some.map(i => ({ eventId, orderId: order(i).orderId, refunds: { amount: 100, lines: [] } }))
   const { rows } = await db.transaction().execute(async tx => {

@@ -13,7 +13,7 @@ let database: TestDatabase
 const eventId = newEventId()
 const base = Date.parse('2026-09-04T18:00:00Z')
 
-/** 70 orders: every status, two days, two areas; several of one moment. */
+/** 70 orders: every status, two days, two areas; several at the same time. */
 const orders = Array.from({ length: 70 }, (_, i) =>
   anOrder({
     eventId,
@@ -65,7 +65,7 @@ test('every filter keeps its orders, newest first, then by id in byte order, and
 })
 
 test.each([0, 20, 1_000])(
-  'pages follow each other without a gap or a repeat, those from offset %i on by the slots; one beyond the last is empty',
+  'pages follow each other without a gap or a repeat, those from offset %i on by order buckets; one beyond the last is empty',
   async deep => {
     for (const status of [undefined, 'Paid', 'Cancelled'] as const) {
       for (const areaId of areas) {
@@ -82,7 +82,7 @@ test.each([0, 20, 1_000])(
   },
 )
 
-test('a page is looked for in its own slots only, whatever lies before and behind them', async () => {
+test('only the buckets of a page are read, whatever lies before and after them', async () => {
   const until = (minute: number) => base + minute * 60_000
   const listed = (from: number, to: number) =>
     expected(everything).filter(id => {
@@ -101,7 +101,7 @@ test('a page is looked for in its own slots only, whatever lies before and behin
   expect(await find(60, 1)).toBeUndefined()
 })
 
-test('slots of which a filter keeps nothing are not looked into, not even by the last page', async () => {
+test('buckets without matching orders are not read, not even by the last page', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [
     anOrder({ eventId, orderId: 'older', status: 'Cancelled', orderDateTime: '2026-09-04T18:00:00Z' }),
@@ -114,7 +114,7 @@ test('slots of which a filter keeps nothing are not looked into, not even by the
   })
 })
 
-test('where no slot is counted, a page is still found', async () => {
+test('a page is found even if no bucket is counted', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [anOrder({ eventId })])
   await database.db.deleteFrom('order_slots').where('event_id', '=', eventId).execute()
@@ -122,7 +122,7 @@ test('where no slot is counted, a page is still found', async () => {
   expect(idsOf(page)).toEqual(['A-1'])
 })
 
-test('an order is answered as it came, with what is left of its total', async () => {
+test('an order is answered as received, with its effective amount', async () => {
   const order = anOrder({ eventId: newEventId(), tableNumber: '', displayOrderNumber: ' 12 ' })
   await countNewOrders(database.db, [order])
   const { orderId } = order
@@ -148,7 +148,7 @@ test('an order is answered as it came, with what is left of its total', async ()
   })
 })
 
-test('an order of which only refunds have come is not there, in no list and no count', async () => {
+test('an order of which only refunds have arrived is in no list and no count', async () => {
   const { eventId, orderId } = anOrder({ eventId: newEventId() })
   const refunds = { amount: 100, lines: [] }
   await database.db.transaction().execute(tx => storeRefundSums([{ eventId, orderId, refunds }]).execute(tx))

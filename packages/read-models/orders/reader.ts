@@ -39,16 +39,16 @@ select ${columns} from orders where event_id = ${eventId} and order_id = ${order
 }
 
 /**
- * Below it, and without a filter, a page is read from the newest order on: 0.3 ms at 1,000,000 orders. The slots cost 2 ms
- * on any page; reading from the top costs as much at 8,000, and where Postgres has no statistics yet it sorts the
- * whole event from 2,000 on. A filter may keep none of the newest orders: day one of five took 430 ms from the top.
+ * Below this offset and without a filter, a page is read from the newest order: 0.3 ms at 1,000,000 orders. Order buckets
+ * cost 2 ms on any page; reading from the top costs as much at offset 8,000, and from 2,000 on Postgres without statistics
+ * sorts the whole event. A filter may match none of the newest orders: day one of five took 430 ms from the top.
  */
 const deepOffset = 1_000
 
 /**
- * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on the
- * work grows with the slots and the orders of those that the page lies in, not with the pages before it. Read inside
- * one snapshot.
+ * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on, the
+ * work grows with the number of order buckets and the orders in those of the page, not with the pages before it. Use it
+ * in a snapshot.
  */
 export async function readOrderPage(
   db: Kysely<Database>,
@@ -59,18 +59,18 @@ export async function readOrderPage(
     deep = isFiltered(filter) ? 0 : deepOffset,
   }: { offset: number; limit: number; deep?: number },
 ): Promise<string[]> {
-  const slots = offset < deep ? undefined : await findPageBuckets(db, filter, { offset, limit })
+  const buckets = offset < deep ? undefined : await findPageBuckets(db, filter, { offset, limit })
   const { eventId, dayId, areaId, status } = filter
   const { rows } = await sql<OrderRow>`
 select ${columns}
 from orders
 where event_id = ${eventId} and ordered_at is not null
-${slots === undefined ? sql`` : sql`and ordered_at >= ${slots.sinceMs} and ordered_at < ${slots.untilMs}`}
+${buckets === undefined ? sql`` : sql`and ordered_at >= ${buckets.sinceMs} and ordered_at < ${buckets.untilMs}`}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
 ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}
 ${status === undefined ? sql`and status <> 'Cancelled'` : sql`and status = ${status}`}
 order by ordered_at desc, order_id desc
-limit ${limit} offset ${slots?.skipped ?? offset}`.execute(db)
+limit ${limit} offset ${buckets?.skipped ?? offset}`.execute(db)
   return rows.map(toAnswer)
 }
 
@@ -78,7 +78,7 @@ function isFiltered({ dayId, areaId, status }: OrderFilter): boolean {
   return dayId !== undefined || areaId !== undefined || status !== undefined
 }
 
-/** How many orders a filter keeps, from the daily counters. */
+/** The number of orders that match a filter, from the daily counters. */
 export async function countOrders(
   db: Kysely<Database>,
   { eventId, dayId, areaId, status }: OrderFilter,
@@ -91,7 +91,7 @@ ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-/** The order of docs/api.md, Fields; its lines are kept as they go out. */
+/** The order of docs/api.md, Fields; its lines are stored in the form of the answer. */
 function toAnswer(row: OrderRow): string {
   const order = {
     id: row.order_id,

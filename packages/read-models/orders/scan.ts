@@ -5,8 +5,8 @@ import { type Kysely, sql } from 'kysely'
 import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
 /**
- * A kept order as it stands in the table. `order` is undefined while only refunds have come; `refundedLines` is
- * the stored JSON; `written` changes whenever the row is written.
+ * An order as stored. `order` is undefined while only refunds have arrived; `refundedLines` is the stored JSON; `written`
+ * changes whenever the row is written.
  */
 export type ScannedOrder = {
   orderId: OrderId
@@ -16,7 +16,7 @@ export type ScannedOrder = {
   written: string
 }
 
-const ordersAPage = 2_000
+const pageSize = 2_000
 
 /** All orders of an event by id in byte order, a page at a time, so that memory does not grow with the event. */
 export async function* scanOrders(
@@ -29,10 +29,10 @@ select ${countedColumns}, xmin::text as written
 from orders
 where event_id = ${eventId} and order_id > ${last}
 order by order_id
-limit ${ordersAPage}`.execute(snapshot)
+limit ${pageSize}`.execute(snapshot)
     for (const row of rows) yield fromRow(row)
     const end = rows.at(-1)
-    if (end === undefined || rows.length < ordersAPage) return
+    if (end === undefined || rows.length < pageSize) return
     last = end.order_id
   }
 }

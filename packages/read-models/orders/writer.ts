@@ -4,13 +4,13 @@ import { bigints, booleans, ints, jsons, texts, uuids } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
 import type { Write } from '../write.ts'
 
-/** The write that stores orders at their winning version, none for no orders; at most one of each. The sums of their refunds stay as they are. */
+/** The write that stores orders at their winning version, each order at most once; the sums of their refunds stay. */
 export function storeOrders(orders: Order[]): Write | undefined {
   return orders.length === 0 ? undefined : insertOrders(orders, replaceStored)
 }
 
 /**
- * The same for orders of which nothing is stored, of events that are locked: without looking for a conflict Postgres
+ * The same for orders of which nothing is stored; their events must be locked. Without the check for conflicts Postgres
  * takes two thirds of the time.
  */
 export function storeNewOrders(orders: Order[]): Write | undefined {
@@ -63,7 +63,7 @@ from unnest(
 )${onConflict}`
 }
 
-/** The lines as the API answers them (docs/api.md, Fields), in the message's order. */
+/** The lines as the API answers them (docs/api.md, Fields), in the record's order. */
 function linesAsAnswered(lines: OrderLine[]): string {
   return JSON.stringify(
     lines.map(({ menuItemId, itemName, quantity, unitPrice, note }) => ({
@@ -78,7 +78,7 @@ function linesAsAnswered(lines: OrderLine[]): string {
 
 export type OrderRefunds = { eventId: EventId; orderId: OrderId; refunds: RefundSums }
 
-/** The write that stores the sums of refunds of orders; an order that has not come yet gets a row that waits for it. */
+/** The write that stores the sums of refunds of orders; an order that has not arrived yet gets a row of version 0. */
 export function storeRefundSums(sums: OrderRefunds[]): Write {
   return sql`
 insert into orders (event_id, order_id, version, refunded_cents, refunded_lines)

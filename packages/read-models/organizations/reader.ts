@@ -2,7 +2,7 @@ import type { OrganizationId, OrganizationStatus } from '@tally/contract'
 import type { Database } from '@tally/storage'
 import type { Kysely } from 'kysely'
 
-/** The revision of an organization's document, and its status where a record of it has come. */
+/** The revision of an organization's document, and its status if a record of it has arrived. */
 export async function readOrganizationHead(
   db: Kysely<Database>,
   id: OrganizationId,

@@ -1,8 +1,8 @@
 import type { OrganizationStatus } from '@tally/contract'
 
 /**
- * One row an organization; `version` 0 while only events of it have come. `revision` is that of the last batch
- * that changed the organization or its list of events.
+ * One row per organization; `version` 0 while only events of it have arrived. `revision` is that of the last batch that
+ * changed the organization or its list of events.
  */
 export type OrganizationTable = {
   organization_id: string

@@ -13,7 +13,7 @@ export type Epochs = {
   enter(epoch: number, shards: Iterable<number>): Promise<void>
 }
 
-/** `onEntered`: called when shards have been taken over, so that their watermarks are told again. */
+/** `onEntered` is called when shards have entered an epoch, so that their watermarks are written again. */
 export function openEpochs(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   onEntered: () => void = () => {},

@@ -1,8 +1,8 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 
 /**
- * The keys of the read models in Redis; packages/access has more. What stands in braces is the hash tag: keys of one event, or of one
- * organization, lie in one slot of a Redis Cluster, and no script touches two tags.
+ * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event, or of
+ * one organization, are in one slot of a Redis Cluster, and no script uses two tags.
  */
 export function redisKeys(prefix: string) {
   return {
@@ -21,7 +21,7 @@ export function redisKeys(prefix: string) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
   }
 }
-/** Field of a shard's hash: up to which moment everything of a topic's partition is counted, in epoch milliseconds. */
+/** Field of a shard's hash: the watermark of a topic's partition, in epoch milliseconds. */
 export const asOfField = (topic: string) => `as-of:${topic}`
 /** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */
 export const publishedField = (topic: string) => `published:${topic}`

@@ -6,22 +6,22 @@ import type { Unpublished } from './unpublished.ts'
 type Entry = [EventId, Unpublished]
 
 /** Events per snapshot: enough to share its round trips, few enough to keep it short. */
-const mostEvents = 20
+const maxEvents = 20
 /**
  * Counter rows per snapshot (a row of item counters holds sixteen menu items): about 10 MB of documents. A larger event
  * is a piece by itself.
  */
-const mostRows = 5_000
+const maxRows = 5_000
 
 /** Takes the first entries that may be composed together; at least one. */
 export async function takePieces(db: Postgres, todo: Entry[]): Promise<{ piece: Entry[]; rest: Entry[] }> {
-  const first = todo.slice(0, mostEvents)
+  const first = todo.slice(0, maxEvents)
   const whole = first.filter(([, entry]) => entry.whole).map(([id]) => id)
   const sizes = whole.length < 2 ? new Map<EventId, number>() : await countRows(db, whole)
   let rows = 0
   const end = first.findIndex(([id, entry]) => {
     rows += entry.whole ? (sizes.get(id) ?? 0) : entry.areas.size
-    return rows > mostRows
+    return rows > maxRows
   })
   const count = end < 0 ? first.length : Math.max(1, end)
   return { piece: todo.slice(0, count), rest: todo.slice(count) }

@@ -14,7 +14,7 @@ afterAll(() => redis.disconnect())
 
 const newKey = () => keys.event(newEventId())
 
-test('a whole document is stored where nothing was, and over what is older or as new', async () => {
+test('a whole document is stored over nothing, over an older revision and over the same one', async () => {
   const key = newKey()
   expect(await redis.publish(key, 5, 'whole', 'a', '1', 'b', '2')).toBe('stored')
   expect(await redis.publish(key, 6, 'whole', 'a', '3')).toBe('stored')
@@ -23,7 +23,7 @@ test('a whole document is stored where nothing was, and over what is older or as
   expect(await redis.hgetall(key)).toEqual({ revision: '6', c: '4' })
 })
 
-test('a difference is stored only on the revision that it was made from, and leaves other fields', async () => {
+test('a difference is stored only over the revision that it was made from, and keeps other fields', async () => {
   const key = newKey()
   await redis.publish(key, 5, 'whole', 'a', '1', 'b', '2')
   expect(await redis.publish(key, 9, 5, 'b', '3')).toBe('stored')
@@ -39,7 +39,7 @@ test('a difference from another revision is a gap and changes nothing', async ()
   expect(await redis.hgetall(key)).toEqual({ revision: '5', a: '1' })
 })
 
-test('never an older revision over a newer one, whole or not', async () => {
+test('an older revision never replaces a newer one, whole or not', async () => {
   const key = newKey()
   await redis.publish(key, 9, 'whole', 'a', 'new')
   expect(await redis.publish(key, 8, 'whole', 'a', 'old')).toBe('older')
@@ -48,7 +48,7 @@ test('never an older revision over a newer one, whole or not', async () => {
   expect(await redis.hgetall(key)).toEqual({ revision: '9', a: 'new' })
 })
 
-test('revisions are compared as numbers up to 2^53, not as texts', async () => {
+test('revisions are compared as numbers up to 2^53', async () => {
   const key = newKey()
   const top = Number.MAX_SAFE_INTEGER
   await redis.publish(key, 9, 'whole', 'a', '1')
@@ -58,7 +58,7 @@ test('revisions are compared as numbers up to 2^53, not as texts', async () => {
   expect(await redis.hget(key, 'revision')).toBe(String(top))
 })
 
-test('3,000 fields go in at once: a reader sees all of one revision or all of another', async () => {
+test('3,000 fields are stored at once: a reader sees one revision or another, never a mix', async () => {
   const key = newKey()
   const fields = (value: string) => Array.from({ length: 3_000 }, (_, i) => [`f${i}`, value]).flat()
   await redis.publish(key, 1, 'whole', ...fields('1'))

@@ -20,7 +20,7 @@ export type PublishDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision
- * for each that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now says) is
+ * per event that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now says) is
  * replaced by the whole documents. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
@@ -91,7 +91,7 @@ function compose(
   })
 }
 
-/** A difference holds only where the last revision that changed the event is the one it was made for. */
+/** A difference is valid only if the last revision that changed the event is the one it was made for. */
 function baseOf(head: EventHead, entry: Unpublished | undefined): number | 'whole' {
   return entry === undefined || entry.whole || entry.to !== head.revision ? 'whole' : entry.since
 }

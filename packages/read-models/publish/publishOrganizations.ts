@@ -7,7 +7,7 @@ import type { RedisKeys } from './keys.ts'
 import type { ReadModelRedis } from './scripts.ts'
 import { inSnapshot, type Snapshot } from './snapshot.ts'
 
-/** An organization's status (undefined while no record of it has come) and its list of events. */
+/** An organization's status (undefined while no record of it has arrived) and its list of events. */
 export type OrganizationDocument = { revision: number; status: string | undefined; events: EventAnswer[] }
 
 /** Composes an organization's document from Postgres; undefined if nothing is known of it. */
@@ -25,8 +25,8 @@ async function compose(snapshot: Snapshot, id: OrganizationId): Promise<Organiza
   return { revision: head.revision, status: head.status, events }
 }
 
-/** Organizations per snapshot: their lists of events are small. */
-const together = 50
+/** Organizations per snapshot; their event lists are small. */
+const maxOrganizations = 50
 
 /** Puts the documents of organizations into Redis, whole, under the revision guard. */
 export async function publishOrganizations(
@@ -35,7 +35,7 @@ export async function publishOrganizations(
 ): Promise<void> {
   const todo = [...ids]
   while (todo.length > 0) {
-    const piece = todo.splice(0, together)
+    const piece = todo.splice(0, maxOrganizations)
     const documents = await inSnapshot(db, async snapshot => {
       const composed: [OrganizationId, OrganizationDocument | undefined][] = []
       for (const id of piece) composed.push([id, await compose(snapshot, id)])

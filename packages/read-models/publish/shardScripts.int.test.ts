@@ -67,7 +67,7 @@ test('a script with an old epoch writes nothing', async () => {
   expect(await redis.hgetall(key)).toEqual({ epoch: String(after) })
 })
 
-test('the revision of an event is raised and never lowered, also if the mark stays behind a gap', async () => {
+test('the revision of an event is raised and never lowered, even if the published revision stays below a gap', async () => {
   await redis.advance(key, before, 0, 'revision:a', 7)
   await redis.advance(
     key,

@@ -1,7 +1,7 @@
 import type { Database, Postgres } from '@tally/storage'
 import type { Transaction } from 'kysely'
 
-/** Reads inside it see whole batches only. */
+/** Reads in it see only whole batches. */
 export type Snapshot = Transaction<Database>
 
 /** Runs reads in one snapshot of the database. */

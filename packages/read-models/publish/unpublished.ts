@@ -1,8 +1,8 @@
 import type { AreaKey } from '../counterRows.ts'
 
 /**
- * What of an event Redis does not have yet: everything (`whole`), or the documents of some (day, area) and
- * perhaps the event's record, that changed from revision `since` to revision `to`.
+ * What Redis lacks of an event: everything (`whole`), or the documents of some (day, area), and possibly the event's
+ * record, that changed from revision `since` to revision `to`.
  */
 export type Unpublished =
   | { whole: true }

@@ -2,10 +2,10 @@ import type { EventId, OrderId, Refund, RefundId } from '@tally/contract'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** A kept refund, with what counting needs to know of it. */
+/** A stored refund, with what counting needs to know of it. */
 export type ScannedRefund = Pick<Refund, 'orderId' | 'refundId' | 'refundedAt' | 'amount' | 'lines'>
 
-const refundsAPage = 2_000
+const pageSize = 2_000
 
 type RefundRow = {
   refund_id: RefundId
@@ -16,8 +16,8 @@ type RefundRow = {
 }
 
 /**
- * All refunds of an event by their order's id in byte order, a page at a time. The table is keyed by refund: a
- * cursor sorts them once, on disk where they are many. One scan at a time in a transaction.
+ * All refunds of an event by their order's id in byte order, a page at a time. The table is keyed by refund, so a cursor
+ * sorts them once, on disk if there are many. One scan at a time per transaction.
  */
 export async function* scanRefunds(tx: Tx, eventId: EventId): AsyncGenerator<ScannedRefund, undefined> {
   await sql`
@@ -27,9 +27,9 @@ from refunds
 where event_id = ${sql.lit(eventId)}::uuid
 order by order_id, refund_id`.execute(tx)
   for (;;) {
-    const { rows } = await sql<RefundRow>`fetch ${sql.lit(refundsAPage)} from refunds_by_order`.execute(tx)
+    const { rows } = await sql<RefundRow>`fetch ${sql.lit(pageSize)} from refunds_by_order`.execute(tx)
     for (const row of rows) yield fromRow(row)
-    if (rows.length < refundsAPage) break
+    if (rows.length < pageSize) break
   }
   await sql`close refunds_by_order`.execute(tx)
 }

@@ -1,4 +1,4 @@
-/** Every refund as it was applied: what makes a repeat a repeat, and what a rebuild counts again. */
+/** Every applied refund: detects repeats, and is what a rebuild counts again. */
 export type RefundTable = {
   event_id: string
   refund_id: string

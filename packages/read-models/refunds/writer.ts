@@ -18,7 +18,7 @@ join refunds using (event_id, refund_id)`.execute(tx)
   return new Set(rows.map(row => refundKey({ eventId: row.event_id, refundId: row.refund_id })))
 }
 
-/** The write that keeps refunds that were not applied before; at most one of each id. */
+/** The write that stores refunds that were not applied before; each id at most once. */
 export function storeRefunds(refunds: Refund[]): Write {
   return sql`
 insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)

@@ -1,11 +1,11 @@
--- Stores what was published through a shard, in one step: each event's revision, and for each topic the mark: the revision
+-- Stores what was published through a shard, atomically: each event's revision and, for each topic, the published revision,
 -- up to which everything is published (README.md of packages/read-models, When Postgres or Redis goes back).
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch in which the documents were composed
--- ARGV[2]  how many marks follow, three arguments each:
---          its field; the first revision and the last revision of what was published without a gap. A mark below the first
---          one stays as it is: documents in between are missing, and the projector's heal publishes them
--- then     field of an event, its revision, ...: all events that the marks cover
+-- ARGV[2]  how many published revisions follow, three arguments each:
+--          its field; the first revision and the last revision of what was published without a gap. A stored one below
+--          the first stays: documents in between are missing, and the projector's heal publishes them
+-- then     field of an event, its revision, ...: all events that they cover
 -- returns  the epoch of the hash: nothing is stored unless it equals ARGV[1]
 local epoch = enter(ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then

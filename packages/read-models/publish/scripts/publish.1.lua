@@ -1,13 +1,13 @@
--- Puts what a revision changed into a hash, whole or not at all, and never an older revision over a newer one.
+-- Stores what a revision changed in a hash, atomically, and never an older revision over a newer one.
 -- KEYS[1]  the hash of one event or one organization; its field `revision` is a number
 -- ARGV[1]  the revision
 -- ARGV[2]  the revision that these fields are the difference from, or `whole`: they replace the hash
 -- ARGV[3+] field, value, ...
--- returns  `stored`; `older`: the hash is as new already; `gap`: the hash is not at the revision of ARGV[2], publish it whole
+-- returns  `stored`; `older`: the hash is already as new; `gap`: the hash is not at the revision of ARGV[2], publish it whole
 local revision = tonumber(ARGV[1])
 local found = redis.pcall('HGET', KEYS[1], 'revision')
 if type(found) == 'table' then
-  -- A key of another type: whatever put it there, it is no document.
+  -- A key of another type is not a document.
   redis.call('DEL', KEYS[1])
   found = false
 end

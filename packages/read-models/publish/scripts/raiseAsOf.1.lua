@@ -2,7 +2,7 @@
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch in which Postgres returned the watermarks
 -- ARGV[2]  the database's clock, epoch milliseconds: a watermark that is later is replaced (the clock has gone back)
--- ARGV[3+] field, epoch milliseconds, field of its mark, the revision that Postgres returned with it, ...
+-- ARGV[3+] field, epoch milliseconds, field of its published revision, the revision that Postgres returned with it, ...
 -- returns  the epoch of the hash afterwards
 local epoch = enter(ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then
