@@ -8,12 +8,12 @@ import helmet from '@fastify/helmet'
 import files from '@fastify/static'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { auditPages } from './audit/page.ts'
+import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkSameOrigin } from './http/sameOrigin.ts'
 import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
 import { operationsPages } from './operations/pages.ts'
-import type { AdminParts } from './parts.ts'
 import { requireSession } from './signIn/guard.ts'
 import { oidcPages } from './signIn/oidcPages.ts'
 import { signInPages } from './signIn/pages.ts'
@@ -22,14 +22,14 @@ import { usagePages } from './usage/page.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in; on pages of the area always somebody. */
+    /** Who is signed in; always set on pages of the area. */
     session: Session | undefined
-    /** Whether the browser came over TLS: then cookies are for TLS only. */
+    /** Whether the browser uses TLS: then cookies are for TLS only. */
     isSecure: boolean
   }
 }
 
-/** Everything comes from here and nothing from elsewhere; no script and no style stands inside a page. */
+/** Everything comes from this origin; no inline scripts or styles. */
 const contentSecurityPolicy = {
   useDefaults: false,
   directives: {
@@ -44,14 +44,14 @@ const contentSecurityPolicy = {
   },
 }
 
-/** Builds the administration area as a fastify app that is not listening yet; it opens nothing by itself. */
-export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
+/** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
+export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const app = fastify({
-    loggerInstance: parts.logger as FastifyBaseLogger,
+    loggerInstance: deps.logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    trustProxy: parts.trustedProxies.length === 0 ? false : parts.trustedProxies,
+    trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     // Node's default limit for headers is 60 s, and it checks connections only every 30 s.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     bodyLimit: 16_384,
@@ -62,19 +62,19 @@ export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
   app.decorateRequest('session', undefined)
   app.decorateRequest('isSecure', false)
   registerErrors(app)
-  // First: the page of an error reads cookies too.
+  // First, because error pages read cookies too.
   await app.register(cookie)
   app.addHook('onRequest', async request => {
-    request.isSecure = request.protocol === 'https' || parts.publicUrl?.startsWith('https:') === true
+    request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
     checkSameOrigin(request)
   })
   app.addHook('onResponse', (_, reply, done) => {
-    parts.metrics.requests.inc({ status: String(reply.statusCode) })
+    deps.metrics.requests.inc({ status: String(reply.statusCode) })
     done()
   })
   await app.register(helmet, {
     contentSecurityPolicy,
-    // None at all would make a form's origin `null`.
+    // With `no-referrer` the Origin of a form would be `null`.
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: { includeSubDomains: false },
   })
@@ -87,18 +87,18 @@ export async function buildAdmin(parts: AdminParts): Promise<FastifyInstance> {
   await app.register(files, { root: `${import.meta.dirname}/assets`, prefix: '/assets/' })
   const uplot = dirname(createRequire(import.meta.url).resolve('uplot'))
   await app.register(files, { root: uplot, prefix: '/assets/uplot/', decorateReply: false })
-  // After the body is read, which has the token.
+  // After the body is read, which holds the token.
   app.addHook('preHandler', (request, reply, done) =>
     request.method === 'POST' ? app.csrfProtection(request, reply, done) : done(),
   )
 
   await app.register(async open => {
-    signInPages(open, parts)
-    if (parts.oidc !== undefined) oidcPages(open, parts, parts.oidc)
+    signInPages(open, deps)
+    if (deps.oidc !== undefined) oidcPages(open, deps, deps.oidc)
   })
   await app.register(async area => {
-    area.addHook('onRequest', requireSession(parts))
-    for (const pages of [livePages, keyPages, usagePages, auditPages, operationsPages]) pages(area, parts)
+    area.addHook('onRequest', requireSession(deps))
+    for (const pages of [livePages, keyPages, usagePages, auditPages, operationsPages]) pages(area, deps)
   })
   return app
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '@tally/runtime'
 
-/** The metrics that an administration process keeps; what each says is in the list of packages/runtime. */
+/** The metrics that an administration process keeps; packages/runtime describes each. */
 export function adminMetrics(metrics: Metrics) {
   return {
     requests: metrics.counter('tally_admin_requests_total', ['status']),

@@ -16,8 +16,8 @@ const forgetEveryMs = 10 * 60_000
 const patienceMs = 800
 
 /**
- * Opens all parts of the administration area and starts it; it keeps nothing that another one would need. While
- * Postgres does not answer, its pages say so and it is not ready.
+ * Opens what the administration area needs and starts it. The process holds no state that another one would need. While
+ * Postgres does not answer, it is not ready and its pages say so.
  */
 export async function startAdmin(
   settings: Settings,
@@ -55,7 +55,7 @@ export async function startAdmin(
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
   const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
-  // Nothing is sent before the operations page asks: the rest does without Kafka.
+  // Connects when the operations page is opened; all other pages work without Kafka.
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
   lifecycle.onRelease('kafka', () => kafka.close())
 
@@ -64,7 +64,9 @@ export async function startAdmin(
   lifecycle.onRelease('live screens', () => live.close())
 
   const forgetting = setInterval(() => {
-    forgetEnded(db).catch(error => logger.debug({ err: error }, 'sessions that ended are forgotten later'))
+    forgetEnded(db).catch(error =>
+      logger.debug({ err: error }, 'ended sessions were not deleted; trying again later'),
+    )
   }, forgetEveryMs)
   lifecycle.onRelease('forgetting', () => clearInterval(forgetting))
 

@@ -1,6 +1,6 @@
 /**
- * Hours in the order of an evening: the longest time without an order lies before the first bar, so that a night
- * past 24:00 goes on to the right. Hours without an order in between are there with 0.
+ * Sorts hours as an evening: the longest time without orders lies before the first bar, so that a night past 24:00
+ * continues to the right. Hours without orders in between get 0.
  */
 export function eveningOf(hours) {
   if (hours.length === 0) return []

@@ -9,7 +9,7 @@ test('hours of an evening stand in their order, with those in between', () => {
   expect(hoursOf(18, 19, 21)).toEqual([18, 19, 20, 21])
 })
 
-test('a night past 24:00 goes on to the right', () => {
+test('a night past 24:00 continues to the right', () => {
   expect(hoursOf(0, 1, 20, 22, 23)).toEqual([20, 21, 22, 23, 0, 1])
 })
 

@@ -1,12 +1,17 @@
 import { eveningOf } from './evening.js'
 import uPlot from './uplot/uPlot.esm.js'
 
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-
-/** Draws orders by hour as bars into an element; `show` may be called again and again. */
+/** Draws orders by hour as bars into an element; call `show` whenever they change. */
 export function openHoursChart(element) {
   let chart
   let evening = []
+  /** The current value of a colour: a canvas does not resolve `light-dark()`. */
+  const colour = name => {
+    element.style.color = `var(${name})`
+    const { color } = getComputedStyle(element)
+    element.style.removeProperty('color')
+    return color
+  }
   const sizeOf = () => ({ width: element.clientWidth, height: element.clientHeight })
 
   const draw = () => {

@@ -16,7 +16,7 @@ const statusNames = {
   Cancelled: 'Cancelled',
 }
 
-/** Makes an element; what comes from outside goes in as text, never as markup. */
+/** Makes an element; strings become text, never markup. */
 function element(name, className, ...children) {
   const made = document.createElement(name)
   if (className) made.className = className
@@ -24,7 +24,7 @@ function element(name, className, ...children) {
   return made
 }
 
-/** Puts a text where it changes, and marks it for a moment. */
+/** Sets a text if it changes, and highlights it briefly. */
 function put(id, text) {
   const target = by(id)
   if (target.textContent === text) return
@@ -98,7 +98,7 @@ source.addEventListener('signed-out', () => {
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
 })
 source.addEventListener('error', () => {
-  // Refused for good (signed out, or a session that ended): the page itself shows the way.
+  // The server refused the stream (the session has ended): the reload leads to the sign-in.
   if (source.readyState === EventSource.CLOSED) location.reload()
 })
 
@@ -110,7 +110,7 @@ const setHall = isOn => {
 by('full-screen').addEventListener('click', async () => {
   const isOn = !document.body.classList.contains('hall')
   setHall(isOn)
-  // A phone may have no full screen for pages: the large figures are shown all the same.
+  // Phones may not support full screen; the large figures are shown anyway.
   if (isOn) await document.documentElement.requestFullscreen?.().catch(() => undefined)
   else if (document.fullscreenElement) await document.exitFullscreen()
 })

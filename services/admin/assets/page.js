@@ -1,4 +1,4 @@
-// Every page: dark or light before it is painted, and moments in the reader's own time zone.
+// On every page: sets the theme before the first paint, and shows times in the reader's time zone.
 const root = document.documentElement
 const chosen = localStorage.getItem('theme')
 if (chosen === 'dark' || chosen === 'light') root.dataset.theme = chosen

@@ -1,9 +1,9 @@
-/** Older than this the figures are behind: while all keeps up they are at most 2 s old. */
+/** Figures older than this are behind: they are at most 2 s old while the projector keeps up. */
 const behindMs = 5_000
-/** A beat comes every second: after this long without one the screen is cut off. */
+/** A beat arrives every second: after this long without one the connection is lost. */
 const silentMs = 4_000
 
-/** Says whether the figures are live, behind, or cut off; a screen reader hears it when that changes. */
+/** Shows whether the figures are live, behind or disconnected; screen readers announce changes. */
 export function showStatus() {
   const status = document.getElementById('status')
   const text = document.getElementById('status-text')
@@ -29,7 +29,7 @@ export function showStatus() {
   setInterval(look, 500)
 
   return {
-    /** Told of each beat: the moment that the figures are of, and the server's time. */
+    /** Call it with each beat: the figures' watermark and the server's time. */
     heard(next) {
       beat = next
       heardAt = performance.now()

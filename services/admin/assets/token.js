@@ -1,4 +1,4 @@
-// The page that shows a token: copy buttons, and a reload that makes no second key.
+// The page that shows a token: copy buttons, and a URL whose reload does not create a second key.
 history.replaceState(null, '', document.querySelector('[data-page]').dataset.page)
 
 for (const button of document.querySelectorAll('[data-copy]')) {
@@ -10,7 +10,7 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
-/** Without TLS a browser has no clipboard for pages: then the text is selected, ready to be copied by hand. */
+/** Without TLS browsers offer no clipboard: the text is selected, so that it can be copied by hand. */
 async function copy(code) {
   try {
     await navigator.clipboard.writeText(code.textContent)

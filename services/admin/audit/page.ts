@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { AdminDeps } from '../deps.ts'
 import { parseOr400 } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
@@ -17,7 +17,7 @@ const query = z.object({
     .optional(),
 })
 
-export function auditPages(area: FastifyInstance, { db }: AdminParts): void {
+export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get('/audit', async (request, reply) => {
     const { before } = parseOr400(query, request.query)
     const { organizationId } = sessionOf(request)

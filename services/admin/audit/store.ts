@@ -1,7 +1,7 @@
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres, Tx } from '@tally/storage'
 
-/** Everything that is noted. The list is what the audit page can say. */
+/** The actions that leave an audit entry, with their names on the audit page. */
 export const actions = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
@@ -16,7 +16,7 @@ export const actions = {
 export type Action = keyof typeof actions
 export const nameOfAction = (action: string): string => actions[action as Action] ?? action
 
-/** Who, and from where. */
+/** Who acts, and from where. */
 export type Actor = { organizationId: OrganizationId; email: string; address: string }
 export type AuditEntry = {
   auditId: number
@@ -28,7 +28,7 @@ export type AuditEntry = {
   address: string
 }
 
-/** Notes what somebody did, in the transaction that does it where there is one. */
+/** Writes an audit entry, in the transaction of the action if it has one. */
 export async function note(
   db: Postgres | Tx,
   { organizationId, email, address }: Actor,
@@ -47,7 +47,7 @@ export async function note(
     .execute()
 }
 
-/** A page of an organization's entries, the newest first; `before` is the id of the last one of the page before. */
+/** A page of an organization's entries, newest first; `before` is the last id of the previous page. */
 export async function readAudit(
   db: Postgres,
   organizationId: OrganizationId,

@@ -4,7 +4,7 @@ import { html } from '../views/html.ts'
 import { sendPage } from './page.ts'
 import { notFound, PageProblem, unavailable } from './problem.ts'
 
-/** The one place that makes a page of an error; one that nobody expected tells nothing from inside. */
+/** Answers every error with a page. An unexpected one is logged, and its page has no details. */
 export function registerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, request)

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from '../views/layout.ts'
 
-/** Sends a page around a body, with the navigation where somebody is signed in; `body` may need the form's token. */
+/** Sends a page, with the navigation if the user is signed in. A function gets the CSRF token for its forms. */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,

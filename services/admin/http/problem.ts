@@ -1,4 +1,4 @@
-/** What a page says that cannot be shown: a status, a title, and a sentence on what to do. */
+/** An error page: a status, a title, and a sentence on what to do. */
 export class PageProblem extends Error {
   readonly status: number
   readonly sentence: string
@@ -12,7 +12,7 @@ export class PageProblem extends Error {
   }
 }
 
-/** One page for all that is not there and all that is another organization's: it does not tell which. */
+/** One page for what does not exist and what is another organization's, so that it does not reveal which. */
 export const notFound = () =>
   new PageProblem(404, 'Page not found', 'This page does not exist, or you do not have access to it.')
 

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { PageProblem } from './problem.ts'
 
 /**
- * Whether a request that changes something comes from our own pages, by what the browser says of it: the first of two
- * guards against forged requests, the other is the token in each form. A client that says nothing is no browser.
+ * Refuses a request that changes something if the browser says that it comes from another site. It is the first of two
+ * guards against forged requests; the other is the token in each form. A client that sends neither header is not a browser.
  */
 export function checkSameOrigin({ method, headers }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return

@@ -1,9 +1,9 @@
 import { ApiKeyError, createKeyWithin } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import { note } from '../audit/store.ts'
+import type { AdminDeps } from '../deps.ts'
 import { fieldsOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
@@ -12,9 +12,9 @@ import { nothingTyped, readNewKey, typedOf } from './newKeyForm.ts'
 import { newKeyView } from './newView.ts'
 import { tokenView } from './tokenView.ts'
 
-/** The contract's action 'new key': a form, and the token, shown in the answer to it and never again. */
-export function createPages(area: FastifyInstance, parts: AdminParts): void {
-  const { db, apiUrl } = parts
+/** New key: a form, and a page with the token, which is shown only once. */
+export function createPages(area: FastifyInstance, deps: AdminDeps): void {
+  const { db, apiUrl } = deps
 
   area.get('/keys/new', async (request, reply) => {
     const events = await eventsOf(db, sessionOf(request).organizationId)
@@ -48,7 +48,7 @@ export function createPages(area: FastifyInstance, parts: AdminParts): void {
         )
         return made
       })
-      copySoon(parts, stored)
+      copySoon(deps, stored)
       const curl = curlLine(apiUrl, stored.key, token, events[0]?.eventId)
       return sendPage(request, reply.code(201), {
         title: 'Your new key',

@@ -1,10 +1,10 @@
 import { ApiKeyError, revokeKeyWithin, rotateKeyWithin } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import { note } from '../audit/store.ts'
+import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
@@ -16,9 +16,9 @@ import { tokenView } from './tokenView.ts'
 
 type WithKeyId = { Params: { keyId: string } }
 
-/** What ends a key: revoke (at once), and rotate (after a time in which its successor takes over). */
-export function endPages(area: FastifyInstance, parts: AdminParts): void {
-  const { db, apiUrl } = parts
+/** Ending a key: revoke (at once), and rotate (after a time in which its successor takes over). */
+export function endPages(area: FastifyInstance, deps: AdminDeps): void {
+  const { db, apiUrl } = deps
 
   for (const [action, view] of [
     ['revoke', revokeView],
@@ -39,7 +39,7 @@ export function endPages(area: FastifyInstance, parts: AdminParts): void {
       if (revoked.changed) await note(tx, { ...session, address: request.ip }, what)
       return revoked
     })
-    copySoon(parts, stored)
+    copySoon(deps, stored)
     return reply.redirect('/keys?done=revoked', 303)
   })
 
@@ -58,7 +58,7 @@ export function endPages(area: FastifyInstance, parts: AdminParts): void {
         return rotated
       })
       .catch(asProblem)
-    copySoon(parts, old, made.stored)
+    copySoon(deps, old, made.stored)
     const events = await eventsOf(db, organizationId)
     const curl = curlLine(apiUrl, made.stored.key, made.token, events[0]?.eventId)
     return sendPage(request, reply.code(201), {
@@ -70,7 +70,7 @@ export function endPages(area: FastifyInstance, parts: AdminParts): void {
   })
 }
 
-/** Somebody else may have ended the key since the form was shown. */
+/** The key may have ended since the form was shown. */
 function asProblem(error: unknown): never {
   if (!(error instanceof ApiKeyError)) throw error
   if (/not known/.test(error.message)) throw notFound()

@@ -5,7 +5,7 @@ import { csrfField } from '../views/layout.ts'
 
 const hourMs = 3_600_000
 
-/** How long the old token stays good after a rotation. */
+/** How long the old token stays valid after a rotation. */
 export const graces = [
   { value: 'now', name: 'At once', ms: 0 },
   { value: 'hour', name: 'In 1 hour', ms: hourMs },
@@ -35,7 +35,7 @@ ${graces.map(({ value, name }) => html`<label class="tick"><input type="radio" n
 </form></section>`
 }
 
-/** What became of the old key. */
+/** Until when the old key works. */
 export function rotatedView(old: ApiKey): Html {
   return old.revokedAt === null
     ? html`<p>The old token works until ${moment(old.expiresAt)}.</p>`

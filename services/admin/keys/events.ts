@@ -10,6 +10,6 @@ export async function eventsOf(db: Postgres, organizationId: OrganizationId): Pr
   return [...events.filter(isOpen), ...events.filter(event => !isOpen(event))]
 }
 
-/** An event's name, or its id where it is not known (any more). */
+/** An event's name, or its id if it is not known. */
 export const eventName = (events: ListedEvent[], id: EventId): string =>
   events.find(({ eventId }) => eventId === id)?.name ?? id

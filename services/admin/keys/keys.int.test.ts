@@ -1,17 +1,17 @@
 import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newEvent, newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
 
-let stage: Stage
+let fixture: Fixture
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
 async function signedIn() {
-  const office = await newOffice(stage)
-  const visitor = newVisitor(stage.app)
+  const office = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app)
   await visitor.signIn(office.email)
   return { ...office, visitor }
 }
@@ -25,10 +25,10 @@ async function make(visitor: Visitor, over: Record<string, string | string[]> = 
   return { reply, token, keyId: parseToken(token)?.keyId ?? '' }
 }
 const rowOf = (keyId: string) =>
-  stage.db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst()
+  fixture.db.selectFrom('api_keys').selectAll().where('key_id', '=', keyId).executeTakeFirst()
 const auditOf = async (organizationId: OrganizationId) =>
   (
-    await stage.db
+    await fixture.db
       .selectFrom('audit_entries')
       .selectAll()
       .where('organization_id', '=', organizationId)
@@ -36,7 +36,7 @@ const auditOf = async (organizationId: OrganizationId) =>
       .execute()
   ).map(({ action, subject, email, address }) => ({ action, subject, email, address }))
 
-test('a new key’s token is in the answer to the form and on no page after it', async () => {
+test('a new key’s token is in the answer to the form and on no later page', async () => {
   const { visitor } = await signedIn()
   const { reply, token, keyId } = await make(visitor)
   expect(reply.statusCode).toBe(201)
@@ -52,9 +52,9 @@ test('a new key’s token is in the answer to the form and on no page after it',
   expect((await visitor.get('/keys')).body).toContain(keyId)
 })
 
-test('a key has what the form says: scopes once in their order, its event, its end', async () => {
+test('a key has what the form says: each scope once in order, its event, its expiry', async () => {
   const { visitor, organizationId } = await signedIn()
-  const eventId = await newEvent(stage, organizationId)
+  const eventId = await newEvent(fixture, organizationId)
   const scope = ['orders:read', 'events:read', 'orders:read']
   const { keyId, reply } = await make(visitor, { name: '  Till  ', scope, eventId, expires: 'day' })
   const row = await rowOf(keyId)
@@ -80,12 +80,12 @@ test.for([
 
 test('an event of another organization cannot be bound', async () => {
   const { visitor } = await signedIn()
-  const other = await newOffice(stage)
-  const eventId = await newEvent(stage, other.organizationId)
+  const other = await newOffice(fixture)
+  const eventId = await newEvent(fixture, other.organizationId)
   expect((await make(visitor, { eventId })).reply.statusCode).toBe(400)
 })
 
-test('another organization’s key is as absent as one that nobody has, for every page and form', async () => {
+test('another organization’s key gets the same 404 as a missing one, for every page and form', async () => {
   const own = await signedIn()
   const other = await signedIn()
   const { keyId } = await make(other.visitor)
@@ -103,7 +103,7 @@ test('another organization’s key is as absent as one that nobody has, for ever
   expect((await own.visitor.get('/keys')).body).not.toContain(keyId)
 })
 
-test('a key is revoked by a form that asks first; twice is noted once', async () => {
+test('a key is revoked after a confirmation; revoking it twice leaves one audit entry', async () => {
   const { visitor, organizationId, email } = await signedIn()
   const { keyId } = await make(visitor)
   expect((await visitor.get(`/keys/${keyId}/revoke`)).body).toContain('This cannot be undone')
@@ -123,7 +123,7 @@ test('a key is revoked by a form that asks first; twice is noted once', async ()
   ])
 })
 
-test('a rotated key has a successor like it, and is good for the chosen time', async () => {
+test('a rotated key has an equal successor, and stays valid for the chosen time', async () => {
   const { visitor } = await signedIn()
   const { keyId, token } = await make(visitor, { scope: ['events:read', 'orders:read'] })
   const path = `/keys/${keyId}/rotate`
@@ -137,7 +137,7 @@ test('a rotated key has a successor like it, and is good for the chosen time', a
   expect(successor).toMatchObject({ name: 'Kitchen screen', scopes: old?.scopes, expires_at: null })
 })
 
-test('a rotation never lengthens the old key, and ends it at once where that is chosen', async () => {
+test('a rotation never extends the old key, and ends it at once if that is chosen', async () => {
   const { visitor } = await signedIn()
   const short = await make(visitor, { expires: 'day' })
   const endsAt = (await rowOf(short.keyId))?.expires_at
@@ -149,7 +149,7 @@ test('a rotation never lengthens the old key, and ends it at once where that is 
   expect((await rowOf(keyId))?.revoked_at).toBeGreaterThan(0)
 })
 
-test('of two rotations of one key at the same time one makes a key', async () => {
+test('of two concurrent rotations of one key, one creates a key', async () => {
   const { visitor, organizationId } = await signedIn()
   const { keyId } = await make(visitor)
   const twice = [1, 2].map(() =>
@@ -157,11 +157,11 @@ test('of two rotations of one key at the same time one makes a key', async () =>
   )
   const statuses = (await Promise.all(twice)).map(({ statusCode }) => statusCode)
   expect(statuses.toSorted()).toEqual([201, 409])
-  const keys = stage.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
+  const keys = fixture.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
   expect(await keys.execute()).toHaveLength(2)
 })
 
-test('what a name says is text on every page, never markup', async () => {
+test('a name is escaped on every page', async () => {
   const { visitor } = await signedIn()
   const name = `<img src=x onerror=alert(1)>"'`
   const { keyId } = await make(visitor, { name })
@@ -179,7 +179,7 @@ test('what a name says is text on every page, never markup', async () => {
   }
 })
 
-test('the audit list shows the own organization’s entries, page by page', async () => {
+test('the audit page shows only entries of the organization, page by page', async () => {
   const { visitor, organizationId, email } = await signedIn()
   const others = await signedIn()
   const entry = {
@@ -189,7 +189,7 @@ test('the audit list shows the own organization’s entries, page by page', asyn
     address: '::1',
     detail: null,
   }
-  await stage.db
+  await fixture.db
     .insertInto('audit_entries')
     .values(Array.from({ length: 60 }, (_, index) => ({ ...entry, subject: `key-${index}` })))
     .execute()

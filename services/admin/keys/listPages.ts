@@ -2,9 +2,9 @@ import { type ApiKey, findKeyOf, keyIdShape, listKeys } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import type { FastifyInstance } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { keyView } from './detailView.ts'
 import { eventsOf } from './events.ts'
@@ -14,7 +14,7 @@ const notices: Record<string, string> = {
   revoked: 'Key revoked. It is refused everywhere within a second.',
 }
 
-export function listPages(area: FastifyInstance, { db }: AdminParts): void {
+export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get<{ Querystring: { done?: string } }>('/keys', async (request, reply) => {
     const { organizationId } = sessionOf(request)
     const [keys, events] = await Promise.all([listKeys(db, organizationId), eventsOf(db, organizationId)])
@@ -36,7 +36,7 @@ export function listPages(area: FastifyInstance, { db }: AdminParts): void {
   })
 }
 
-/** A key of the organization; one that nobody has and another organization's are the same 404. */
+/** A key of the organization; the same 404 if it does not exist or is another organization's. */
 export async function keyOr404(db: Postgres, organizationId: OrganizationId, keyId: string): Promise<ApiKey> {
   const key = keyIdShape.test(keyId) ? await findKeyOf(db, organizationId, keyId) : undefined
   if (key === undefined) throw notFound()

@@ -5,7 +5,7 @@ import { type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
 import { endOf, isUsable, stateBadge } from './state.ts'
 
-/** The list of keys: those that work first, and those that are over behind a fold. */
+/** The list of keys: active ones first, the others collapsed. */
 export function keysView(keys: ApiKey[], events: ListedEvent[]): Html {
   const [usable, over] = [keys.filter(isUsable), keys.filter(key => !isUsable(key))]
   return html`<div class="heading">

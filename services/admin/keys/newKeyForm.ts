@@ -3,12 +3,12 @@ import { eventId, name, type OrganizationId, scope } from '@tally/contract'
 import type { ListedEvent } from '@tally/read-models'
 import { type Fields, listOf, type Mistakes, textOf } from '../http/forms.ts'
 
-/** What was typed, to be shown again beside what is wrong with it. */
+/** What was typed, to show it again with what is wrong. */
 export type NewKeyTyped = { name: string; scopes: string[]; eventId: string; expires: string }
 
 export const nothingTyped: NewKeyTyped = { name: '', scopes: [], eventId: '', expires: 'never' }
 
-/** How long a key may be good for, as the form offers it, in milliseconds. */
+/** The lifetimes that the form offers. */
 export const lifetimes: Record<string, { name: string; ms: number | null }> = {
   never: { name: 'Never', ms: null },
   day: { name: 'In 1 day', ms: 24 * 3_600_000 },
@@ -24,7 +24,7 @@ export const typedOf = (fields: Fields): NewKeyTyped => ({
   expires: textOf(fields, 'expires'),
 })
 
-/** The key that a form asks for, or a sentence for each field that is wrong (decisions.md, Tokens). */
+/** The key that a form asks for, or a message for each invalid field (docs/api.md, Tokens). */
 export function readNewKey(
   typed: NewKeyTyped,
   organizationId: OrganizationId,

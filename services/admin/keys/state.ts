@@ -6,7 +6,7 @@ export type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 
 const soonMs = 7 * 24 * 3_600_000
 
-/** A key's state at a moment; `ending` is one that still works but expires within a week. */
+/** A key's state at a time; `ending` still works but expires within a week. */
 export function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
   if (revokedAt !== null) return 'revoked'
   if (expiresAt === null) return 'good'
@@ -26,7 +26,7 @@ export function stateBadge(key: ApiKey): Html {
   return html`<span class="badge ${state}">${names[state]}</span>`
 }
 
-/** Whether a key still answers, so that it can be revoked or rotated. */
+/** Whether a key still works, so that it can be revoked or rotated. */
 export const isUsable = (key: ApiKey): boolean => ['good', 'ending'].includes(stateOf(key, Date.now()))
 
 /** When a key ends or ended. */

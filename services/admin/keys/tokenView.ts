@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tally/access'
 import { type Html, html } from '../views/html.ts'
 
-/** The one page that shows a token. `explained` says what became of the key before, where it was rotated. */
+/** The only page that shows a token. After a rotation, `explained` says until when the old key works. */
 export function tokenView(key: ApiKey, token: string, curl: string, explained?: Html): Html {
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>${key.name}</h1>

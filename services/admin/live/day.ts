@@ -5,7 +5,7 @@ import type { ReadVersion, StoredEvent } from '@tally/read-models'
 /** The day that a screen shows. */
 export type DayRef = { eventId: EventId; dayId: number }
 
-/** What Redis or Postgres has of a day at one revision. */
+/** A day as Redis or Postgres has it at one revision. */
 export type DayRead = ReadVersion & {
   event: StoredEvent
   kpis: KpisAnswer
@@ -13,7 +13,7 @@ export type DayRead = ReadVersion & {
   items: ItemsDocument
 }
 
-/** What a screen shows of a day; `statuses` is null while nobody can tell them. */
+/** What a screen shows of a day; `statuses` is null while Postgres does not answer. */
 export type DayShown = {
   revision: number
   eventName: string
@@ -26,12 +26,12 @@ export type DayShown = {
   statuses: Record<OrderStatus, number> | null
 }
 
-/** Up to which moment everything is counted, and what time it is here, in epoch milliseconds. */
+/** The watermark of the figures and the server's time, in epoch milliseconds. */
 export type Beat = { asOfMs: number | null; nowMs: number }
 
 const bestSellers = 8
 
-/** Composes a screen with the rules of the API's own answers, so that both say the same. */
+/** Composes a screen with the functions of the API's answers, so that both agree. */
 export function showDay(
   { event, revision, kpis, hours, items }: DayRead,
   dayId: number,
@@ -51,6 +51,6 @@ export function showDay(
   }
 }
 
-/** The names of a day's documents over all areas, in the order in which they are asked for. */
+/** The names of a day's documents over all areas, in the order of `documentsOf`. */
 export const viewsOf = (dayId: number) =>
   (['kpis', 'hours', 'items'] as const).map(view => `${view}:${dayId}:${allAreas}` as const)

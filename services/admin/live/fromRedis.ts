@@ -15,8 +15,8 @@ import { type DayRead, type DayRef, viewsOf } from './day.ts'
  */
 export type RedisDay = DayRead | 'missing' | 'old'
 /**
- * Reads a day from the documents that the projector publishes; `last`, if it is still of the event's revision, is not read
- * again. Rejects if Redis does not answer.
+ * Reads a day from the documents that the projector publishes; `last` is returned if it is still of the event's revision.
+ * Rejects if Redis does not answer.
  */
 export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 
@@ -32,7 +32,7 @@ export function openRedisDays(
   return async ({ eventId, dayId }, last) => {
     const known = last?.event ?? (await readEvent(eventId))
     if (known === undefined) return 'missing'
-    // Read before the documents, which must contain what it claims.
+    // Read before the documents, which must then contain what its watermark claims.
     const shard = await readShardHash({ redis, keys }, topics, known.shard, [eventId])
     const dated = (epoch: number) => ({
       asOfMs: shard.asOfMs,
@@ -67,7 +67,7 @@ const markOf = ([revision, epoch]: (string | null | undefined)[]): EventVersion 
   epoch: Number(epoch ?? 0),
 })
 
-/** The documents of `viewsOf`; one that is not there is that of a day without orders. */
+/** The documents of `viewsOf`; a missing one is that of a day without orders. */
 export function documentsOf(texts: (string | null | undefined)[]): Pick<DayRead, 'kpis' | 'hours' | 'items'> {
   const [kpis, hours, items] = texts
   return {

@@ -1,21 +1,21 @@
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Beat, DayRef, DayShown } from './day.ts'
-import { type LiveParts, openDayReader } from './reader.ts'
+import { type LiveDeps, openDayReader } from './reader.ts'
 
-/** Who looks at a day: hears its figures when they change, and a beat at least once a second. */
+/** A screen that shows a day: it gets the figures when they change, and a beat at least once a second. */
 export type Watcher = {
   onShown(shown: DayShown): void
   onBeat(beat: Beat): void
 }
 
 export type LiveHub = {
-  /** Begins to tell a watcher of a day, its figures first; returns what ends it. */
+  /** Adds a watcher of a day, which gets the figures first; returns the function that removes it. */
   watch(ref: DayRef, watcher: Watcher): () => void
-  /** Ends all; resolves when nothing is under way. */
+  /** Ends all watches; resolves when nothing is running. */
   close(): Promise<void>
 }
 
-/** A sale is on the screen within a second: at most this, and the way to it. */
+/** A sale must be on the screen within a second; this is the longest part of that. */
 const lookEveryMs = 200
 const beatEveryMs = 1_000
 
@@ -26,13 +26,13 @@ type Watched = {
   done: Promise<void>
 }
 
-/** However many screens show a day, this process looks at it once. A day that nobody watches is not looked at. */
-export function openLiveHub(parts: LiveParts): LiveHub {
+/** Reads each watched day once per process, however many screens show it. */
+export function openLiveHub(deps: LiveDeps): LiveHub {
   const days = new Map<string, Watched>()
   const closing = new AbortController()
 
   async function follow(key: string, ref: DayRef, watched: Watched): Promise<void> {
-    const look = openDayReader(parts, ref)
+    const look = openDayReader(deps, ref)
     let beatAtMs = 0
     while (watched.watchers.size > 0 && !closing.signal.aborted) {
       try {
@@ -47,10 +47,10 @@ export function openLiveHub(parts: LiveParts): LiveHub {
           for (const watcher of watched.watchers) watcher.onBeat(beat)
         }
       } catch (error) {
-        // No beat: the screen says by itself that it is cut off, and goes on when the parts are back.
-        parts.logger.debug({ err: error, ...ref }, 'a live screen cannot be told anything; trying again')
+        // Without a beat the screen reports that the connection is lost, until there is one again.
+        deps.logger.debug({ err: error, ...ref }, 'a live screen cannot be updated; trying again')
       }
-      await rest(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
     }
     if (days.get(key) === watched) days.delete(key)
   }

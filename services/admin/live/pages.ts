@@ -3,10 +3,10 @@ import { resolveDay } from '@tally/core'
 import type { ListedEvent } from '@tally/read-models'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AdminDeps } from '../deps.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { eventsOf } from '../keys/events.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { openStreams } from './stream.ts'
 import { liveView, noEventsView } from './view.ts'
@@ -21,15 +21,15 @@ const asked = z.object({
     .optional(),
 })
 
-/** The live screen: pick an event and a day, and see its sales as they happen. */
-export function livePages(area: FastifyInstance, parts: AdminParts): void {
-  const streams = openStreams(parts)
+/** The live screen: the sales of one event and day as they happen. */
+export function livePages(area: FastifyInstance, deps: AdminDeps): void {
+  const streams = openStreams(deps)
   area.addHook('preClose', async () => streams.close())
 
   area.get('/', async (_, reply) => reply.redirect('/live', 303))
 
   area.get('/live', async (request, reply) => {
-    const events = await eventsOf(parts.db, sessionOf(request).organizationId)
+    const events = await eventsOf(deps.db, sessionOf(request).organizationId)
     const page = { title: 'Live', section: 'live' } as const
     if (events.length === 0) return sendPage(request, reply, { ...page, body: noEventsView() })
     const { event, dayId } = pick(request, events)
@@ -39,13 +39,13 @@ export function livePages(area: FastifyInstance, parts: AdminParts): void {
   })
 
   area.get('/live/stream', async (request, reply) => {
-    const { event, dayId } = pick(request, await eventsOf(parts.db, sessionOf(request).organizationId))
+    const { event, dayId } = pick(request, await eventsOf(deps.db, sessionOf(request).organizationId))
     if (dayId === undefined) throw notFound()
     return streams.open(request, reply, { eventId: event.eventId, dayId })
   })
 }
 
-/** The event and day that are asked for among the organization's own; else the first, and its open or last day. */
+/** The requested event and day, if they are the organization's; by default the first event and its open or last day. */
 function pick(
   request: FastifyRequest,
   events: ListedEvent[],
@@ -56,6 +56,6 @@ function pick(
   const event = id === undefined ? events[0] : events.find(one => one.eventId === id)
   if (event === undefined) throw notFound()
   const isDay = event.days.some(({ dayId }) => dayId === day)
-  // Another event's day is left over in the address when the event is changed in the form.
+  // If the event is changed in the form, the URL still has a day of the one before.
   return { event, dayId: isDay ? day : resolveDay(event.days)?.dayId }
 }

@@ -8,13 +8,13 @@ import {
   readStatuses,
 } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
+import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
-import { within } from '../within.ts'
 import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
 import { openRedisDays, type RedisDay } from './fromRedis.ts'
 
-export type LiveParts = {
+export type LiveDeps = {
   db: Postgres
   redis: ReadModelRedis
   keys: RedisKeys
@@ -22,22 +22,22 @@ export type LiveParts = {
   logger: Logger
 }
 
-/** What a look at a day found: its moment, and the figures where they are news. */
+/** The result of one look at a day: its watermark, and the figures if they changed. */
 export type Look = { beat: Beat; shown?: DayShown }
 export type DayReader = () => Promise<Look>
 
-/** While Redis does not answer Postgres is asked, but not as often. */
+/** Postgres is asked less often than Redis. */
 const postgresEveryMs = 1_000
-/** Orders by status come from Postgres only; the rest of a screen does not wait for them. */
+/** Orders by status come from Postgres only; the other figures do not wait longer for them. */
 const statusPatienceMs = 500
 
 /**
- * Looks at one day again and again: two small replies of Redis while nothing changes, the documents when something
- * does. By the rules of the API's answers (lastAnswer.ts of packages/read-models) Postgres is asked if Redis does not have the
- * event, holds what does not fit together or cannot be checked, or is behind what was shown; what Redis lacked is put
- * there. Rejects if neither answers.
+ * Reads one day repeatedly: two small replies of Redis while nothing changes, the documents when something does. Like the
+ * API (lastAnswer.ts of packages/read-models), it asks Postgres if Redis does not have the event, holds documents that do
+ * not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published. Rejects if
+ * neither answers.
  */
-export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, ref: DayRef): DayReader {
+export function openDayReader({ db, redis, keys, topics, logger }: LiveDeps, ref: DayRef): DayReader {
   const fromRedis = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
   let said: LastAnswer | undefined
@@ -53,27 +53,27 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
   const askPostgres = async (isMissing: boolean): Promise<DayRead> => {
     askPostgresAtMs = performance.now() + postgresEveryMs
     const found = await readDayFromPostgres(db, topics, ref)
-    if (found === undefined) throw new Error('the event of a live screen is not there any more')
+    if (found === undefined) throw new Error('the event of a live screen no longer exists')
     if (isMissing)
       publishEvents({ db, redis, keys }, new Map([[ref.eventId, { whole: true }]])).catch(error =>
-        logger.debug({ err: error }, 'what Redis lacks was not put there'),
+        logger.debug({ err: error }, 'an event that Redis lacks was not published'),
       )
     return found
   }
 
-  /** Reads what is to be shown; leaves it as it is if Redis cannot tell and Postgres was asked a moment ago. */
+  /** Reads the figures; keeps them if Redis has none and Postgres was asked less than a second ago. */
   const read = async (): Promise<void> => {
     const hot = await askRedis()
     const isUsable = isDay(hot) && !isBehind(said, hot)
     if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(said, hot))
     if (last !== undefined && performance.now() < askPostgresAtMs) return
     try {
-      // It is the truth, even if it says less than before.
+      // Postgres is the truth, even if it is behind what was shown.
       const cold = await askPostgres(hot === 'missing')
       show(cold, nextAnswer(undefined, cold))
     } catch (error) {
       if (isUsable) return show(hot, nextAnswer(said, hot))
-      // What was shown stays true; a screen that hears nothing says that it is cut off.
+      // What was shown stays true; without an answer the screen reports that the connection is lost.
       if (!isDay(hot)) throw error
     }
   }
@@ -89,7 +89,7 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveParts, re
     const beat = { asOfMs: last.asOfMs, nowMs: Date.now() }
     const isNews = before?.revision !== last.revision
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
-    const statuses = await within(statusPatienceMs, readStatuses(db, ref)).catch(() => null)
+    const statuses = await timeout(statusPatienceMs, readStatuses(db, ref)).catch(() => null)
     askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
     return isNews || statuses !== null ? { beat, shown: showDay(last, ref.dayId, statuses) } : { beat }
   }

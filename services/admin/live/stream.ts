@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { findSession } from '../signIn/sessions.ts'
 import type { DayRef, DayShown } from './day.ts'
 
 /** Screens that one process serves; a browser opens one for each tab. */
 const maxScreens = 2_000
-/** A session that ended takes its screens with it within this. */
+/** How often a stream checks its session: after it ends, its screens end within this time. */
 const checkEveryMs = 15_000
 
 export type Streams = {
@@ -16,8 +16,8 @@ export type Streams = {
   close(): void
 }
 
-/** Tells browsers of days by server-sent events: `day` with the figures, `beat` with the moment they are of. */
-export function openStreams({ db, live, metrics, logger }: AdminParts): Streams {
+/** Sends days to browsers as server-sent events: `day` with the figures, `beat` with their watermark. */
+export function openStreams({ db, live, metrics, logger }: AdminDeps): Streams {
   const open = new Set<PassThrough>()
 
   return {
@@ -27,7 +27,7 @@ export function openStreams({ db, live, metrics, logger }: AdminParts): Streams 
       const stream = new PassThrough()
       open.add(stream)
       metrics.screens.set(open.size)
-      // A browser that reads slowly gets the latest figures when it is ready again, not all in between.
+      // A browser that reads slowly gets only the latest figures when it is ready again.
       let late: DayShown | undefined
       const say = (event: string, data: unknown) =>
         void stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
@@ -58,7 +58,7 @@ export function openStreams({ db, live, metrics, logger }: AdminParts): Streams 
         open.delete(stream)
         metrics.screens.set(open.size)
       })
-      stream.on('error', error => logger.debug({ err: error }, 'a live screen broke off'))
+      stream.on('error', error => logger.debug({ err: error }, 'the connection of a live screen broke'))
       request.raw.on('close', () => stream.destroy())
       stream.write('retry: 1000\n\n')
       return reply

@@ -9,7 +9,7 @@ export function noEventsView(): Html {
 </section>`
 }
 
-/** The live screen of a day, without its figures: the script fills them in and keeps them true. */
+/** The live screen of a day without figures, which the script fills in. */
 export function liveView(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
   return html`<div class="live" id="live" data-stream="/live/stream?eventId=${event.eventId}&amp;day=${dayId ?? ''}">
 <div class="heading">

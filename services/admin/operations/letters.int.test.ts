@@ -2,14 +2,14 @@ import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { letterRecord } from '@tally/testkit/records/letterRecord'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
 
 const count = 20_000
-let stage: Stage
+let fixture: Fixture
 let visitor: ReturnType<typeof newVisitor>
 beforeAll(async () => {
-  stage = await openStage()
-  const { kafka, topicPrefix } = stage.parts
+  fixture = await openFixture()
+  const { kafka, topicPrefix } = fixture.deps
   await createTopics(kafka, { topicPrefix, partitions: 1, replicationFactor: 1 })
   const { deadLetters: topic, orders } = topicNames(topicPrefix)
   const producer = await openProducer(kafka)
@@ -19,11 +19,11 @@ beforeAll(async () => {
     await producer.send(records.map(({ key, value, headers }) => ({ topic, key, value, headers })))
   }
   await producer.close()
-  const { email } = await newOffice(stage, { isPlatform: true })
-  visitor = newVisitor(stage.app)
+  const { email } = await newOffice(fixture, { isPlatform: true })
+  visitor = newVisitor(fixture.app)
   await visitor.signIn(email)
 }, 60_000)
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
 type Connection = { processData(bytes: Buffer): unknown }
 const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
@@ -59,6 +59,6 @@ test('a page of the newest of 20,000 dead letters reads a small part of them, an
   expect(idsOf(second.body)).toEqual(shown.map(offset => offset - 50))
 })
 
-test('an address with a cursor that cannot be one is refused', async () => {
+test('an invalid cursor is refused', async () => {
   expect((await visitor.get('/operations?before=x')).statusCode).toBe(400)
 })

@@ -2,10 +2,10 @@ import { type Letter, olderThan, readNewest } from '@tally/dead-letters'
 import type { KafkaConnection } from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
 
-/** Dead letters of a page, and at how many the count by reason ends: reading them takes some 0.1 s. */
+/** Dead letters per page, and how many are counted by reason: reading those takes about 0.1 s. */
 const shownLetters = 50
 const countedLetters = 1_000
-/** Replayed dead letters stay in the topic: past this many records a page ends, and the next one reads on. */
+/** Replayed dead letters stay in the topic: a page ends after this many records, and the next one continues. */
 const mostRead = 5_000
 
 export type ShownLetter = Pick<Letter, 'id' | 'reason' | 'message' | 'atMs'>
@@ -25,10 +25,10 @@ export type Letters = {
  * key. Costs the same however many dead letters the topic holds.
  */
 export async function readLettersPage(
-  { topicPrefix, ...parts }: { kafka: KafkaConnection; db: Postgres; topicPrefix: string },
+  { topicPrefix, ...deps }: { kafka: KafkaConnection; db: Postgres; topicPrefix: string },
   before: string | undefined,
 ): Promise<Letters> {
-  const newest = await readNewest(parts, topicPrefix, { limit: countedLetters, before, mostRead })
+  const newest = await readNewest(deps, topicPrefix, { limit: countedLetters, before, mostRead })
   const { letters } = newest
   const ofReasons = Map.groupBy(letters, ({ reason }) => reason)
   return {

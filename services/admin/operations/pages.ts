@@ -1,25 +1,25 @@
 import { isCursor, isLetterId, type ReplayDeps, replayAll, replayLetters } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
+import { timeout } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { note, readPlatformAudit } from '../audit/store.ts'
+import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, listOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted } from '../views/format.ts'
-import { within } from '../within.ts'
 import { readLettersPage } from './letters.ts'
 import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
-/** A page does not wait longer for Kafka; it says so. */
+/** How long a page waits for Kafka. */
 const patienceMs = 5_000
 const shownCommands = 10
 
-/** What the platform team looks at. It is about all organizations: to other administrators it is not there. */
-export function operationsPages(area: FastifyInstance, parts: AdminParts): void {
-  const { db, kafka, topicPrefix, logger } = parts
+/** The operations page of the platform team. It covers all organizations, so other administrators get a 404. */
+export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
+  const { db, kafka, topicPrefix, logger } = deps
 
   area.get<{ Querystring: { replayed?: string; refused?: string; before?: string } }>(
     '/operations',
@@ -28,11 +28,11 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
       const { before } = request.query
       if (before !== undefined && !isCursor(before)) throw badForm()
       const [shards, found, rebuild, versions, stalled, commands] = await Promise.all([
-        readShards(parts),
-        within(patienceMs, readLettersPage(parts, before)).catch(() => undefined),
+        readShards(deps),
+        timeout(patienceMs, readLettersPage(deps, before)).catch(() => undefined),
         readLastRebuild(db),
-        readVersions(parts),
-        readStalled(parts),
+        readVersions(deps),
+        readStalled(deps),
         readPlatformAudit(db, shownCommands),
       ])
       const notice = noticeOf(request.query)
@@ -72,7 +72,7 @@ export function operationsPages(area: FastifyInstance, parts: AdminParts): void 
     return reply.redirect(`/operations?replayed=${sent}${refused > 0 ? `&refused=${refused}` : ''}`, 303)
   })
 
-  /** A producer for this one replay: they are rare, and Kafka need not be there for all else. */
+  /** Opens a producer for one replay: replays are rare, and the other pages do not need Kafka. */
   async function withProducer<Result>(work: (replay: ReplayDeps) => Promise<Result>): Promise<Result> {
     try {
       const producer = await openProducer(kafka)

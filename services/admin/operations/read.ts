@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
+import { timeout } from '@tally/runtime'
 import type { Postgres, RedisClient } from '@tally/storage'
 import { sql } from 'kysely'
-import { within } from '../within.ts'
 
-/** A shard: records that are not applied yet (null while Kafka does not answer), and up to when it is counted. */
+/** A shard: records not applied yet (null if Kafka does not answer), and its watermark. */
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
 export type Rebuild = { startedAt: number; finishedAt: number | null }
 export type Versions = { name: string; version: string }[]
@@ -14,13 +14,13 @@ type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPr
 
 const patienceMs = 3_000
 
-/** How far each shard is applied, over the topics that it is made of; one that nobody has read yet is behind in all. */
+/** The lag of each shard over its topics; all records of a shard that no projector has read yet. */
 export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
     readOffsets(db, topics),
-    within(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
+    timeout(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
   ])
   const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
   const shards = new Set([...stored.map(({ partition }) => partition), ...known])
@@ -42,7 +42,7 @@ export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Sha
 
 export type StalledPartition = Stall & { topic: string; partition: number }
 
-/** The partitions that stand still until an operator acts, as the projectors stored them. */
+/** The partitions that are stalled until an operator acts, as the projectors stored them. */
 export async function readStalled({
   db,
   topicPrefix,
@@ -54,7 +54,7 @@ export async function readStalled({
   )
 }
 
-/** The last run of `tally rebuild`, or undefined where there was none. */
+/** The last run of `tally rebuild`; undefined if there was none. */
 export async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
   const row = await db
     .selectFrom('rebuilds')
@@ -69,7 +69,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string
 }
 
-/** What runs here; a part that does not answer says so. */
+/** The versions of all parts, with a note for one that does not answer. */
 export async function readVersions({ db, redis }: Parts): Promise<Versions> {
   const silent = () => 'does not answer'
   const [postgres, redisVersion, schema] = await Promise.all([

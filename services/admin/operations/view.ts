@@ -16,7 +16,7 @@ export type OperationsShown = {
   commands: AuditEntry[]
 }
 
-/** From this age on the figures of a shard are behind (decisions.md, Answers: at most 2 s while it keeps up). */
+/** Figures older than this are behind: they are at most 2 s old while the projector keeps up (docs/api.md, asOf). */
 const behindMs = 5_000
 
 export function operationsView(

@@ -3,16 +3,16 @@ import { isIPv6 } from 'node:net'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** Attempts within a window of 15 minutes that begins with the first one. */
+/** Sign-in attempts per window of 15 minutes, which starts with the first one. */
 export const limits = { account: 10, address: 50 }
 const windowLength = '15 minutes'
 
 export type Attempt = { email: string; address: string }
 
 /**
- * Counts an attempt to sign in, before its password is looked at, for its account (also one that does not exist) and
- * for its address. Returns undefined where it may go on, else how many seconds to wait. Exact over all processes and
- * attempts at the same time; one that is refused does not lengthen the window.
+ * Counts a sign-in attempt, before its password is checked, for its account (even if it does not exist) and its address.
+ * Returns the seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts; refused attempts
+ * do not extend the window.
  */
 export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
   const [account, address] = [accountOf(attempt), addressOf(attempt)]
@@ -33,7 +33,7 @@ returning subject_sha256 as subject, attempts, ceil(extract(epoch from ends_at -
   return over.length === 0 ? undefined : Math.max(1, ...over.map(({ seconds }) => seconds))
 }
 
-/** After a sign-in its account's window is forgotten; its address's is not: it may try others. */
+/** Resets the account's window after a sign-in; not the address's, which may try other accounts. */
 export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<void> {
   await db.deleteFrom('sign_in_attempts').where('subject_sha256', '=', accountOf(attempt)).execute()
 }
@@ -41,7 +41,7 @@ export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<vo
 const accountOf = ({ email }: Attempt) => hash('sha256', `account ${email}`, 'buffer')
 const addressOf = ({ address }: Attempt) => hash('sha256', `address ${networkOf(address)}`, 'buffer')
 
-/** One who has an IPv6 address has all of its /64: those count as one. */
+/** The /64 of an IPv6 address: its owner has all addresses in it. */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1]

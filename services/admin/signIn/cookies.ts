@@ -1,20 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Over TLS a name with the prefix, which no other host and no plain connection can set (RFC 6265bis). */
+/** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
 const nameOf = ({ isSecure }: FastifyRequest) => (isSecure ? '__Host-tally_session' : 'tally_session')
 
 const attributes = ({ isSecure }: FastifyRequest) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure }) as const
 
-/** The session's token that the browser sent. */
+/** The session token that the browser sent. */
 export const sessionToken = (request: FastifyRequest): string | undefined => request.cookies[nameOf(request)]
 
-/** Hands the token to the browser, until it is closed or signs out; the server ends it before where it must. */
+/** Gives the browser the token until it is closed; the session itself ends earlier if it must. */
 export function setSessionToken(request: FastifyRequest, reply: FastifyReply, token: string): void {
   reply.setCookie(nameOf(request), token, attributes(request))
 }
 
-/** Takes back the token, and the secret of the forms with it: the next one who signs in gets another. */
+/** Clears the token and the secret of the forms: the next user to sign in gets another one. */
 export function clearCookies(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(nameOf(request), attributes(request)).clearCookie('tally_csrf', attributes(request))
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
 import { notFound } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { sessionToken } from './cookies.ts'
 import { findSession, type Session } from './sessions.ts'
 
-/** Lets only who is signed in pass; others are shown the way to sign in, and afterwards to where they wanted. */
-export function requireSession({ db }: AdminParts) {
+/** Passes signed-in users; redirects others to the sign-in, which leads back to the requested page. */
+export function requireSession({ db }: AdminDeps) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = sessionToken(request)
     request.session = token === undefined ? undefined : await findSession(db, token)
@@ -26,13 +26,13 @@ export function sessionOf({ session }: FastifyRequest): Session {
   return session
 }
 
-/** As sessionOf, for what only the platform team may see; to others it is not there. */
+/** As sessionOf, for pages of the platform team; a 404 for others. */
 export function platformSessionOf(request: FastifyRequest): Session {
   const session = sessionOf(request)
   if (!session.isPlatform) throw notFound()
   return session
 }
 
-/** A path of our own to go on to after the sign-in; anything that could lead elsewhere is the start. */
+/** The path to open after the sign-in; `/` if it could lead to another site. */
 export const ownPath = (next: unknown): string =>
   typeof next === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'

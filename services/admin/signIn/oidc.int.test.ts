@@ -3,15 +3,15 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newOffice, newVisitor, openStage, type Stage } from '../testing/stage.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
 import { openOidc } from './oidc.ts'
 
-/** Accounts of the provider: what it tells of each, by its subject. */
+/** The claims of the provider's accounts, by subject. */
 const accounts = new Map<string, { email: string; email_verified: boolean }>()
 const adminUrl = 'http://admin.test'
 let provider: Server
 let issuer: string
-let stage: Stage
+let fixture: Fixture
 
 beforeAll(async () => {
   const server = createServer()
@@ -20,15 +20,15 @@ beforeAll(async () => {
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   provider = server.on('request', providerAt(issuer).callback())
   const oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'a secret of the provider', adminUrl })
-  stage = await openStage({ oidc })
+  fixture = await openFixture({ oidc })
 })
 afterAll(async () => {
-  await stage.close()
+  await fixture.close()
   provider.closeAllConnections()
   provider.close()
 })
 
-/** A real provider with its own pages for sign-in and consent: whoever says a name is that account. */
+/** A real provider with its own pages for sign-in and consent, which accepts any name without a password. */
 function providerAt(issuer: string): Provider {
   return new Provider(issuer, {
     clients: [
@@ -76,14 +76,14 @@ async function throughProvider(visitor: Visitor, sub: string, path = '/sign-in/o
 }
 
 async function officeWith(sub: string, over: Partial<{ email: string; email_verified: boolean }> = {}) {
-  const office = await newOffice(stage)
+  const office = await newOffice(fixture)
   accounts.set(sub, { email: office.email.toUpperCase(), email_verified: true, ...over })
   return office
 }
 
-test('an administrator signs in through the provider, without a password, and gets where they wanted', async () => {
+test('an administrator signs in through the provider, without a password, and gets to the requested page', async () => {
   await officeWith('anna')
-  const visitor = newVisitor(stage.app)
+  const visitor = newVisitor(fixture.app)
   const page = await visitor.get('/sign-in?next=/usage')
   const [, link = ''] = /href="(\/sign-in\/oidc[^"]*)"/.exec(page.body) ?? []
   const back = await throughProvider(visitor, 'anna', link)
@@ -93,32 +93,32 @@ test('an administrator signs in through the provider, without a password, and ge
   expect((await visitor.get('/audit')).body).toContain('Signed in through the OpenID provider')
 })
 
-test('who is no administrator, or has an e-mail that is not verified, stays outside', async () => {
+test('a user who is not an administrator, or whose e-mail is not verified, is refused', async () => {
   accounts.set('stranger', { email: 'stranger@example.org', email_verified: true })
   await officeWith('unverified', { email_verified: false })
   for (const sub of ['stranger', 'unverified']) {
-    const visitor = newVisitor(stage.app)
+    const visitor = newVisitor(fixture.app)
     expect((await visitor.get(await throughProvider(visitor, sub))).statusCode).toBe(403)
     expect((await visitor.get('/keys')).statusCode).toBe(303)
   }
 })
 
-test('who gets an administrator’s e-mail later does not become that administrator', async () => {
+test('another account that later gets an administrator’s e-mail does not become that administrator', async () => {
   const { email } = await officeWith('first')
-  const first = newVisitor(stage.app)
+  const first = newVisitor(fixture.app)
   expect((await first.get(await throughProvider(first, 'first'))).statusCode).toBe(303)
   accounts.set('second', { email, email_verified: true })
-  const second = newVisitor(stage.app)
+  const second = newVisitor(fixture.app)
   expect((await second.get(await throughProvider(second, 'second'))).statusCode).toBe(403)
 })
 
-test('an answer that was not asked for by this browser, was changed, or comes twice is refused', async () => {
+test('a callback that this browser did not request, that was changed, or that is repeated is refused', async () => {
   await officeWith('berta')
-  const visitor = newVisitor(stage.app)
+  const visitor = newVisitor(fixture.app)
   const back = await throughProvider(visitor, 'berta')
-  expect((await newVisitor(stage.app).get(back)).statusCode).toBe(400)
+  expect((await newVisitor(fixture.app).get(back)).statusCode).toBe(400)
 
-  const changed = newVisitor(stage.app)
+  const changed = newVisitor(fixture.app)
   const other = await throughProvider(changed, 'berta')
   expect((await changed.get(other.replace(/state=[^&]+/, 'state=x'))).statusCode).toBe(403)
 
@@ -126,8 +126,8 @@ test('an answer that was not asked for by this browser, was changed, or comes tw
   expect((await visitor.get(back)).statusCode).toBe(400)
 })
 
-test('without a provider there is no such way', async () => {
-  const without = await openStage()
+test('without a provider there is no link and no route to it', async () => {
+  const without = await openFixture()
   const visitor = newVisitor(without.app)
   const page = (await visitor.get('/sign-in')).body
   const { statusCode } = await visitor.get('/sign-in/oidc')
@@ -136,9 +136,9 @@ test('without a provider there is no such way', async () => {
   expect(statusCode).toBe(404)
 })
 
-test('a provider that does not answer is said so, and the password is still good', async () => {
+test('if the provider does not answer the page says so, and the password still works', async () => {
   const oidc = openOidc({ issuer: 'http://127.0.0.1:1', clientId: 'tally', clientSecret: 'x', adminUrl })
-  const cut = await openStage({ oidc })
+  const cut = await openFixture({ oidc })
   const { email } = await newOffice(cut)
   const visitor = newVisitor(cut.app)
   const statuses = [(await visitor.get('/sign-in/oidc')).statusCode, (await visitor.signIn(email)).statusCode]

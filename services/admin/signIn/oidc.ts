@@ -2,22 +2,22 @@ import { email } from '@tally/access'
 import type { OidcSettings } from '@tally/runtime'
 import * as client from 'openid-client'
 
-/** What a sign-in needs to remember between the way to the provider and back. */
+/** What a sign-in remembers until the browser comes back from the provider. */
 export type OidcPending = { verifier: string; state: string; nonce: string; next: string }
 
-/** Who the provider says has signed in. */
+/** The user as the provider identifies them. */
 export type OidcIdentity = { address: string; subject: string }
 
 export type Oidc = {
-  /** Where to send the browser, and what to remember until it is back. */
+  /** The URL to send the browser to, and what to remember until it is back. */
   begin(next: string): Promise<{ url: string; pending: OidcPending }>
-  /** Who came back at `url`; throws where the provider's answer does not hold, undefined without a verified e-mail. */
+  /** The user who came back at `url`; undefined without a verified e-mail. Throws if the provider's answer is invalid. */
   finish(url: URL, pending: OidcPending): Promise<OidcIdentity | undefined>
 }
 
 export const callbackPath = '/sign-in/oidc/callback'
 
-/** The code flow with PKCE, state and nonce. The provider is asked for its addresses at the first sign-in. */
+/** The code flow with PKCE, state and nonce. The first sign-in discovers the provider's endpoints. */
 export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSettings): Oidc {
   const redirectUri = `${adminUrl}${callbackPath}`
   let discovering: Promise<client.Configuration> | undefined
@@ -30,7 +30,7 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
     return discovering
   }
   const discover = () => {
-    // The settings take http:// for a provider on this machine only.
+    // The settings allow http:// only for a provider on this machine.
     const isPlain = new URL(issuer).protocol === 'http:'
     return client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
       timeout: 10,
@@ -67,13 +67,13 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
       })
       const claims = tokens.claims()
       if (claims === undefined) return undefined
-      // Many providers tell the e-mail only when asked again.
-      const told =
+      // Many providers return the e-mail only from the userinfo endpoint.
+      const user =
         claims.email === undefined
           ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
           : claims
-      const address = email.safeParse(told.email)
-      if (!address.success || told.email_verified !== true) return undefined
+      const address = email.safeParse(user.email)
+      if (!address.success || user.email_verified !== true) return undefined
       return { address: address.data, subject: `${claims.iss} ${claims.sub}` }
     },
   }

@@ -1,8 +1,8 @@
 import { findByOidc } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
 import { signIn } from './pages.ts'
@@ -22,9 +22,9 @@ const refused = () =>
     'Your account has no verified e-mail address of an administrator. Contact the team that runs Tally.',
   )
 
-/** Sign-in through an OpenID provider: to it, and back with a code. */
-export function oidcPages(app: FastifyInstance, parts: AdminParts, oidc: Oidc): void {
-  const { db, metrics, logger } = parts
+/** Sign-in through an OpenID provider: the redirect to it, and the callback with a code. */
+export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): void {
+  const { db, metrics, logger } = deps
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in/oidc', async (request, reply) => {
     const { url, pending } = await oidc.begin(ownPath(request.query.next)).catch(error => {
@@ -57,16 +57,16 @@ export function oidcPages(app: FastifyInstance, parts: AdminParts, oidc: Oidc): 
       metrics.signIns.inc({ outcome: 'refused' })
       throw refused()
     }
-    await signIn(parts, request, reply, administratorId, 'sign-in-oidc')
+    await signIn(deps, request, reply, administratorId, 'sign-in-oidc')
     return reply.header('Cache-Control', 'no-store').redirect(ownPath(pending.next), 303)
   })
 }
 
-/** Lax: the way back is a link from the provider's page. */
+/** `lax`, because the callback is a navigation from the provider's site. */
 const attributes = ({ isSecure }: FastifyRequest) =>
   ({ path: '/sign-in/oidc', httpOnly: true, sameSite: 'lax', secure: isSecure, maxAge: 600 }) as const
 
-/** What was remembered on the way there, once. */
+/** What the redirect stored; it can be used once. */
 function takePending(request: FastifyRequest, reply: FastifyReply): OidcPending | undefined {
   const text = request.cookies[cookieName]
   reply.clearCookie(cookieName, attributes(request))

@@ -1,24 +1,24 @@
 import { email, findCredentials, hashPassword, isPassword, maxPasswordLength } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { note } from '../audit/store.ts'
+import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { AdminParts } from '../parts.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
 import { clearCookies, sessionToken, setSessionToken } from './cookies.ts'
 import { ownPath } from './guard.ts'
 import { beginSession, endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
 
-/** The same for a wrong e-mail and a wrong password: it does not tell who is an administrator. */
+/** The same for an unknown e-mail and a wrong password, so that it does not reveal who is an administrator. */
 const wrong = 'Incorrect e-mail or password.'
 
-/** What is hashed in place of an account's password where there is no such account, so that it takes as long. */
-const nobodysHash = hashPassword('nobody')
+/** Compared if there is no such account, so that it takes as long. */
+const placeholderHash = hashPassword('placeholder')
 
-export function signInPages(app: FastifyInstance, parts: AdminParts): void {
-  const { db, metrics, oidc } = parts
+export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
+  const { db, metrics, oidc } = deps
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Parameters<typeof signInView>[0]) =>
     sendPage(request, reply, csrf => ({
       title: 'Sign in',
@@ -36,7 +36,7 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
     const fields = fieldsOf(request)
     const next = ownPath(textOf(fields, 'next'))
     const given = textOf(fields, 'email')
-    // One that no account can have is tried and counted like any other.
+    // An e-mail that no account can have is counted like any other.
     const account = email.safeParse(given).data
     const attempt = { email: account ?? given.slice(0, 254), address: request.ip }
     const waitSeconds = await takeAttempt(db, attempt)
@@ -55,7 +55,7 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
     await forgetAttempts(db, attempt)
-    await signIn(parts, request, reply, administratorId, 'sign-in')
+    await signIn(deps, request, reply, administratorId, 'sign-in')
     return reply.redirect(next, 303)
   })
 
@@ -74,15 +74,15 @@ export function signInPages(app: FastifyInstance, parts: AdminParts): void {
     const found = account === undefined ? undefined : await findCredentials(db, account)
     const isRight = await isPassword(
       password.slice(0, maxPasswordLength + 1),
-      found?.passwordHash ?? (await nobodysHash),
+      found?.passwordHash ?? (await placeholderHash),
     )
     return isRight ? found?.administratorId : undefined
   }
 }
 
-/** Begins a session for an administrator, in place of one that the browser may have. */
+/** Begins a session for an administrator; ends the one that the browser may have. */
 export async function signIn(
-  { db, metrics }: AdminParts,
+  { db, metrics }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   administratorId: string,
@@ -92,7 +92,7 @@ export async function signIn(
   if (before !== undefined) await endSession(db, before)
   const token = await beginSession(db, administratorId)
   const session = await findSession(db, token)
-  if (session === undefined) throw new Error('a session is gone right after it began')
+  if (session === undefined) throw new Error('a session disappeared right after it began')
   await note(db, { ...session, address: request.ip }, { action })
   metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)

@@ -1,14 +1,14 @@
 import { hashPassword, isPassword } from '@tally/access'
 import { expect, test } from 'vitest'
 
-test('a password is known again by its hash, and no other is', async () => {
+test('a hash matches its password and no other', async () => {
   const hashed = await hashPassword('correct horse battery')
   expect(await isPassword('correct horse battery', hashed)).toBe(true)
   expect(await isPassword('correct horse batterz', hashed)).toBe(false)
   expect(await isPassword('', hashed)).toBe(false)
 })
 
-test('two hashes of one password differ, and none holds it', async () => {
+test('two hashes of one password differ, and neither contains it', async () => {
   const [one, other] = [
     await hashPassword('correct horse battery'),
     await hashPassword('correct horse battery'),
@@ -23,7 +23,7 @@ test('the same password in another Unicode form is the same', async () => {
   expect(await isPassword('caffe\u0300 e cornetto', hashed)).toBe(true)
 })
 
-test('a text that is no hash is nobody’s password', async () => {
+test('a text that is not a hash matches no password', async () => {
   for (const text of ['', 'x', '$scrypt$', '$argon2id$v=19$m=1,t=1,p=1$a$b'])
     expect(await isPassword('x', text)).toBe(false)
 })

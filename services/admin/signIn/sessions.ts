@@ -3,7 +3,7 @@ import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** Who is signed in, as every page needs it. */
+/** The signed-in administrator. */
 export type Session = {
   administratorId: string
   organizationId: OrganizationId
@@ -12,14 +12,14 @@ export type Session = {
   isPlatform: boolean
 }
 
-/** A screen in a hall stays signed in for the days of a festival; a session that nobody uses ends overnight. */
+/** A screen in a hall stays signed in for the days of a festival; an unused session ends overnight. */
 export const longest = '7 days'
 export const idle = '12 hours'
 
 const isGood = sql`
 session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`
 
-/** Begins a session and returns its token, which is kept nowhere. */
+/** Begins a session and returns its token; only its hash is stored. */
 export async function beginSession(db: Postgres, administratorId: string): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await db
@@ -29,7 +29,7 @@ export async function beginSession(db: Postgres, administratorId: string): Promi
   return token
 }
 
-/** The session of a token, or undefined where there is none (any more). Notes, once a minute, that it is used. */
+/** The session of a token; undefined if there is none or it has ended. Stores once a minute that it is used. */
 export async function findSession(db: Postgres, token: string): Promise<Session | undefined> {
   const { rows } = await sql<Session & { isStale: boolean }>`
 select
@@ -57,7 +57,7 @@ export async function endSession(db: Postgres, token: string): Promise<void> {
   await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
 }
 
-/** Forgets sessions that are over and windows of attempts that have ended. */
+/** Deletes ended sessions and ended windows of attempts. */
 export async function forgetEnded(db: Postgres): Promise<void> {
   await sql`delete from admin_sessions as session where not (${isGood})`.execute(db)
   await sql`delete from sign_in_attempts where ends_at < now()`.execute(db)

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { newOffice, newVisitor, openStage, password, type Stage } from '../testing/stage.ts'
+import { type Fixture, newOffice, newVisitor, openFixture, password } from '../testing/fixture.ts'
 import { limits } from './attempts.ts'
 
-let stage: Stage
+let fixture: Fixture
 beforeAll(async () => {
-  stage = await openStage()
+  fixture = await openFixture()
 })
-afterAll(() => stage.close())
+afterAll(() => fixture.close())
 
-const visitor = (address?: string) => newVisitor(stage.app, address)
+const visitor = (address?: string) => newVisitor(fixture.app, address)
 
-test('who is not signed in is shown the way, and gets on to where they wanted afterwards', async () => {
-  const { email } = await newOffice(stage)
+test('a page without a session redirects to the sign-in, which leads back to it', async () => {
+  const { email } = await newOffice(fixture)
   const someone = visitor()
   const refused = await someone.get('/keys')
   expect([refused.statusCode, refused.headers.location]).toEqual([303, '/sign-in?next=%2Fkeys'])
@@ -21,14 +21,14 @@ test('who is not signed in is shown the way, and gets on to where they wanted af
   expect((await someone.get('/keys')).statusCode).toBe(200)
 })
 
-test('a session’s cookie is for HTTP only and for this site; over TLS for TLS only', async () => {
-  const { email } = await newOffice(stage)
+test('a session’s cookie is HttpOnly and SameSite, and Secure over TLS', async () => {
+  const { email } = await newOffice(fixture)
   const plain = await visitor().signIn(email)
   const cookie = plain.cookies.find(({ name }) => name === 'tally_session')
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
   expect(cookie).not.toHaveProperty('secure')
 
-  const behindTls = await openStage({ trustedProxies: ['192.0.2.0/24'] })
+  const behindTls = await openFixture({ trustedProxies: ['192.0.2.0/24'] })
   const office = await newOffice(behindTls)
   const headers = { 'x-forwarded-proto': 'https' }
   const someone = newVisitor(behindTls.app)
@@ -40,8 +40,8 @@ test('a session’s cookie is for HTTP only and for this site; over TLS for TLS 
   expect(secure).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Lax', path: '/' })
 })
 
-test('a wrong e-mail and a wrong password are answered the same, byte for byte apart from what was typed', async () => {
-  const { email } = await newOffice(stage)
+test('a wrong e-mail and a wrong password get the same answer, byte for byte apart from what was typed', async () => {
+  const { email } = await newOffice(fixture)
   const answerTo = async (given: string) => {
     const { statusCode, body } = await visitor().signIn(given, 'a wrong long password')
     return { statusCode, page: body.replace(/value="[^"]*"/g, 'value=""') }
@@ -54,7 +54,7 @@ test('a wrong e-mail and a wrong password are answered the same, byte for byte a
 })
 
 test('a wrong e-mail takes as long as a wrong password', async () => {
-  const { email } = await newOffice(stage)
+  const { email } = await newOffice(fixture)
   // CPU time of this process, its thread pool included: the hash is nearly all of it, and other processes add nothing.
   const cpuTimeOf = async (given: string) => {
     const someone = visitor('198.51.100.7')
@@ -70,12 +70,12 @@ test('a wrong e-mail takes as long as a wrong password', async () => {
     known.push(await cpuTimeOf(email))
     unknown.push(await cpuTimeOf('nobody-else@example.org'))
   }
-  // Without the hash in its place the unknown one took a tenth.
+  // Without a hash to compare, an unknown e-mail took a tenth of the time.
   expect(median(unknown)).toBeGreaterThan(median(known) * 0.5)
 })
 
-test('attempts are limited by account, also where there is no such account, and the limit is not lengthened', async () => {
-  const { email } = await newOffice(stage)
+test('attempts are limited by account, even if it does not exist, and refused ones do not extend the window', async () => {
+  const { email } = await newOffice(fixture)
   for (const given of [email, 'not-there@example.org']) {
     const replies = await inTurn(limits.account + 2, index =>
       visitor(`203.0.113.${index}`).signIn(given, 'x'),
@@ -93,9 +93,9 @@ test('attempts are limited by account, also where there is no such account, and 
   expect((await visitor('203.0.113.99').signIn(email)).statusCode).toBe(429)
 })
 
-test('attempts are limited by address, whatever the accounts; other addresses go on', async () => {
-  const { email } = await newOffice(stage)
-  const { db } = stage
+test('attempts are limited by address across accounts; other addresses are not affected', async () => {
+  const { email } = await newOffice(fixture)
+  const { db } = fixture
   const { takeAttempt } = await import('./attempts.ts')
   const attempts = Array.from({ length: limits.address }, (_, index) =>
     takeAttempt(db, { email: `${index}@example.org`, address: '2001:db8:1:2::1' }),
@@ -105,15 +105,15 @@ test('attempts are limited by address, whatever the accounts; other addresses go
   expect((await visitor('2001:db8:1:3::1').signIn(email)).statusCode).toBe(303)
 })
 
-test('a sign-in forgets the wrong attempts before it', async () => {
-  const { email } = await newOffice(stage)
+test('a sign-in resets the failed attempts of its account', async () => {
+  const { email } = await newOffice(fixture)
   await inTurn(limits.account - 1, () => visitor('198.51.100.20').signIn(email, 'x'))
   expect((await visitor('198.51.100.20').signIn(email)).statusCode).toBe(303)
   expect((await visitor('198.51.100.20').signIn(email, 'x')).statusCode).toBe(401)
 })
 
-test('who signs out is out, also with a copy of the cookie', async () => {
-  const { email } = await newOffice(stage)
+test('a sign-out ends the session, so that a copy of the cookie is useless', async () => {
+  const { email } = await newOffice(fixture)
   const someone = visitor()
   await someone.signIn(email)
   const copy = new Map(someone.cookies)
@@ -124,8 +124,8 @@ test('who signs out is out, also with a copy of the cookie', async () => {
   expect((await thief.get('/keys')).statusCode).toBe(303)
 })
 
-test('a sign-in begins a new session: one that was planted before it is nobody’s', async () => {
-  const { email } = await newOffice(stage)
+test('a sign-in begins a new session; a planted one does not become valid', async () => {
+  const { email } = await newOffice(fixture)
   const someone = visitor()
   someone.cookies.set('tally_session', 'planted')
   await someone.signIn(email)
@@ -138,7 +138,7 @@ test('a sign-in begins a new session: one that was planted before it is nobody�
 const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
 
 async function keysOf(organizationId: string): Promise<number> {
-  const keys = stage.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
+  const keys = fixture.db.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
   return (await keys.execute()).length
 }
 
@@ -146,7 +146,7 @@ test.for([
   { why: 'without a token', form: {} as Record<string, string> },
   { why: 'with a token that was made up', form: { _csrf: 'x-y-z' } },
 ])('a form that is sent $why changes nothing', async ({ form }) => {
-  const { email, organizationId } = await newOffice(stage)
+  const { email, organizationId } = await newOffice(fixture)
   const someone = visitor()
   await someone.signIn(email)
   await someone.get('/keys/new')
@@ -160,7 +160,7 @@ test.for([
   { why: 'another origin', headers: { origin: 'https://evil.example' } },
   { why: 'a page that hides where it is', headers: { origin: 'null' } },
 ])('a form from $why changes nothing, even with its token', async ({ headers }) => {
-  const { email, organizationId } = await newOffice(stage)
+  const { email, organizationId } = await newOffice(fixture)
   const someone = visitor()
   await someone.signIn(email)
   expect((await someone.post('/keys', keyForm, { from: '/keys/new', headers })).statusCode).toBe(403)
@@ -172,13 +172,13 @@ test.for([
 test.for(['//evil.example', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)', '/a b'])(
   'a sign-in never leads to %s',
   async next => {
-    const { email } = await newOffice(stage)
+    const { email } = await newOffice(fixture)
     const reply = await visitor().post('/sign-in', { email, password, next })
     expect(reply.headers.location).toBe('/')
   },
 )
 
-test('a page says what may run in it: nothing inline and nothing from elsewhere', async () => {
+test('the content security policy allows nothing inline and nothing from other origins', async () => {
   const { headers, body } = await visitor().get('/sign-in')
   expect(headers['content-security-policy']).toBe(
     "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
@@ -187,8 +187,8 @@ test('a page says what may run in it: nothing inline and nothing from elsewhere'
   expect(body).not.toMatch(/<script(?![^>]*src=")|style="| on\w+="/)
 })
 
-test('what no database takes is answered like any other wrong value, never with a 5xx', async () => {
-  const { email } = await newOffice(stage)
+test('values that Postgres cannot store are answered like any other wrong value, never with a 5xx', async () => {
+  const { email } = await newOffice(fixture)
   const odd = ['\0', `${email}\0`, '\ud800', 'a'.repeat(5_000), '%00', "' or 1=1 --", '💥@example.org']
   for (const given of odd) {
     const reply = await visitor('198.51.100.30').post('/sign-in', {
@@ -221,11 +221,11 @@ test('a form that is too large is refused', async () => {
   expect(reply.statusCode).toBe(413)
 })
 
-test('while Postgres does not answer the page says so, and tells nothing from inside', async () => {
+test('while Postgres does not answer the page says so, without internal details', async () => {
   const { openPostgres } = await import('@tally/read-models')
   const url = 'postgres://nobody@127.0.0.1:1/nothing'
   const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
-  const cut = await openStage({ db })
+  const cut = await openFixture({ db })
   const reply = await newVisitor(cut.app).signIn('anna@example.org')
   await cut.close()
   await db.destroy()

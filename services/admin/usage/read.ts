@@ -9,7 +9,7 @@ import type { Session } from '../signIn/sessions.ts'
 /** The organization's window of the rate limit right now. */
 export type Window = { status: OrganizationStatus; limit: number; used: number; endsInMs: number }
 
-/** A key, or one that is not there any more, with what it asked; counts by HTTP status. */
+/** A key, which may no longer exist, with the number of its requests by HTTP status. */
 export type KeyUsage = {
   keyId: string
   key: ApiKey | undefined
@@ -21,7 +21,7 @@ export type Usage = { keys: KeyUsage[]; window: Window; byHour: { startsAt: numb
 
 type Parts = { db: Postgres; redis: AccessRedis; keys: AccessKeys; rateLimits: RateLimits }
 
-/** What the organization's keys asked in the last day; undefined where Redis, which counts it, does not answer. */
+/** The requests of the organization's keys in the last day; undefined if Redis, which counts them, does not answer. */
 export async function readUsage(
   { db, redis, keys, rateLimits }: Parts,
   { organizationId }: Session,
@@ -44,7 +44,7 @@ export async function readUsage(
   }
 }
 
-/** Keys that asked something, those that asked most in the last day first. */
+/** Keys with requests, those with most in the last day first. */
 function byKey({ hour, day }: KeyRequests, known: ApiKey[]): KeyUsage[] {
   const none = new Map<number, number>()
   return [...day.keys()]
@@ -60,6 +60,6 @@ function byKey({ hour, day }: KeyRequests, known: ApiKey[]): KeyUsage[] {
 export const sum = (counts: Map<number, number>): number =>
   [...counts.values()].reduce((all, count) => all + count, 0)
 
-/** Requests that were refused, by why: the key (401), its scopes (403), the rate limit (429). */
+/** Refused requests by reason: the key (401), its scopes (403), the rate limit (429). */
 export const refusedOf = (counts: Map<number, number>) =>
   ([401, 403, 429] as const).map(status => ({ status, requests: counts.get(status) ?? 0 }))

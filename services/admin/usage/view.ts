@@ -28,7 +28,7 @@ function limitCard({ status, limit, used, endsInMs }: Window): Html {
 
 const reasons = { 401: 'revoked or expired key', 403: 'missing scope', 429: 'rate limit' }
 
-/** Who was refused in the last day, and why. */
+/** The requests refused in the last day, by key and reason. */
 function refusedCard(keys: KeyUsage[]): Html {
   const refused = keys.flatMap(usage =>
     refusedOf(usage.day).flatMap(({ status, requests }) =>

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts'
 
-/** A moment for people, in UTC; scripts show it in the reader's own time zone. */
+/** A time in UTC; a script shows it in the reader's time zone. */
 export function moment(epochMs: number | null, absent = 'never'): Html {
   if (epochMs === null) return html`<span class="faint">${absent}</span>`
   const iso = new Date(epochMs).toISOString()
@@ -14,7 +14,7 @@ export const whole = (count: number): string => count.toLocaleString('en-US')
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)} ${count === 1 ? one : many}`
 
-/** A span of time in words: `12 s`, `3 min`, `5 h`, `2 days`. */
+/** A duration: `12 s`, `3 min`, `5 h`, `2 days`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 120) return `${seconds} s`

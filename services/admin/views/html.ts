@@ -1,14 +1,14 @@
 import { html as escaping, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 
-/** A piece of a page: text in which everything that was put in is escaped. */
+/** A piece of a page, in which all values are escaped. */
 export type Html = HtmlEscapedString
 
-/** Makes a piece of a page; every value is escaped, unless it is such a piece (or a list of them) itself. */
+/** Makes a piece of a page. Every value is escaped, unless it is such a piece itself (or a list of them). */
 export function html(strings: TemplateStringsArray, ...values: unknown[]): Html {
   return escaping(strings, ...values) as Html
 }
 
-/** An attribute that is there or not, such as `checked`. The name is a constant of the source. */
+/** A boolean attribute. */
 export const attribute = (name: 'checked' | 'selected', isThere: boolean): Html =>
   raw(isThere ? ` ${name}` : '')

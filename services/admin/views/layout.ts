@@ -1,10 +1,10 @@
 import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
-/** The pages that the navigation leads to. */
+/** The sections of the navigation. */
 export type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations'
 
-/** What a page is made of; without a session it has no navigation. */
+/** The content of a page. */
 export type Page = {
   title: string
   body: Html
@@ -22,7 +22,7 @@ const sections: { section: Section; path: string; name: string; platformOnly?: t
   { section: 'operations', path: '/operations', name: 'Operations', platformOnly: true },
 ]
 
-/** The whole page around a body. `csrf` is the token that each of its forms sends back. */
+/** The whole page around a body, with the navigation if there is a session. Its forms send `csrf` back. */
 export function layout(page: Page, session: Session | undefined, csrf: string): Html {
   const { title, body, section, script, style, notice } = page
   return html`<!doctype html>
@@ -68,5 +68,5 @@ ${shown.map(
 </header>`
 }
 
-/** The hidden field that proves that a form is one of ours; every form that posts has it. */
+/** The hidden field that proves that a form is ours; every form that posts has it. */
 export const csrfField = (csrf: string): Html => html`<input type="hidden" name="_csrf" value="${csrf}">`

@@ -1,16 +1,10 @@
 import type { Command } from 'commander'
+import { addService } from './service.ts'
 
 export function addAdmin(program: Command): void {
-  program
-    .command('admin')
-    .description('run the administration area, where keys are made and sales are watched, in the foreground')
-    .action(async () => {
-      const [{ startAdmin }, { openLogger, readSettings, runService }] = await Promise.all([
-        import('@tally/admin'),
-        import('@tally/runtime'),
-      ])
-      const settings = readSettings(process.env)
-      const logger = openLogger('admin', settings.logLevel)
-      await runService(logger, (lifecycle, crash) => startAdmin(settings, { lifecycle, logger, crash }))
-    })
+  addService(program, {
+    name: 'admin',
+    description: 'run the administration area (API keys, live sales) in the foreground',
+    load: async () => (await import('@tally/admin')).startAdmin,
+  })
 }

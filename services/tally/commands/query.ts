@@ -1,16 +1,10 @@
 import type { Command } from 'commander'
+import { addService } from './service.ts'
 
 export function addQuery(program: Command): void {
-  program
-    .command('query')
-    .description('run one query process, which answers the v1 API, in the foreground')
-    .action(async () => {
-      const [{ startQuery }, { openLogger, readSettings, runService }] = await Promise.all([
-        import('@tally/query'),
-        import('@tally/runtime'),
-      ])
-      const settings = readSettings(process.env)
-      const logger = openLogger('query', settings.logLevel)
-      await runService(logger, (lifecycle, crash) => startQuery(settings, { lifecycle, logger, crash }))
-    })
+  addService(program, {
+    name: 'query',
+    description: 'run one query process, which answers the v1 API, in the foreground',
+    load: async () => (await import('@tally/query')).startQuery,
+  })
 }

@@ -53,7 +53,7 @@ test('an e-mail that is taken, in any case, and an organization that is not know
   expect(await create(['--organization', unknown, '--email', 'dora@example.org'])).toEqual({
     code: 1,
     stdout: '',
-    stderr: `tally: organization ${unknown} is not known yet: its record has to come over Kafka first\n`,
+    stderr: `tally: organization ${unknown} is not known yet: its record must arrive from Kafka first\n`,
   })
 })
 

@@ -73,7 +73,7 @@ test("an unknown organization, and an event that is not the organization's own, 
   expect(await create('--organization', unknown)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `tally: organization ${unknown} is not known yet: its record has to come over Kafka first\n`,
+    stderr: `tally: organization ${unknown} is not known yet: its record must arrive from Kafka first\n`,
   })
   expect(await create('--event', unknown)).toEqual({
     code: 1,

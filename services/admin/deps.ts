@@ -7,8 +7,8 @@ import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
 import type { Oidc } from './signIn/oidc.ts'
 
-/** What the pages are made of. Only `db` must answer: without Redis or Kafka a page says what it cannot tell. */
-export type AdminParts = {
+/** What the pages need. Only `db` must answer: without Redis or Kafka a page says what it cannot show. */
+export type AdminDeps = {
   db: Postgres
   redis: ReadModelRedis & AccessRedis
   keys: RedisKeys & AccessKeys
@@ -19,9 +19,9 @@ export type AdminParts = {
   metrics: AdminMetrics
   topicPrefix: string
   rateLimits: RateLimits
-  /** Where the API is, for the `curl` lines. */
+  /** The URL of the API, for the `curl` lines. */
   apiUrl: string
-  /** The area's own address, where it is told; over TLS its cookies say so. */
+  /** The area's own URL, if it is set; with https its cookies are for TLS only. */
   publicUrl: string | undefined
   trustedProxies: string[]
 }

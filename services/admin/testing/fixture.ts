@@ -9,14 +9,14 @@ import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { inject } from 'vitest'
 import { buildAdmin } from '../app.ts'
+import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
-import type { AdminParts } from '../parts.ts'
 
 export const password = 'a long enough password'
 
-/** The area over real servers, without a port: requests are injected. */
-export async function openStage(over: Partial<AdminParts> = {}) {
+/** The area with real servers but without a port: requests are injected. */
+export async function openFixture(over: Partial<AdminDeps> = {}) {
   const { kafkaBrokers, redisUrl } = inject('servers')
   const database = await freshDatabase()
   const prefix = `test-${randomBytes(6).toString('hex')}`
@@ -31,7 +31,7 @@ export async function openStage(over: Partial<AdminParts> = {}) {
   const keys = allKeys(prefix)
   const { db } = database
   const live = openLiveHub({ db, redis, keys, topics: [`${prefix}.events`], logger })
-  const parts: AdminParts = {
+  const deps: AdminDeps = {
     db,
     redis,
     keys,
@@ -47,10 +47,10 @@ export async function openStage(over: Partial<AdminParts> = {}) {
     trustedProxies: [],
     ...over,
   }
-  const app = await buildAdmin(parts)
+  const app = await buildAdmin(deps)
   return {
     app,
-    parts,
+    deps,
     db,
     async close() {
       await app.close()
@@ -61,10 +61,10 @@ export async function openStage(over: Partial<AdminParts> = {}) {
     },
   }
 }
-export type Stage = Awaited<ReturnType<typeof openStage>>
+export type Fixture = Awaited<ReturnType<typeof openFixture>>
 
 /** An organization with one administrator, whose password is `password`. */
-export async function newOffice({ db }: Stage, { isPlatform = false } = {}) {
+export async function newOffice({ db }: Fixture, { isPlatform = false } = {}) {
   const organizationId = randomUUID() as OrganizationId
   const organization = { version: 1, name: 'Pro Loco <b>San Vito</b>', status: 'Trial', revision: 1 } as const
   await db
@@ -78,7 +78,7 @@ export async function newOffice({ db }: Stage, { isPlatform = false } = {}) {
 }
 
 /** An event of an organization with one day, which is open. */
-export async function newEvent({ db }: Stage, organizationId: OrganizationId): Promise<EventId> {
+export async function newEvent({ db }: Fixture, organizationId: OrganizationId): Promise<EventId> {
   const eventId = randomUUID() as EventId
   const days = [{ dayId: 41, date: '2026-09-04', openedAt: 0, closedAt: null }]
   const event = {
@@ -95,7 +95,7 @@ export async function newEvent({ db }: Stage, organizationId: OrganizationId): P
   return eventId
 }
 
-/** A browser without pages: it keeps cookies and sends forms with their token. */
+/** A client that keeps cookies and sends forms with their token, like a browser. */
 export function newVisitor(app: FastifyInstance, address = '192.0.2.1') {
   const cookies = new Map<string, string>()
   const send = async (
