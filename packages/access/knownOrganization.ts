@@ -13,6 +13,6 @@ export async function refusalIfUnknown(db: Postgres, id: OrganizationId): Promis
     .where('version', '>', 0)
     .executeTakeFirst()
   return row === undefined
-    ? `organization ${id} is not known yet: its record has to come over Kafka first`
+    ? `organization ${id} is not known yet: its record must arrive from Kafka first`
     : undefined
 }

@@ -1,21 +1,38 @@
+import type { OrderStatus } from '@tally/contract'
 import type { StatusCounts } from '@tally/core'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
-/** The columns of a table that counts orders by status. */
-export type StatusColumns = {
-  pre_order: number
-  pending: number
-  paid: number
-  preparing: number
-  ready_for_pickup: number
-  completed: number
-  cancelled: number
-}
+/** The column of each status, in every table that counts orders by status. */
+export const statusColumns = {
+  PreOrder: 'pre_order',
+  Pending: 'pending',
+  Paid: 'paid',
+  Preparing: 'preparing',
+  ReadyForPickup: 'ready_for_pickup',
+  Completed: 'completed',
+  Cancelled: 'cancelled',
+} as const satisfies Record<OrderStatus, string>
+const statuses = Object.keys(statusColumns) as OrderStatus[]
+const columns = Object.values(statusColumns)
 
-/** Those columns by the names of the statuses. */
-export const statusCounts = sql`
-pre_order as "PreOrder", pending as "Pending", paid as "Paid", preparing as "Preparing",
-ready_for_pickup as "ReadyForPickup", completed as "Completed", cancelled as "Cancelled"`
+export type StatusColumns = Record<(typeof columns)[number], number>
+
+/** The columns under the names of the statuses. */
+export const statusCounts = sql.raw(statuses.map(one => `${statusColumns[one]} as "${one}"`).join(', '))
+
+/** The columns in an insert. */
+export const statusColumnNames = sql.raw(columns.join(', '))
+
+/** The assignments that add inserted counts to stored ones. */
+export const statusColumnSums = sql.raw(
+  columns.map(column => `${column} = stored.${column} + excluded.${column}`).join(', '),
+)
+
+/** The counts of all rows as one array per column, made by `array`. */
+export const statusArrays = (
+  rows: { statuses: StatusCounts }[],
+  array: (counts: number[]) => RawBuilder<unknown>,
+): RawBuilder<unknown> => sql.join(statuses.map(one => array(rows.map(row => row.statuses[one]))))
 
 /** Whether all counts are zero. */
 export const areZero = (counts: StatusCounts): boolean => Object.values(counts).every(count => count === 0)

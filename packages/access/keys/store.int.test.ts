@@ -49,7 +49,7 @@ test('a key is stored with the SHA-256 of its secret, and its token is not store
 
 test('a key of an organization that is not known, or known only from its events, is refused', async () => {
   const unknown = randomUUID() as OrganizationId
-  const sentence = `organization ${unknown} is not known yet: its record has to come over Kafka first`
+  const sentence = `organization ${unknown} is not known yet: its record must arrive from Kafka first`
   await expect(createKey(database.db, wanted(unknown))).rejects.toThrow(new ApiKeyError(sentence))
   await addOrganization(database.db, { organizationId: unknown, version: 0 })
   await expect(createKey(database.db, wanted(unknown))).rejects.toThrow(new ApiKeyError(sentence))

@@ -1,6 +1,6 @@
 import type { EventId, OrderStatus } from '@tally/contract'
-import type { Database } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
+import { statusColumns } from '../statusCounts.ts'
 
 /** Which orders a list shows. */
 export type OrderFilter = {
@@ -10,16 +10,6 @@ export type OrderFilter = {
   /** Absent: everything but Cancelled (docs/api.md, Answers). */
   status: OrderStatus | undefined
 }
-
-const statusColumns = {
-  PreOrder: 'pre_order',
-  Pending: 'pending',
-  Paid: 'paid',
-  Preparing: 'preparing',
-  ReadyForPickup: 'ready_for_pickup',
-  Completed: 'completed',
-  Cancelled: 'cancelled',
-} as const satisfies Record<OrderStatus, keyof Database['daily_counters'] & keyof Database['order_slots']>
 
 /** The number of orders with a filter's status, as a sum of the status columns of a row. */
 export function keptOrders(status: OrderStatus | undefined): RawBuilder<number> {
