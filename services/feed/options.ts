@@ -20,7 +20,7 @@ export type RawFeedOptions = {
   date?: string | undefined
 }
 
-/** Wrong usage (exit 2, commands.md): the message is a sentence that names the option and what it takes. */
+/** Wrong usage (exit code 2): the message is a sentence that names the option and what it takes. */
 export class FeedOptionError extends Error {
   override readonly name = 'FeedOptionError'
 }
@@ -28,10 +28,10 @@ export class FeedOptionError extends Error {
 /** The options of a feed when none are given: one evening of 6,000 orders, 20 of them a second. */
 export const feedDefaults = { rate: 20, seed: 1, orders: 6000, evenings: 1, date: '2026-09-04' } as const
 
-/** Orders a second in wall-clock time; beyond it Kafka sets the pace anyway, as with 0. */
+/** Orders per second of wall-clock time; above it Kafka sets the pace anyway, as with 0. */
 const maxRate = 1_000_000
 const maxSpeed = 1_000_000_000
-/** Evenings go on from the date, for years where they have no end; they stay far from the year 9999. */
+/** An endless feed runs on from the date for years; it must stay far from the year 9999. */
 const latestDate = '2999-12-31'
 
 /** Checks the options of `tally feed`; throws a FeedOptionError for the first that is wrong. */

@@ -1,24 +1,24 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FeedRecord } from './record.ts'
 
 /**
- * How fast records go out: as fast as the producer takes them; N orders a second of wall-clock time, counted
- * as records of the orders topic; or their own time, `factor` times as fast as the wall clock. A gap longer
- * than `longestGapMs` of own time is not waited for: the hours between two evenings.
+ * How fast records go out: as fast as the producer takes them; N orders per second of wall-clock time, counted as records
+ * of the orders topic; or by their own time, `factor` times as fast as the wall clock. A gap longer than `longestGapMs` of
+ * own time (the hours between two evenings) is skipped.
  */
 export type Pace =
   | { kind: 'unpaced' }
   | { kind: 'rate'; ordersPerSecond: number }
   | { kind: 'speed'; factor: number; longestGapMs?: number }
 
-/** Milliseconds from any fixed moment on; `sleep` ends early, without an error, when the signal is aborted. */
+/** `now` counts milliseconds from any fixed time; `sleep` ends early, without an error, if the signal is aborted. */
 export type Clock = { now: () => number; sleep: (ms: number, signal: AbortSignal) => Promise<void> }
 
 export const wallClock: Clock = {
   now: () => performance.now(),
   sleep: async (ms, signal) => {
-    // A timer takes at most 2^31 ms; a longer pause just ends early and is asked for again.
-    await wait(Math.min(ms, 2_000_000_000), undefined, { signal }).catch(() => undefined)
+    // A timer takes at most 2^31 ms; a longer sleep ends early and is repeated.
+    await sleep(Math.min(ms, 2_000_000_000), undefined, { signal }).catch(() => undefined)
   },
 }
 
@@ -36,7 +36,7 @@ export function timetable(pace: Pace): (record: FeedRecord) => number {
   }
 }
 
-/** What stands between two orders goes out with the later one, as it does in the file. */
+/** Records between two orders go out with the later one, as in the file. */
 function byCount(ordersPerSecond: number) {
   let orders = 0
   return ({ topic }: FeedRecord) => {

@@ -4,14 +4,14 @@ import type { Clock } from './pace.ts'
 /** How far a feed is: records sent so far, and the part of its source that they are, 0 to 1. */
 export type FeedPosition = { sent: number; share: number }
 
-/** Where a feed shows how far it is; `close` takes the bar away and leaves the last sentence. */
+/** Shows how far a feed is; `close` removes the bar and prints the last sentence. */
 export type FeedProgress = { show: (position: FeedPosition) => void; close: (sentence: string) => void }
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean }
 
 const lineEveryMs = 10_000
 
-/** A bar where `output` (stderr) is a terminal, else a line every 10 s. Opens nothing before the first `show`. */
+/** A bar if `output` (stderr) is a terminal, else a line every 10 s. Opens nothing before the first `show`. */
 export function openProgress(output: Output, clock: Pick<Clock, 'now'>): FeedProgress {
   return output.isTTY === true ? bar(output) : lines(output, clock)
 }

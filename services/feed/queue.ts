@@ -1,19 +1,19 @@
-/** What is still to come, soonest first; entries of the same moment leave in the order they came. */
+/** Entries sorted by time; those of the same time leave in the order they were added. */
 export type Queue<Entry> = {
   add: (atMs: number, entry: Entry) => void
-  /** Takes the soonest entry out, undefined when nothing is left. */
+  /** Removes the earliest entry; undefined if the queue is empty. */
   take: () => { atMs: number; entry: Entry } | undefined
   size: () => number
 }
 
 /** A binary heap: an evening of any size needs memory only for the orders that are open at one moment. */
 export function emptyQueue<Entry>(): Queue<Entry> {
-  type Node = { atMs: number; turn: number; entry: Entry }
+  type Node = { atMs: number; order: number; entry: Entry }
   const heap: Node[] = []
-  let turns = 0
+  let added = 0
 
   const at = (index: number) => heap[index] as Node
-  const isSooner = (a: Node, b: Node) => a.atMs < b.atMs || (a.atMs === b.atMs && a.turn < b.turn)
+  const isSooner = (a: Node, b: Node) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
 
   function rise(node: Node) {
     let index = heap.length
@@ -41,7 +41,7 @@ export function emptyQueue<Entry>(): Queue<Entry> {
   }
 
   return {
-    add: (atMs, entry) => rise({ atMs, turn: turns++, entry }),
+    add: (atMs, entry) => rise({ atMs, order: added++, entry }),
     take: () => {
       const top = heap[0]
       const last = heap.pop()

@@ -1,10 +1,10 @@
-/** The topics that the feed writes, without their prefix (messages.md section 1). */
+/** The topics that the feed writes, without their prefix (docs/records.md, Topics). */
 export const feedTopics = ['organizations', 'events', 'orders', 'refunds'] as const
 export type FeedTopic = (typeof feedTopics)[number]
 
 /**
- * One record on its way to Kafka. `atMs` is its place in the evening's own time (milliseconds since 1970), null
- * where it has none: it then goes out with the record before it. `value` is the text that is sent.
+ * One record to be sent. `atMs` is its own time (milliseconds since 1970); with null it goes out with the record before
+ * it. `value` is the text that is sent.
  */
 export type FeedRecord = { atMs: number | null; topic: FeedTopic; key: string | null; value: string | null }
 
@@ -14,6 +14,6 @@ export type OutgoingRecord = { topic: string; key: string | null; value: string 
 /** Where records come from: a file or a simulated evening. */
 export type FeedSource = {
   records: Iterable<FeedRecord> | AsyncIterable<FeedRecord>
-  /** How much of the source has been read, 0 to 1; for a feed without end, of the evening that it is in. */
+  /** How much of the source has been read, 0 to 1; for an endless feed, of the current evening. */
   share: () => number
 }

@@ -6,15 +6,15 @@ import { createGunzip } from 'node:zlib'
 import { type FeedRecord, type FeedSource, type FeedTopic, feedTopics } from './record.ts'
 import { linesOf } from './simulate/lines.ts'
 
-/** Data sets name topics under the default prefix, whatever TOPIC_PREFIX is where they are sent. */
+/** Data sets use the default prefix, whatever TOPIC_PREFIX is. */
 const filePrefix = 'tally.'
 
 /** The field that holds a record's own time; organizations and events go out with the record before them. */
 const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime', refunds: 'refundedAt' }
 
 /**
- * Opens a file of JSON lines `{"topic","key","value"}`, packed where its name ends in `.gz`. It is read as a
- * stream, in its own order. A line that is no such object ends the stream with an error that names the line.
+ * Opens a file of JSON lines `{"topic","key","value"}`, compressed if its name ends in `.gz`. It is read as a stream, in
+ * order. A line that is not such an object ends the stream with an error that names the line.
  */
 export async function openReplay(file: string): Promise<FeedSource> {
   const { size } = await stat(file).catch((cause: unknown) => {
@@ -28,7 +28,7 @@ async function* recordsOf(
   file: string,
   bytes: ReturnType<typeof createReadStream>,
 ): AsyncGenerator<FeedRecord> {
-  // pipeline hands an error of the file on to the unpacked stream, which the loop below reads.
+  // pipeline passes an error of the file to the unpacked stream, which the loop below reads.
   const unpacked = file.endsWith('.gz') ? pipeline(bytes, createGunzip(), () => undefined) : bytes
   let lineNumber = 0
   try {
@@ -41,7 +41,7 @@ async function* recordsOf(
   }
 }
 
-/** The same lines; an error of the file itself (gone, cut short, not gzip) is told with the file's name. */
+/** The same lines; an error of the file itself (missing, truncated, not gzip) gets the file's name. */
 async function* readable(lines: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   try {
     yield* lines
@@ -72,7 +72,7 @@ function objectOf(line: Buffer, place: string): Record<string, unknown> {
     try {
       parsed = JSON.parse(line.toString('utf8'))
     } catch {
-      // The one error below is for every line that is no such object.
+      // The error below covers this too.
     }
   }
   if (isObject(parsed)) return parsed

@@ -11,7 +11,7 @@ import {
 import { openReplay } from './replay.ts'
 import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
 
-/** What a feed needs from outside. `send` resolves when Kafka has the records, in their order. */
+/** What a feed writes to. `send` resolves when Kafka has the records, in their order. */
 export type FeedOutlets = {
   send: (records: OutgoingRecord[]) => Promise<void>
   clock: Clock
@@ -24,15 +24,15 @@ export type FeedSummary = { sent: Record<FeedTopic, number>; elapsedMs: number; 
 
 /** Large enough to keep a producer busy, small enough to stop within one of them. */
 const batchSize = 1000
-/** Timers are no finer; what falls due meanwhile goes out together. */
+/** Timers are not finer; records that are due meanwhile go out together. */
 const shortestSleepMs = 5
 /** Own time that passes without a record: longer than any lull of an evening, shorter than a day. */
 const longestLullMs = 6 * 3_600_000
 
 /**
- * Sends a file or simulated evenings to Kafka (commands.md, `tally feed`) and tells at the end how many records
- * of each topic went out. After the signal it finishes the batch in flight and returns. A bad line or a failed
- * send is an error that says how many records were sent before it.
+ * Sends a file or simulated evenings to Kafka (docs/operations.md, Commands) and returns how many records of each topic it
+ * sent. After the signal it finishes the batch in flight and returns. A bad line or a failed send is an error that says how
+ * many records were sent before it.
  */
 export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promise<FeedSummary> {
   const { clock, progress, signal } = outlets
@@ -83,7 +83,7 @@ async function sendAll(
       if (batch.length >= batchSize) await flush()
     }
   } catch (cause) {
-    // What stands before a bad line is good: it goes out, so that the error's count names the last line sent.
+    // Lines before a bad one are sent, so that the count in the error names the last line sent.
     await flush()
     throw cause
   }
@@ -105,8 +105,8 @@ async function openSource({ source }: FeedOptions): Promise<FeedSource> {
 }
 
 /**
- * A simulated crowd comes in peaks: its rate is an average over the evening, so it sets how fast the evening's
- * own time runs. The day between two evenings is never waited for.
+ * A simulated crowd has peaks, so its rate is an average over the evening and sets how fast the evening's own time runs.
+ * The day between two evenings is skipped.
  */
 function wallPace({ source, pace }: FeedOptions): Pace {
   if (source.kind === 'replay' || pace.kind === 'unpaced') return pace

@@ -1,6 +1,6 @@
 import { causesOf, describeDatabase, isUnreachable, partOf, reasonOf } from '@tally/runtime'
 
-/** A value on the command line that cannot be right; the message is a sentence that says what it takes. */
+/** An invalid value on the command line; the message is a sentence that says what the option takes. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -14,7 +14,7 @@ export function wasWrongUsage(error: unknown): boolean {
 
 type Environment = Record<string, string | undefined>
 
-/** One line about an error; where a part does not answer, it names the part and its address, never a password. */
+/** One line about an error; if a part does not answer, it names the part and its address, never a password. */
 export function sentenceOf(error: unknown, environment: Environment): string {
   const reason = reasonOf(error)
   if (causesOf(error).some(({ code }) => refused.has(String(code))))
@@ -30,7 +30,7 @@ export function sentenceOf(error: unknown, environment: Environment): string {
   }
 }
 
-/** Postgres's codes for a wrong user, password or database, and for no right to use it. */
+/** Postgres's codes for a wrong user, password or database, and for missing rights. */
 const refused = new Set(['28000', '28P01', '3D000', '42501'])
 
 const addressOf = (databaseUrl: string | undefined): string =>

@@ -2,7 +2,7 @@ import type { KafkaConnection } from '@tally/kafka'
 import type { Logger, Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 
-/** The settings and a logger for a command that does one thing and ends: its errors are sentences, not log lines. */
+/** The settings and a logger for a command that ends by itself: its errors are sentences, not log lines. */
 export async function openCommand(): Promise<{ settings: Settings; logger: Logger }> {
   const { openLogger, readSettings } = await import('@tally/runtime')
   const settings = readSettings(process.env)
@@ -10,13 +10,13 @@ export async function openCommand(): Promise<{ settings: Settings; logger: Logge
   return { settings, logger: openLogger('cli', isWanted ? settings.logLevel : 'silent') }
 }
 
-/** Long enough for a migration that makes an index over millions of orders. */
+/** Long enough for a migration that builds an index over millions of orders. */
 const statementTimeoutMs = 30 * 60_000
 
-/** Does `work` with a connection to Postgres and closes it, whatever comes of it. */
+/** Does `work` with a connection to Postgres, and closes it in any case. */
 export async function withPostgres<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
   const { openPostgres } = await import('@tally/read-models')
-  // A connection that breaks while it is in use fails the query that uses it; that is told.
+  // If a connection breaks while it is used, the query fails, which is reported.
   const db = openPostgres(url, { name: 'cli', max: 2, statementTimeoutMs, onError: () => {} })
   try {
     return await work(db)
@@ -25,7 +25,7 @@ export async function withPostgres<T>(url: string, work: (db: Postgres) => Promi
   }
 }
 
-/** As withPostgres, but says which command to run where the schema is missing or old. */
+/** As withPostgres; throws a sentence with the command to run if the schema is missing or old. */
 export function withSchema<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
   return withPostgres(url, async db => {
     const { checkSchema } = await import('@tally/read-models')
@@ -34,7 +34,7 @@ export function withSchema<T>(url: string, work: (db: Postgres) => Promise<T>): 
   })
 }
 
-/** Does `work` with a connection to Kafka and closes it, whatever comes of it. */
+/** Does `work` with a connection to Kafka, and closes it in any case. */
 export async function withKafka<T>(
   settings: Settings,
   logger: Logger,

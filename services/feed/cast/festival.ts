@@ -15,16 +15,16 @@ export type Festival = {
   areas: readonly Area[]
   menu: readonly Category[]
   paymentMethods: readonly { name: string; weight: number; isCash: boolean }[]
-  /** Paid for each guest at a table, in cents; it stands in totalAmount and on no line. */
+  /** Paid per guest at a table, in cents; it is part of totalAmount and of no line. */
   coverChargeCents: number
-  /** Part of the orders that are made ahead in the festival's app. */
+  /** The share of orders that are placed ahead in the festival's app. */
   preOrders: number
   takeaway: number
   discounts: readonly { percent: number; weight: number }[]
   notes: readonly string[]
 }
 
-/** `letter` begins the order ids of the area; a counter hands out what it sells at once, others cook first. */
+/** `letter` begins the order ids of the area; a counter serves at once, others cook first. */
 export type Area = {
   areaId: number
   name: string

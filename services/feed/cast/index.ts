@@ -12,7 +12,7 @@ export const festivals: readonly Festival[] = [
   verbenaDelOlivar,
 ]
 
-/** The organizations that the simulation feeds, for who wants to make a key for one of them. */
+/** The simulated organizations, so that a key can be created for one of them. */
 export function listOrganizations(): { organizationId: string; name: string }[] {
   return festivals.map(({ organizationId, organizationName }) => ({ organizationId, name: organizationName }))
 }

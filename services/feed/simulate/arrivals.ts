@@ -1,7 +1,7 @@
 import { type FestivalDay, minutesOf } from './calendar.ts'
 import type { Random } from './random.ts'
 
-/** The part of the crowd that comes at any time, on top of the peaks; weights of peaks add up to about 90. */
+/** The part of the crowd that arrives steadily, besides the peaks, whose weights add up to about 90. */
 const steadyWeight = 8
 
 /**
@@ -19,7 +19,7 @@ export function* arrivals(day: FestivalDay, count: number, random: Random): Gene
   }
 }
 
-/** How many guests the minutes from opening to last orders get, relative to each other. */
+/** The relative number of guests in each minute from opening to last orders. */
 export function crowdByMinute({ festival, opensMs, lastOrdersMs }: FestivalDay): number[] {
   const opens = minutesOf(festival.opens)
   const minutes = (lastOrdersMs - opensMs) / 60_000

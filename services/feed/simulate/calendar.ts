@@ -2,7 +2,7 @@ import type { Festival } from '../cast/festival.ts'
 import { addDays, localTime, timestampOf } from './localTime.ts'
 import { uuidFrom } from './random.ts'
 
-/** An event lists at most 1,000 days (messages.md, Event); a feed that goes on for longer begins the next event. */
+/** An event lists at most 1,000 days (docs/records.md, Event); a longer feed begins the next event. */
 export const daysPerEvent = 1000
 
 /** The last dish is handed over, and the last refund made, within this time after last orders. */
@@ -43,7 +43,7 @@ export function festivalDay(festival: Festival, run: Run, evening: number): Fest
 
 /**
  * The event with its days up to and including this evening's, which is open or closed: every day takes two
- * versions of the event (messages.md, Event).
+ * versions of the event (docs/records.md, Event).
  */
 export function eventRecord(festival: Festival, run: Run, evening: number, state: 'open' | 'closed') {
   const firstEvening = evening - (evening % daysPerEvent)

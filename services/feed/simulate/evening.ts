@@ -11,7 +11,7 @@ import { type GivenBack, refundOf, refundRecord } from './refund.ts'
 /** `evening` counts from 0. */
 export type Evening = Run & { evening: number }
 
-/** What waits in the queue: a record that is ready, or a guest who is about to order. */
+/** An entry of the queue: a record that is ready, or a guest who is about to order. */
 type Coming =
   | { kind: 'record'; topic: FeedTopic; key: string; value: string }
   | { kind: 'guest'; stall: Stall }
@@ -23,7 +23,7 @@ type Stall = {
   refunds: number
 }
 
-/** Parts of what is sent: senders that repeat a record, and refunds that overtake their order. */
+/** The share of records that are repeated, and of refunds that overtake their order. */
 const repeated = 0.004
 const overtaken = 0.12
 
@@ -39,7 +39,7 @@ export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
     const guests = arrivals(day, ordersOf(index, evening.orders), random)
     addRecord(queue, day.opensMs, 'events', day, eventRecord(festival, evening, evening.evening, 'open'))
     addNextGuest(queue, { day, random, guests, numbers: new Map(), refunds: 0 })
-    // No order is sent after closesMs: a second later, the closed day comes behind all that was sold on it.
+    // No order is sent after closesMs: a second later, the closed day follows everything sold on it.
     addRecord(
       queue,
       day.closesMs + 1000,
@@ -88,8 +88,8 @@ function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
 }
 
 /**
- * A refund is made at the cash desk, which is always on line. The till that took the order sometimes is not:
- * it sends what it kept when it is back, minutes after the refund. Returns until when it is off line (0: never).
+ * A refund is made at the cash desk, which is always online. The till that took the order may be offline, and then sends
+ * the order minutes after the refund. Returns until when it is offline (0: it is not).
  */
 function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given: GivenBack): number {
   const { day, random } = stall
@@ -99,7 +99,7 @@ function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given
   return random.chance(overtaken) ? given.atMs + random.whole(20, 240) * 1000 : 0
 }
 
-/** Puts a record in the queue, now and then twice: senders deliver at least once (messages.md section 2). */
+/** Puts a record in the queue, now and then twice: senders deliver at least once (docs/records.md, Topics). */
 function send(queue: Queue<Coming>, atMs: number, topic: FeedTopic, { day, random }: Stall, value: object) {
   addRecord(queue, atMs, topic, day, value)
   if (random.chance(repeated))

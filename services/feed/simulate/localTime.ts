@@ -6,7 +6,7 @@ const formats = new Map<string, Intl.DateTimeFormat>()
  */
 export function localTime(date: string, minutes: number, timeZone: string): number {
   const wanted = Date.parse(`${date}T00:00:00Z`) + minutes * 60_000
-  // Twice: the first guess may lie on the other side of a change of the clock.
+  // Twice: the first guess may be on the other side of a clock change.
   const guess = wanted - offsetMs(wanted, timeZone)
   return wanted - offsetMs(guess, timeZone)
 }
@@ -16,7 +16,7 @@ export function addDays(date: string, days: number): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** A moment as the records write it: RFC 3339 in UTC, whole seconds (messages.md section 1). */
+/** A time as records write it: RFC 3339 in UTC, whole seconds (docs/records.md, Values). */
 export function timestampOf(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`
 }

@@ -67,7 +67,7 @@ export function placeOrder(
   }
 }
 
-/** The whole order at version `index + 1`, as the orders topic takes it (messages.md, Order). */
+/** The whole order at version `index + 1`, as the orders topic takes it (docs/records.md, Order). */
 export function orderRecord(day: FestivalDay, order: PlacedOrder, index: number) {
   const { status } = order.steps[index] as Step
   const isFirstTry = index === 0 && order.addedLater !== null

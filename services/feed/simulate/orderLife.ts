@@ -10,7 +10,7 @@ export type OrderStatus =
   | 'Completed'
   | 'Cancelled'
 
-/** A status and the moment it begins; the n-th step of an order is its version n. */
+/** A status and when it begins; the n-th step of an order is its version n. */
 export type Step = { status: OrderStatus; atMs: number }
 
 const seconds = 1000
@@ -19,7 +19,7 @@ const minutes = 60 * seconds
 /**
  * The steps of one order from the moment it is placed. It begins as a pre-order from the app, at a till that
  * still waits for the money (Pending), or paid at once; then it is handed out (counter) or cooked, called and
- * fetched. A few are called off before or after payment, and a few never get beyond Pending.
+ * fetched. A few are cancelled before or after payment, and a few never get beyond Pending.
  */
 export function orderLife(placedMs: number, area: Area, preOrders: number, random: Random): Step[] {
   const steps = beginning(placedMs, preOrders, random)

@@ -10,7 +10,7 @@ export type Random = {
   pick: <Entry extends { weight: number }>(entries: readonly Entry[]) => Entry
 }
 
-/** sfc32 (small fast counter, 128 bits of state), seeded from a text. Math.random takes no seed. */
+/** sfc32 (small fast counter, 128 bits of state), seeded with a text. Math.random takes no seed. */
 export function randomFrom(seedText: string): Random {
   const unit = sfc32(hash128(seedText))
   const whole = (least: number, most: number) => least + Math.floor(unit() * (most - least + 1))
@@ -59,12 +59,12 @@ function sfc32([a, b, c, counter]: Words): () => number {
     c = (c + sum) | 0
     return (sum >>> 0) / 2 ** 32
   }
-  // The first numbers still show the seed: seeds 1 and 2 would begin alike.
+  // The first numbers are correlated with the seed: seeds 1 and 2 would begin alike.
   for (let round = 0; round < 15; round++) next()
   return next
 }
 
-/** Four rounds of FNV-1a from different bases, each stirred at its end; no cryptography is meant. */
+/** Four FNV-1a hashes from different bases, each mixed at its end. Not cryptographic. */
 function hash128(text: string): Words {
   const word = (basis: number) => {
     let hash = basis

@@ -4,7 +4,7 @@ import { timestampOf } from './localTime.ts'
 import type { PlacedOrder } from './order.ts'
 import type { Random } from './random.ts'
 
-/** `lines` null: a refund of money only (messages.md, Refund). Amounts in cents. */
+/** `lines` null: a refund of money only (docs/records.md, Refund). Amounts in cents. */
 export type GivenBack = {
   atMs: number
   amountCents: number
@@ -15,8 +15,8 @@ export type GivenBack = {
 const refunded = 1 / 45
 
 /**
- * What an order gets back, or null: everything where it is called off after payment; else a few get a dish
- * back, everything, or some euros for the long wait.
+ * The refund of an order, or null: everything if it is cancelled after payment; otherwise a few orders get a dish back,
+ * everything, or some euros for the long wait.
  */
 export function refundOf(day: FestivalDay, order: PlacedOrder, random: Random): GivenBack | null {
   const paid = order.steps.find(({ status }) => status === 'Paid')
@@ -70,7 +70,7 @@ function oneDish(order: PlacedOrder, atMs: number, random: Random): GivenBack {
   return { atMs, amountCents: cents, lines: [{ line, quantity, cents }] }
 }
 
-/** Cents paid for some portions: cut to whole cents where a discount made the order cheaper than its lines. */
+/** Cents paid for some portions, rounded down if a discount made the order cheaper than its lines. */
 function paidFor(order: PlacedOrder, { item }: Line, quantity: number): number {
   const gross = grossOf(order.lines)
   return Math.floor((item.cents * quantity * Math.min(order.totalCents, gross)) / gross)

@@ -3,7 +3,7 @@ import type { FeedRecord } from '../record.ts'
 import { festivalDay, organizationRecord, type Run } from './calendar.ts'
 import { simulateEvening } from './evening.ts'
 
-/** `evenings` 0: one after the other, for ever. `orders` are those of one evening, over all organizations. */
+/** `evenings` 0 means endless. `orders` are those of one evening, over all organizations. */
 export type Simulation = Run & { evenings: number }
 
 /**
@@ -31,7 +31,7 @@ export function eveningSpan(run: Run): { fromMs: number; toMs: number } {
   }
 }
 
-/** From a moment of own time to how much of the simulation is over, 0 to 1; where it has no end, of its evening. */
+/** The share of the simulation that is over at a time, 0 to 1; for an endless one, of its current evening. */
 export function simulationShare({ evenings, ...run }: Simulation): (atMs: number) => number {
   const { fromMs, toMs } = eveningSpan(run)
   return atMs => {

@@ -5,8 +5,8 @@ import { openCommand, withKafka, withSchema } from '../open.ts'
 export function addRebuild(program: Command): void {
   program
     .command('rebuild')
-    .description('make the counters and the documents in Redis anew, beside the running service')
-    .option('--from-kafka', 'read the topics again from the start, and make orders and refunds anew too')
+    .description('rebuild the counters and the documents in Redis while the service runs')
+    .option('--from-kafka', 'read the topics again from the start, and rebuild orders and refunds too')
     .action(async ({ fromKafka }: { fromKafka?: true }) => {
       const { settings, logger } = await openCommand()
       if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka))

@@ -29,7 +29,7 @@ export function addTopics(program: Command): void {
     })
 }
 
-/** So that a second `tally topics create` without options is fine whatever the first one was given. */
+/** The partitions that exist, so that a second `tally topics create` without options succeeds. */
 async function partitionsThere(kafka: KafkaConnection, topicPrefix: string): Promise<number | undefined> {
   const { describeTopics, topicNames } = await import('@tally/kafka')
   const { events, orders, refunds } = topicNames(topicPrefix)

@@ -5,7 +5,7 @@ export function addVerify(program: Command): void {
   program
     .command('verify')
     .description(
-      'count everything again and compare with the counters and with Redis; one JSON object a difference',
+      'recount everything and compare with the counters and with Redis; one JSON object per difference',
     )
     .action(async () => {
       const { settings } = await openCommand()

@@ -6,12 +6,10 @@ type Raw = { organization: string; email: string; platform?: true; json?: true }
 export function addCreate(administrators: Command): void {
   administrators
     .command('create')
-    .description(
-      'let somebody sign in for an organization; the password is asked for, or the first line of stdin',
-    )
-    .requiredOption('--organization <UUID>', 'whose keys and sales they see')
-    .requiredOption('--email <EMAIL>', 'what they sign in with; in any case')
-    .option('--platform', 'open the operations page to them, which is about all organizations')
+    .description('create an administrator of an organization; reads the password from the terminal or stdin')
+    .requiredOption('--organization <UUID>', 'the organization whose keys and sales they see')
+    .requiredOption('--email <EMAIL>', 'what they sign in with; case does not matter')
+    .option('--platform', 'give access to the operations page, which covers all organizations')
     .option('--json', 'print one JSON object')
     .action(async (raw: Raw) => {
       const [{ organizationOf }, values, { createAdministrator }, { hashPassword }, { readPassword }] =

@@ -4,8 +4,8 @@ import { openCommand, withSchema } from '../../open.ts'
 export function addList(administrators: Command): void {
   administrators
     .command('list')
-    .description('list who may sign in; never a password')
-    .option('--organization <UUID>', 'those of this organization only')
+    .description('list the administrators; never a password')
+    .option('--organization <UUID>', 'only those of this organization')
     .option('--json', 'print one JSON object a line')
     .action(async (raw: { organization?: string; json?: true }) => {
       const [{ organizationOf }, { printAdministrator }, { listAdministrators }] = await Promise.all([

@@ -4,8 +4,8 @@ import { maxPasswordLength, minPasswordLength } from '@tally/access'
 import { UsageError } from '../../failure.ts'
 
 /**
- * A new password: asked for twice where a person sits at a terminal, without showing it, else the first line of
- * stdin. Never an argument, which every user of the machine could see. Throws a UsageError for one that will not do.
+ * Reads a new password: on a terminal it asks twice, without showing it; otherwise it takes the first line of stdin. Never
+ * an argument, which every user of the machine could see. Throws a UsageError if its length is not allowed.
  */
 export async function readPassword(): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : await firstLine()
@@ -22,8 +22,8 @@ async function firstLine(): Promise<string> {
 }
 
 async function askTwice(): Promise<string> {
-  const [password, again] = [await ask('Password: '), await ask('The same again: ')]
-  if (password !== again) throw new UsageError('the two passwords differ: nothing was made')
+  const [password, again] = [await ask('Password: '), await ask('Repeat password: ')]
+  if (password !== again) throw new UsageError('the two passwords differ: nothing was created')
   return password
 }
 
@@ -31,7 +31,7 @@ async function ask(question: string): Promise<string> {
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true })
-  // Without this a Ctrl-C would leave the question open for ever.
+  // Without this Ctrl-C would leave the question open.
   terminal.on('SIGINT', () => process.exit(1))
   try {
     return await terminal.question('')

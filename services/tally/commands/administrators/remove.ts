@@ -5,9 +5,9 @@ export function addRemove(administrators: Command): void {
   administrators
     .command('remove')
     .description(
-      'let somebody sign in no more, and end their sessions; `create` anew is also the way to a new password',
+      'remove an administrator and end their sessions; to set a new password, remove and create again',
     )
-    .requiredOption('--email <EMAIL>', 'who')
+    .requiredOption('--email <EMAIL>', 'the administrator')
     .action(async (raw: { email: string }) => {
       const [{ emailOf }, { removeAdministrator }] = await Promise.all([
         import('./values.ts'),

@@ -2,7 +2,7 @@ import { type Administrator, email } from '@tally/access'
 import { formatTimestamp } from '@tally/contract'
 import { UsageError } from '../../failure.ts'
 
-/** An e-mail address in lower case; throws a UsageError where it is none. */
+/** An e-mail address in lower case; throws a UsageError if it is not one. */
 export function emailOf(text: string): string {
   const parsed = email.safeParse(text)
   if (parsed.success) return parsed.data

@@ -52,7 +52,7 @@ async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void
   if (listed === 0) console.error('there are no dead letters')
 }
 
-/** Widths that fit what Tally itself writes: reasons, and timestamps with milliseconds. Ids and keys may be of any. */
+/** Widths for what Tally itself writes: reasons, and timestamps with milliseconds. Ids and keys may have any length. */
 const columns = (at: string, reason: string, id: string, key: string, message: string) =>
   `${at.padEnd(24)}  ${reason.padEnd(12)}  ${id.padEnd(28)}  ${key.padEnd(36)}  ${message}`
 const heading = columns('AT', 'REASON', 'ID', 'KEY', 'MESSAGE')
@@ -62,7 +62,7 @@ function lineOf({ id, reason, message, key, keyBase64, at }: Printed): string {
   return columns(at, reason, id, visible(shownKey), visible(message))
 }
 
-/** Nothing that came from outside may move the cursor of a terminal, or begin a line. */
+/** Escapes what could move the cursor of a terminal or begin a line: the text may come from outside. */
 function visible(text: string): string {
   const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)

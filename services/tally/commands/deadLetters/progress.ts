@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress'
 
 type Output = NodeJS.WritableStream & { isTTY?: boolean }
 
-/** Shows on a terminal how far a replay is; elsewhere nothing. `close` takes the bar away. */
+/** Shows the progress of a replay on a terminal, and nothing elsewhere. `close` removes the bar. */
 export function openProgress(output: Output): {
   show: (sent: number, share: number) => void
   close: () => void

@@ -1,7 +1,7 @@
 import { isLetterId } from '@tally/dead-letters'
 import { UsageError } from '../../failure.ts'
 
-/** An id of `tally dead-letters list`; throws a UsageError where it cannot be one. */
+/** An id of `tally dead-letters list`; throws a UsageError if it cannot be one. */
 export function letterIdOf(text: string): string {
   if (isLetterId(text)) return text
   throw new UsageError(
@@ -15,7 +15,7 @@ export function limitOf(text: string): number {
   throw new UsageError(`--limit takes a whole number from 1, got ${JSON.stringify(text)}`)
 }
 
-/** Says on stderr how many records of the topic are no dead letters of ours, if there are any. */
+/** Warns on stderr if records of the topic were not written by Tally. */
 export function warnOfForeign(count: number): void {
   if (count === 0) return
   const records = count === 1 ? '1 record' : `${count} records`

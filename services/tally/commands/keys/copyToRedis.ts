@@ -5,8 +5,8 @@ import { openRedis, whenReady } from '@tally/storage'
 const timeoutMs = 1_000
 
 /**
- * Copies a key that was just created or revoked to Redis, so that it holds there at once should Postgres go down.
- * Redis being down is no failure: Postgres has the key, and a query process writes the copy later.
+ * Copies a key that was just created or revoked to Redis, where it is needed if Postgres goes down.
+ * A Redis that is down is not a failure: Postgres has the key, and a query process writes the copy later.
  */
 export async function copyToRedis(settings: Settings, stored: StoredKey): Promise<void> {
   const redis = openRedis(

@@ -11,7 +11,7 @@ import {
 } from '@tally/contract'
 import { UsageError } from '../../failure.ts'
 
-/** The values of `tally keys`; each throws a UsageError that names the option where it cannot be right. */
+/** The values of `tally keys`; each throws a UsageError that names the option if the value is invalid. */
 export function organizationOf(text: string): OrganizationId {
   const parsed = organizationId.safeParse(text)
   if (parsed.success) return parsed.data
