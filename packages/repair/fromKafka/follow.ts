@@ -81,7 +81,7 @@ export async function follow(
     )
   }
   const refresh = async () => {
-    // Postgres first: what is applied lies below an end that is asked for later, or the topic was made anew.
+    // Postgres first: what is applied lies below an end that is asked for later, or the topic was created again.
     const stored = await readOffsets(db, topics)
     const ends = await readEnds()
     for (const { topic, partition, nextOffset } of stored) {

@@ -86,6 +86,14 @@ export function watch(deps: WatchDeps): Watch {
   }
 }
 
+/** What Postgres has stored at `nowMs` of its clock; `known` are the rows of the assigned partitions. */
+type Read = {
+  nowMs: number
+  epoch: number | null
+  stored: Map<string, StoredOffset>
+  known: StoredOffset[]
+}
+
 function openTick(
   deps: WatchDeps,
   isStopping: () => boolean,
@@ -169,70 +177,94 @@ function openTick(
     await openEpoch(db, seen)
   }
 
-  const tick = async (): Promise<void> => {
-    const partitions = assigned()
-    if (partitions.length === 0) return
-    const before = asOf.appliedNow()
+  /** What Postgres has stored; undefined if it does not answer, or if rows must be restored before the next steps. */
+  const readStep = async (partitions: TopicPartition[]): Promise<Read | undefined> => {
     const stored = new Map<string, StoredOffset>()
-    let read = { nowMs: 0, epoch: null as number | null }
+    let at = { nowMs: 0, epoch: null as number | null }
     const isPostgresUp = await attempt(async () => {
-      const { offsets, ...at } = await readStored(db, topics)
+      const { offsets, ...rest } = await readStored(db, topics)
       for (const row of offsets) stored.set(partitionKey(row), row)
-      read = at
+      at = rest
     })
-    if (!isPostgresUp) return
-    // The connection was opened while the server was read-only.
-    if (read.epoch === null) return void (await attempt(async () => void (await openEpoch(db, seen))))
-    seen.epoch = Math.max(seen.epoch, read.epoch)
+    if (!isPostgresUp) return undefined
+    if (at.epoch === null) {
+      // The connection was opened while the server was read-only.
+      await attempt(async () => void (await openEpoch(db, seen)))
+      return undefined
+    }
+    seen.epoch = Math.max(seen.epoch, at.epoch)
     const missing = partitions.filter(of => !stored.has(partitionKey(of)))
-    if (missing.length > 0) return void (await attempt(() => ensureAll(missing)))
-    const known = partitions.flatMap(of => stored.get(partitionKey(of)) ?? [])
-    findLost(before, known)
+    if (missing.length > 0) {
+      await attempt(() => ensureAll(missing))
+      return undefined
+    }
+    return { ...at, stored, known: partitions.flatMap(of => stored.get(partitionKey(of)) ?? []) }
+  }
 
-    // Not awaited: with Kafka down there are no new marks, but Redis is still healed.
+  /** Not awaited: with Kafka down there are no new marks, but Redis is still healed. */
+  const startNotingEnds = (partitions: TopicPartition[], { stored, nowMs }: Read): void => {
     notingEnds ??= attempt(async () => {
-      const counts = await noteEnds(deps, {
-        assigned: partitions,
-        isStored: of => stored.has(partitionKey(of)),
-        atMs: read.nowMs,
-      })
-      learn(counts)
+      const isStored = (of: TopicPartition) => stored.has(partitionKey(of))
+      learn(await noteEnds(deps, { assigned: partitions, isStored, atMs: nowMs }))
     }).finally(() => {
       notingEnds = undefined
     })
+  }
 
+  const raiseInPostgres = async ({ nowMs, epoch }: Read): Promise<RaisedAsOf> => {
     const reached = asOf.reached()
-    let raised: RaisedAsOf = { ...read, raised: [] }
+    let raised: RaisedAsOf = { nowMs, epoch, raised: [] }
     await attempt(async () => {
       raised = await asOf.storeInPostgres(reached)
     })
     for (const { topic, partition, atMs } of reached) {
       metrics.freshness.set({ topic, partition: String(partition) }, (raised.nowMs - atMs) / 1000)
     }
+    return raised
+  }
 
-    await attempt(async () => {
-      await publisher.flush()
-      const isBehind = (of: StoredOffset) => publisher.holdsBack(of, of.revision)
-      const healed = await Promise.all(
-        known.filter(of => !isBehind(of)).map(of => publisher.heal(of, of.revision)),
+  const isHeldBack = (of: StoredOffset): boolean => publisher.holdsBack(of, of.revision)
+
+  /** Publishes what is pending and what Redis lacks. */
+  const publishStep = async (known: StoredOffset[]): Promise<void> => {
+    await publisher.flush()
+    const healed = await Promise.all(
+      known.filter(of => !isHeldBack(of)).map(of => publisher.heal(of, of.revision)),
+    )
+    if (healed.includes(true)) {
+      logger.info(
+        { partitions: healed.filter(Boolean).length },
+        'Redis lacks documents; publishing them again',
       )
-      if (healed.includes(true)) {
-        logger.info(
-          { partitions: healed.filter(Boolean).length },
-          'Redis lacks documents; publishing them again',
-        )
-        await publisher.flush()
-      }
-      // Not awaited: new changes do not wait for the backlog.
-      draining = attempt(() => publisher.drain(isStopping))
-      const settled = known.filter(of => !isBehind(of))
-      const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
-      const hasAdded = [...stored.values()].some(({ isAdded }) => isAdded)
-      const publishable = await asOf.publishable(known, [...settled, ...whole], hasAdded)
-      // What was read before Postgres came back does not hold for what it has now.
-      const { nowMs, epoch } = raised
-      if (epoch !== null && epoch === read.epoch)
-        await surpass(await asOf.storeInRedis(publishable, { nowMs, epoch }))
+      await publisher.flush()
+    }
+    // Not awaited: new changes do not wait for the backlog.
+    draining = attempt(() => publisher.drain(isStopping))
+  }
+
+  const raiseInRedis = async (read: Read, raised: RaisedAsOf): Promise<void> => {
+    const settled = read.known.filter(of => !isHeldBack(of))
+    const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
+    const hasAdded = [...read.stored.values()].some(({ isAdded }) => isAdded)
+    const publishable = await asOf.publishable(read.known, [...settled, ...whole], hasAdded)
+    // What was read before Postgres came back does not hold for what it has now.
+    const { nowMs, epoch } = raised
+    if (epoch !== null && epoch === read.epoch)
+      await surpass(await asOf.storeInRedis(publishable, { nowMs, epoch }))
+  }
+
+  const tick = async (): Promise<void> => {
+    const partitions = assigned()
+    if (partitions.length === 0) return
+    const before = asOf.appliedNow()
+    const read = await readStep(partitions)
+    if (read === undefined) return
+    findLost(before, read.known)
+    startNotingEnds(partitions, read)
+    const raised = await raiseInPostgres(read)
+    await attempt(async () => {
+      await publishStep(read.known)
+      await raiseInRedis(read, raised)
       await walk.step(partitions)
     }, refusals.note)
   }
