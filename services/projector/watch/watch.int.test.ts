@@ -20,7 +20,8 @@ import { type WatchDeps, watch } from './watch.ts'
 const topic = 'orders'
 const ends = [5, 1_000, 5]
 // Three partitions that end there; nothing more is asked of Kafka.
-vi.mock('@tally/kafka', () => ({
+vi.mock('@tally/kafka', async original => ({
+  ...(await original<typeof import('@tally/kafka')>()),
   describeTopics: async () => new Map([[topic, ends.length]]),
   logEnds: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
 }))
