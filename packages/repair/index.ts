@@ -10,4 +10,5 @@ export { type ListedOffset, listOffsets, type OffsetsDeps } from './offsets/list
 export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'
 export { openProgress, type Progress } from './progress.ts'
 export { type RebuildOptions, type Rebuilt, rebuild } from './rebuild/rebuild.ts'
+export type { RebuildTable } from './rebuild/table.ts'
 export { type Verified, type VerifyOptions, verify } from './verify/verify.ts'

@@ -31,7 +31,7 @@ export const brokers = z
     all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
   )
 
-export const url =
+const url =
   (...protocols: string[]) =>
   (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)

@@ -54,7 +54,7 @@ async function* readable(lines: AsyncIterable<Buffer>, file: string): AsyncGener
  * One line as a record. `value` is an object, sent as its JSON, or a text, sent as it is (which may be a bad
  * record on purpose), or null, a record without a value.
  */
-export function parseLine(line: Buffer, place: string): FeedRecord {
+function parseLine(line: Buffer, place: string): FeedRecord {
   const { topic: fullTopic, key, value } = objectOf(line, place)
   const topic = feedTopics.find(name => fullTopic === `${filePrefix}${name}`)
   if (topic === undefined) {

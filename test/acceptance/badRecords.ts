@@ -21,7 +21,7 @@ const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index))
 
 /** Invalid timestamps, or timestamps of a year outside of the allowed range (docs/records.md, Values). */
-export const badTimestamps = [
+const badTimestamps = [
   '1969-12-31T23:59:59.999Z',
   '1970-01-01T00:59:59+01:00',
   '9999-12-31T23:59:59-00:01',

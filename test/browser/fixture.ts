@@ -6,7 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect } from 'vitest'
 import { chromiumPath } from '../../infra/local/install/chromium.ts'
 
-export const password = 'un gelato al pistacchio'
+const password = 'un gelato al pistacchio'
 
 export type Fixture = {
   tally: Tally

@@ -3,7 +3,7 @@ import type { TestRecord, TopicType } from '@tally/testkit/processes/tally'
 import type { Festival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 
-export const topicTypes = ['organizations', 'events', 'orders', 'refunds'] as const satisfies TopicType[]
+const topicTypes = ['organizations', 'events', 'orders', 'refunds'] as const satisfies TopicType[]
 
 const badNames = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', '\0', 'eventId']
 const hugeNumbers = [

@@ -8,7 +8,7 @@ import { forgetFolder } from './postgresOwner.ts'
 import { redisServer } from './redis.ts'
 import type { PartName, Server } from './server.ts'
 
-export type { PartName, Server } from './server.ts'
+export type { PartName } from './server.ts'
 
 export interface ServersWanted {
   /** Where the servers keep their data, an own folder for each; made when missing. */

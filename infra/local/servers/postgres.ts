@@ -81,7 +81,7 @@ export async function postgresServer(setup: PartSetup): Promise<Server> {
 const environment = { LC_ALL: 'C', LC_MESSAGES: 'C', TZ: 'UTC' }
 
 /** Whether a statement runs in the URL's database, which is made when it is the only thing that is missing. */
-export async function postgresAnswers(url: string): Promise<boolean> {
+async function postgresAnswers(url: string): Promise<boolean> {
   const database = new URL(url).pathname.slice(1)
   if (await query(url, 'select 1').then(isTrue, isMissingDatabase)) return true
   const admin = new URL(url)

@@ -93,7 +93,7 @@ function unref(child: ChildProcess): void {
 }
 
 /** Resolves when `running` has ended or `timeoutMs` have passed; returns whether it has ended. */
-export async function endsWithin(running: Running, timeoutMs: number): Promise<boolean> {
+async function endsWithin(running: Running, timeoutMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), timeoutMs)
   const inTime = await Promise.race([running.ended.then(() => true), late.promise])

@@ -48,7 +48,7 @@ export function redisImage(url: string, durable: boolean): Image {
 }
 
 /** Whether it takes commands: while it still loads its data it refuses them. */
-export async function redisAnswers(url: string): Promise<boolean> {
+async function redisAnswers(url: string): Promise<boolean> {
   const redis = new Redis(url, {
     lazyConnect: true,
     enableReadyCheck: false,

@@ -2,7 +2,7 @@ import type { Consumer } from 'kafkajs'
 import { OffsetTable } from '../log/offsetTable.ts'
 
 /** `held`: until the caller resumes it; `retrying`: a batch has failed; `queued`: a fetched batch waits for the one in progress. */
-export type PauseReason = 'held' | 'retrying' | 'queued'
+type PauseReason = 'held' | 'retrying' | 'queued'
 
 export type Pauses = {
   add(topic: string, partition: number, reason: PauseReason): void

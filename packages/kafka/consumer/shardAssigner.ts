@@ -47,7 +47,7 @@ export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
 }
 
 /** assignShards as kafkajs's assigner, which runs on the member that leads the group. */
-export const shardAssigner: PartitionAssigner = ({ cluster }) => {
+const shardAssigner: PartitionAssigner = ({ cluster }) => {
   const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
   const userData = Buffer.alloc(0)
   return {

@@ -76,7 +76,7 @@ function compressionOf(request: OutgoingRecord[]): number {
 }
 
 /** Splits records, in their order, into requests that fit a broker's default limits. */
-export function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
+function requestsOf(records: OutgoingRecord[]): OutgoingRecord[][] {
   const requests: OutgoingRecord[][] = []
   let current: OutgoingRecord[] = []
   let bytes = 0

@@ -7,7 +7,7 @@ import { counterFindings } from './counters.ts'
 import { joinRefunds, sumFindings } from './refundSums.ts'
 
 /** An order whose stored refund sums are wrong, with the right ones; `written` is undefined if it has no row. */
-export type DamagedOrder = { orderId: OrderId; written: string | undefined; sums: RefundSums }
+type DamagedOrder = { orderId: OrderId; written: string | undefined; sums: RefundSums }
 
 /** The recounted and the stored counters of an event, both at the head's revision. */
 export type Recount = {

@@ -2,7 +2,7 @@ import type { OrganizationId } from '@tally/contract'
 import type { Postgres, Tx } from '@tally/storage'
 
 /** The actions that leave an audit entry, with their names on the audit page. */
-export const actions = {
+const actions = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
   'sign-out': 'Signed out',

@@ -7,7 +7,7 @@ export type KeyState = 'good' | 'ending' | 'expired' | 'revoked'
 const soonMs = 7 * 24 * 3_600_000
 
 /** A key's state at a time; `ending` still works but expires within a week. */
-export function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
+function stateOf({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeyState {
   if (revokedAt !== null) return 'revoked'
   if (expiresAt === null) return 'good'
   if (expiresAt <= nowMs) return 'expired'

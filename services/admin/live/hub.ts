@@ -3,7 +3,7 @@ import type { Beat, DayRef, DayShown } from './day.ts'
 import { type LiveDeps, openDayReader } from './reader.ts'
 
 /** A screen that shows a day: it gets the figures when they change, and a beat at least once a second. */
-export type Watcher = {
+type Watcher = {
   onShown(shown: DayShown): void
   onBeat(beat: Beat): void
 }

@@ -23,7 +23,7 @@ export type LiveDeps = {
 }
 
 /** The result of one look at a day: its watermark, and the figures if they changed. */
-export type Look = { beat: Beat; shown?: DayShown }
+type Look = { beat: Beat; shown?: DayShown }
 export type DayReader = () => Promise<Look>
 
 /** Postgres is asked less often than Redis. */

@@ -8,7 +8,7 @@ const countedLetters = 1_000
 /** Replayed dead letters stay in the topic: a page ends after this many records, and the next one continues. */
 const mostRead = 5_000
 
-export type ShownLetter = Pick<Letter, 'id' | 'reason' | 'message' | 'atMs'>
+type ShownLetter = Pick<Letter, 'id' | 'reason' | 'message' | 'atMs'>
 export type Letters = {
   byReason: Map<string, number>
   /** The newest first. */

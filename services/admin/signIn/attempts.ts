@@ -42,7 +42,7 @@ const accountOf = ({ email }: Attempt) => hash('sha256', `account ${email}`, 'bu
 const addressOf = ({ address }: Attempt) => hash('sha256', `address ${networkOf(address)}`, 'buffer')
 
 /** The /64 of an IPv6 address: its owner has all addresses in it. */
-export function networkOf(address: string): string {
+function networkOf(address: string): string {
   const [bare = ''] = address.split('%')
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1]
   if (mapped !== undefined) return mapped

@@ -6,7 +6,7 @@ import * as client from 'openid-client'
 export type OidcPending = { verifier: string; state: string; nonce: string; next: string }
 
 /** The user as the provider identifies them. */
-export type OidcIdentity = { address: string; subject: string }
+type OidcIdentity = { address: string; subject: string }
 
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */

@@ -13,8 +13,8 @@ export type Session = {
 }
 
 /** A screen in a hall stays signed in for the days of a festival; an unused session ends overnight. */
-export const longest = '7 days'
-export const idle = '12 hours'
+const longest = '7 days'
+const idle = '12 hours'
 
 const isGood = sql`
 session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`

@@ -144,4 +144,4 @@ export function newVisitor(app: FastifyInstance, address = '192.0.2.1') {
   return visitor
 }
 
-export const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''

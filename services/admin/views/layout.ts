@@ -2,7 +2,7 @@ import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
 /** The sections of the navigation. */
-export type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations'
+type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations'
 
 /** The content of a page. */
 export type Page = {

@@ -35,7 +35,7 @@ export type Area = {
 }
 
 /** `soldAt` names areas by id; dishes are name, price in cents, weight. Ids count from 1 over the whole menu. */
-export type Category = {
+type Category = {
   name: string
   soldAt: readonly number[]
   dishes: readonly (readonly [name: string, cents: number, weight: number])[]

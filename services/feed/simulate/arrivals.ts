@@ -20,7 +20,7 @@ export function* arrivals(day: FestivalDay, count: number, random: Random): Gene
 }
 
 /** The relative number of guests in each minute from opening to last orders. */
-export function crowdByMinute({ festival, opensMs, lastOrdersMs }: FestivalDay): number[] {
+function crowdByMinute({ festival, opensMs, lastOrdersMs }: FestivalDay): number[] {
   const opens = minutesOf(festival.opens)
   const minutes = (lastOrdersMs - opensMs) / 60_000
   return Array.from({ length: minutes }, (_, index) => {

@@ -3,7 +3,7 @@ import { addDays, localTime, timestampOf } from './localTime.ts'
 import { uuidFrom } from './random.ts'
 
 /** An event lists at most 1,000 days (docs/records.md, Event); a longer feed begins the next event. */
-export const daysPerEvent = 1000
+const daysPerEvent = 1000
 
 /** The last dish is handed over, and the last refund made, within this time after last orders. */
 const clearingMinutes = 90

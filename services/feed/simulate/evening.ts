@@ -60,7 +60,7 @@ export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
 }
 
 /** How many of an evening's orders a festival gets: by weight, and together exactly all of them. */
-export function ordersOf(index: number, orders: number): number {
+function ordersOf(index: number, orders: number): number {
   const total = festivals.reduce((sum, { weight }) => sum + weight, 0)
   const upTo = (count: number) =>
     Math.round((orders * festivals.slice(0, count).reduce((sum, { weight }) => sum + weight, 0)) / total)

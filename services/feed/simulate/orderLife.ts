@@ -1,7 +1,7 @@
 import type { Area } from '../cast/festival.ts'
 import type { Random } from './random.ts'
 
-export type OrderStatus =
+type OrderStatus =
   | 'PreOrder'
   | 'Pending'
   | 'Paid'

@@ -62,4 +62,3 @@ export function openStalls({ db, metrics, logger }: Deps) {
     },
   }
 }
-export type Stalls = ReturnType<typeof openStalls>

@@ -6,7 +6,7 @@ import { joinMarks, type Mark, openPending, type Pending } from './pending.ts'
 /** Events and organizations per piece: new changes wait no longer than one piece takes. */
 const pieceSize = 20
 
-export type BacklogEntry = {
+type BacklogEntry = {
   events: Iterable<EventId>
   organizations: Iterable<OrganizationId>
   /** Raised once the whole entry is published. */

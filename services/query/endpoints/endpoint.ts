@@ -6,7 +6,7 @@ import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 
 /** The input of a read: the key that asks, the parameters as the contract parses them, and the rate limit's permit. */
-export type Asked<Name extends EndpointName> = {
+type Asked<Name extends EndpointName> = {
   key: ApiKey
   params: z.output<(typeof endpoints)[Name]['params']>
   query: z.output<(typeof endpoints)[Name]['query']>

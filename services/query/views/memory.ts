@@ -10,7 +10,7 @@ const rememberedEntries = 100_000
 /** `epoch`: of the watermark. */
 type Remembered = { head: Head; asOfMs: number | null; epoch: number }
 /** What was remembered at a time; compared by identity. */
-export type Before = Remembered | undefined
+type Before = Remembered | undefined
 
 /**
  * What this process last answered about each event, so that answers do not go back with a Redis that returned to an

@@ -55,7 +55,7 @@ export function textOf({ options, lines, notes, failed }: Report): string {
 }
 
 /** The same for programs, with the value of every round. */
-export function jsonOf({ at, options, lines, points, notes, failed }: Report): string {
+function jsonOf({ at, options, lines, points, notes, failed }: Report): string {
   const figures = lines.map(line => ({
     ...line,
     median: median(line.ours.rounds),

@@ -33,7 +33,7 @@ export type Bench = {
   stop: () => Promise<void>
 }
 
-export type Database = { url: string; db: Postgres; drop: () => Promise<void> }
+type Database = { url: string; db: Postgres; drop: () => Promise<void> }
 export type BenchWanted = Pick<Bench, 'options' | 'folder' | 'log' | 'signal'>
 
 /** Starts servers with the durability of `npm start`, and connects to them. */

@@ -4,7 +4,7 @@ import type { Bench } from '../run/bench.ts'
 import { type RunningTally, startTally } from './tally.ts'
 
 /** An event, and how many orders it has. */
-export type SizedEvent = { eventId: string; orders: number }
+type SizedEvent = { eventId: string; orders: number }
 export type Sized = { tally: RunningTally; data: Preloaded; events: SizedEvent[] }
 
 /**

@@ -5,7 +5,7 @@ const refundLinesSince = Date.parse('2026-08-19T00:00:00Z')
 
 const cents = (euros: number) => Math.round(euros * 100)
 
-export type Item = { quantity: number; revenue: number; refundedQuantity: number; refundedRevenue: number }
+type Item = { quantity: number; revenue: number; refundedQuantity: number; refundedRevenue: number }
 export type Bucket = {
   orders: number
   cents: number

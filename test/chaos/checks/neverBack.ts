@@ -38,4 +38,3 @@ export function openNeverBack(rules: Rules, wrongs: Wrongs) {
     acrossProcesses: () => acrossProcesses,
   }
 }
-export type NeverBack = ReturnType<typeof openNeverBack>

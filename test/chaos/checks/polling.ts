@@ -3,7 +3,7 @@ import type { Postgres } from '@tally/storage'
 import type { Rule } from './allowed.ts'
 import { type Asking, type AskingParts, isGone, openAsking, type Polled, type Target } from './asking.ts'
 
-export type { Polled, Target }
+export type { Polled }
 
 export type Polling = {
   allow: (rule: Rule) => void

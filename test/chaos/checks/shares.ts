@@ -7,7 +7,7 @@ import type { Raw } from './eventBook.ts'
 export type Share = { orders: number; cents: number; items: number; listed: number; cancelled: number }
 export type Total = keyof Share
 
-export const nothing: Share = { orders: 0, cents: 0, items: 0, listed: 0, cancelled: 0 }
+const nothing: Share = { orders: 0, cents: 0, items: 0, listed: 0, cancelled: 0 }
 export const totals = Object.keys(nothing) as Total[]
 
 /** A record and when Kafka first acknowledged it: infinity until then. */

@@ -7,7 +7,7 @@ import { connectKafka, inside, kafkajs, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import type { Tally, TopicType } from '@tally/testkit/processes/tally'
 
-export const codecs = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const
+const codecs = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const
 export type CodecName = keyof typeof codecs
 
 /** A record of a batch: a value, or a number of spaces. */
@@ -28,7 +28,7 @@ function* recordsOf(records: Sent[]): Generator<Buffer> {
 
 const MEGABYTE_OF_SPACES = Buffer.alloc(1_000_000, ' ')
 
-export function* spaces(bytes: number): Generator<Buffer> {
+function* spaces(bytes: number): Generator<Buffer> {
   for (let left = bytes; left > 0; left -= MEGABYTE_OF_SPACES.length)
     yield MEGABYTE_OF_SPACES.subarray(0, left)
 }

@@ -6,7 +6,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { onTestFinished } from 'vitest'
 
-export const partitions = 2
+const partitions = 2
 
 /** Tally with topics of its own, whose logs the test may truncate, delete and create again. */
 export async function openLogFixture(options: Options = {}) {
@@ -84,7 +84,7 @@ function inPartition(partition: number): Festival {
 const partitionerOf = kafkajs.Partitioners.DefaultPartitioner
 
 /** The address of a projector's ops port. */
-export async function opsOf(projector: TallyProcess | undefined): Promise<string> {
+async function opsOf(projector: TallyProcess | undefined): Promise<string> {
   const line = await projector?.line(({ msg }) => msg === 'projector started')
   return String(line?.ops)
 }
