@@ -18,14 +18,16 @@ const columns = Object.values(statusColumns)
 export type StatusColumns = Record<(typeof columns)[number], number>
 
 /** The columns under the names of the statuses. */
-export const statusCounts = sql.raw(statuses.map(one => `${statusColumns[one]} as "${one}"`).join(', '))
+export const statusCounts = sql.join(
+  Object.entries(statusColumns).map(([status, column]) => sql`${sql.id(column)} as ${sql.id(status)}`),
+)
 
 /** The columns in an insert. */
-export const statusColumnNames = sql.raw(columns.join(', '))
+export const statusColumnNames = sql.join(columns.map(column => sql.id(column)))
 
 /** The assignments that add inserted counts to stored ones. */
-export const statusColumnSums = sql.raw(
-  columns.map(column => `${column} = stored.${column} + excluded.${column}`).join(', '),
+export const statusColumnSums = sql.join(
+  columns.map(column => sql`${sql.id(column)} = ${sql.id('stored', column)} + ${sql.id('excluded', column)}`),
 )
 
 /** The counts of all rows as one array per column, made by `array`. */

@@ -21,6 +21,6 @@ export const script = <Call>(file: URL, prelude?: URL): Script<Call> => ({ file,
 export function numberOfKeys(file: URL): number {
   const keys = /\.(\d+)\.lua$/.exec(file.pathname)?.[1]
   if (keys === undefined)
-    throw new Error(`the name of a script must end in .<number of keys>.lua: ${file.pathname}`)
+    throw new Error(`the name of a script must end in the number of its keys: ${file.pathname}`)
   return Number(keys)
 }
