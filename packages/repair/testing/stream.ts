@@ -12,43 +12,38 @@ export function keepSending(
   tally: Tally,
   make: (batch: number) => TestRecord[],
 ): { stop: () => Promise<TestRecord[]> } {
-  const sent: TestRecord[] = []
-  let stopped = false
-  const done = (async () => {
-    for (let batch = 0; !stopped; batch++) {
-      const records = make(batch)
-      await tally.produce(records)
-      sent.push(...records)
-      if ((batch + 1) % mostAhead === 0) await tally.settle()
-      await sleep(5)
-    }
-  })()
-  onTestFinished(() => {
-    stopped = true
-    return done.catch(() => {})
+  return untilStopped(async (sent: TestRecord[], batch) => {
+    const records = make(batch)
+    await tally.produce(records)
+    sent.push(...records)
+    if ((batch + 1) % mostAhead === 0) await tally.settle()
+    await sleep(5)
   })
-  return {
-    async stop() {
-      stopped = true
-      await done
-      return sent
-    },
-  }
 }
 
 export type Polled = { totalOrders: number; totalSales: number }
 
 /** Asks for the KPIs of an event again and again; keeps each answer. Anything but a 200 ends it as a failure. */
 export function keepAsking(tally: Tally, path: string, token: string): { stop: () => Promise<Polled[]> } {
-  const answers: Polled[] = []
+  return untilStopped(async (answers: Polled[]) => {
+    const { status, text, body } = await tally.get(path, { token })
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
+    answers.push(body.data)
+    await sleep(2)
+  })
+}
+
+/**
+ * Runs `step` again and again until `stop`, which returns what the steps collected, or throws what one of them threw.
+ * The end of the test stops it too.
+ */
+function untilStopped<Item>(step: (collected: Item[], round: number) => Promise<void>): {
+  stop: () => Promise<Item[]>
+} {
+  const collected: Item[] = []
   let stopped = false
   const done = (async () => {
-    while (!stopped) {
-      const { status, text, body } = await tally.get(path, { token })
-      if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`)
-      answers.push(body.data)
-      await sleep(2)
-    }
+    for (let round = 0; !stopped; round++) await step(collected, round)
   })()
   onTestFinished(() => {
     stopped = true
@@ -58,7 +53,7 @@ export function keepAsking(tally: Tally, path: string, token: string): { stop: (
     async stop() {
       stopped = true
       await done
-      return answers
+      return collected
     },
   }
 }

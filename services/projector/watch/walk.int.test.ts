@@ -43,6 +43,20 @@ async function publish(type: 'events' | 'orders', batch: ReturnType<typeof batch
   await publisher.flush()
 }
 
+/** Publishes this many new events of the organization; returns their ids. */
+async function publishEvents(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, newEventId)
+  await publish(
+    'events',
+    batchOf(
+      topics.events,
+      1,
+      ids.map(id => anEvent({ eventId: id, organizationId })),
+    ),
+  )
+  return ids
+}
+
 const sell = () =>
   publish('orders', batchOf(topics.orders, next, [anOrder({ eventId, orderId: `A-${next++}` })]))
 
@@ -160,15 +174,7 @@ test('what is pending anyway is not taken for lost, and a projector that stops l
 })
 
 test('live figures do not wait for all that Redis has lost', async () => {
-  const others = Array.from({ length: 10_000 }, newEventId)
-  await publish(
-    'events',
-    batchOf(
-      topics.events,
-      1,
-      others.map(id => anEvent({ eventId: id, organizationId })),
-    ),
-  )
+  const others = await publishEvents(10_000)
   for (const key of [eventKey(), shardKey()]) await harness.redis.del(key)
   await Promise.all(others.map(id => harness.redis.del(harness.keys.event(id as never))))
 
@@ -187,15 +193,7 @@ test('live figures do not wait for all that Redis has lost', async () => {
 }, 60_000)
 
 test('a mark stores again what earlier pieces of its backlog published: the hash may have gone back in between', async () => {
-  const others = Array.from({ length: 30 }, newEventId)
-  await publish(
-    'events',
-    batchOf(
-      topics.events,
-      1,
-      others.map(id => anEvent({ eventId: id, organizationId })),
-    ),
-  )
+  const others = await publishEvents(30)
   await harness.redis.del(shardKey())
   let advances = 0
   const redis = new Proxy(harness.redis, {
@@ -218,15 +216,7 @@ test('a mark stores again what earlier pieces of its backlog published: the hash
 })
 
 test('a mark whose backlog has ended vouches for what was published meanwhile, too', async () => {
-  const others = Array.from({ length: 60 }, newEventId)
-  await publish(
-    'events',
-    batchOf(
-      topics.events,
-      1,
-      others.map(id => anEvent({ eventId: id, organizationId })),
-    ),
-  )
+  await publishEvents(60)
   await harness.redis.del(shardKey())
   const of = { topic: topics.orders, partition: shard }
   const revision = async () =>

@@ -1,8 +1,8 @@
-import { connectKafka, inside, kafkajs, topicNames } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { inside, kafkajs, topicNames } from '@tally/kafka'
 import { runTally, type TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { onTestFinished } from 'vitest'
 
@@ -12,11 +12,7 @@ const partitions = 2
 export async function openLogFixture(options: Options = {}) {
   const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
   onTestFinished(() => tally.stop())
-  const kafka = connectKafka(
-    { brokers: (tally.settings.KAFKA_BROKERS ?? '').split(','), ssl: false },
-    { clientId: 'test', logger: openLogger('test', 'silent') },
-  )
-  onTestFinished(() => kafka.close())
+  const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
   const names = topicNames(tally.settings.TOPIC_PREFIX ?? '')
   const { admin } = inside(kafka)
   const tokens = new Map<string, string>()
@@ -28,11 +24,7 @@ export async function openLogFixture(options: Options = {}) {
     command: (...args: string[]) => runTally(args, tally.settings),
     /** Deletes the records before an offset, as retention does. */
     deleteBefore: (topic: string, partition: number, offset: number) =>
-      admin.use(async one => {
-        // kafkajs deletes records only of topics whose metadata it has loaded.
-        await one.fetchTopicOffsets(topic)
-        await one.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
-      }),
+      deleteBefore(kafka, { topic, partition, offset }),
     deleteTopic: (topic: string) => admin.use(one => one.deleteTopics({ topics: [topic] })),
     async createTopic(topic: string): Promise<void> {
       const wanted = [{ topic, numPartitions: partitions, replicationFactor: 1 }]
