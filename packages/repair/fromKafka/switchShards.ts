@@ -6,12 +6,12 @@ import { sql } from 'kysely'
 import type { RepairDeps } from '../deps.ts'
 import { publishWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
-import { readSharedShards } from './components.ts'
 import { copyRows, eventTables, removeRows } from './copyRows.ts'
 import type { Follower } from './follow.ts'
 import { lockOffsets, storeReached, tailMs } from './meet.ts'
 import { NotYetError } from './notYet.ts'
 import { shadowSchema } from './shadow.ts'
+import { readSharedShards } from './shardGroups.ts'
 
 /** `topics`: those of events, orders and refunds. */
 export type SwitchDeps = RepairDeps & {

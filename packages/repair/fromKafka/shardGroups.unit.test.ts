@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupShards } from './components.ts'
+import { groupShards } from './shardGroups.ts'
 
 const sorted = (groups: number[][]) => groups.map(group => group.sort()).sort()
 

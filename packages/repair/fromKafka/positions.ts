@@ -1,0 +1,51 @@
+import { partitionKey } from '@tally/kafka'
+import type { StoredOffset } from '@tally/read-models'
+
+/**
+ * How far the shadow has read each partition, and how far it must. The target of a partition has three phases:
+ *
+ * 1. It follows the offset of the live tables (`follow`).
+ * 2. It is held for a switch (`hold`): the live projector waits at exactly this offset. If the switch fails, `release`
+ *    lets the target follow the live tables again.
+ * 3. It is switched (`forget`): what still arrives is read by the live projector only, and no longer counts here.
+ */
+export type Positions = ReturnType<typeof openPositions>
+
+/** `partitions`: the keys of all; `stored`: what the shadow has applied; `switched`: keys that an earlier run switched. */
+export function openPositions(partitions: string[], stored: StoredOffset[], switched: string[]) {
+  const targets = new Map<string, number>()
+  const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))
+  const held = new Set<string>()
+  const forgotten = new Set(switched)
+
+  const target = (key: string) => targets.get(key) ?? 0
+  const left = (key: string) => Math.max(0, target(key) - (applied.get(key) ?? 0))
+  const behind = () => partitions.filter(key => !forgotten.has(key)).reduce((sum, key) => sum + left(key), 0)
+
+  return {
+    target,
+    left,
+    behind,
+    position() {
+      const done = partitions.reduce((sum, key) => sum + (applied.get(key) ?? 0), 0)
+      return { done, all: done + behind() }
+    },
+    isForgotten: (key: string) => forgotten.has(key),
+    applied(key: string, next: number): void {
+      applied.set(key, next)
+    },
+    follow(live: Map<string, number>): void {
+      for (const [key, offset] of live) if (!held.has(key)) targets.set(key, offset)
+    },
+    hold(wanted: Map<string, number>): void {
+      for (const [key, offset] of wanted) {
+        held.add(key)
+        targets.set(key, offset)
+      }
+    },
+    release: () => held.clear(),
+    forget(keys: string[]): void {
+      for (const key of keys) forgotten.add(key)
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { endOffsets, type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
+import { ensureOffsets, readOffsets } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+
+export type ShadowDeps = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }
+
+/**
+ * Inserts the offsets of all partitions, live and shadow, and returns the partitions' keys. Throws if a topic has lost
+ * its first records.
+ */
+export async function ensurePartitions(
+  { kafka, db, shadow }: ShadowDeps,
+  topics: string[],
+): Promise<string[]> {
+  const keys: string[] = []
+  for (const [topic, offsets] of await endOffsets(kafka, topics)) {
+    const gone = [...offsets].find(([, { start }]) => start > 0)
+    if (gone !== undefined) {
+      const [partition, { start }] = gone
+      throw new Error(
+        `${topic}-${partition} begins at offset ${start}, its first records are gone: what they said would be lost. ` +
+          'Run `tally rebuild` without --from-kafka, which counts from the orders and refunds in Postgres.',
+      )
+    }
+    const partitions = [...offsets.keys()].sort((one, other) => one - other)
+    await ensureOffsets(db, topic, partitions)
+    await ensureOffsets(shadow, topic, partitions)
+    keys.push(...partitions.map(partition => partitionKey({ topic, partition })))
+  }
+  return keys
+}
+
+/** Where Kafka's log of each partition ends now, by partition key. */
+export async function readEnds(kafka: KafkaConnection, topics: string[]): Promise<Map<string, number>> {
+  const found = [...(await endOffsets(kafka, topics))]
+  return new Map(
+    found.flatMap(([topic, offsets]) =>
+      [...offsets].map(([partition, { end }]) => [partitionKey({ topic, partition }), end] as const),
+    ),
+  )
+}
+
+/** The offsets of the live tables, by partition key: how far the shadow may read. */
+export async function readLiveOffsets(
+  { kafka, db }: ShadowDeps,
+  topics: string[],
+): Promise<Map<string, number>> {
+  // Postgres first: what is applied lies below an end that is asked for later, or the topic was created again.
+  const stored = await readOffsets(db, topics)
+  const ends = await readEnds(kafka, topics)
+  return new Map(
+    stored.map(offset => {
+      const key = partitionKey(offset)
+      return [key, Math.min(offset.nextOffset, ends.get(key) ?? 0)]
+    }),
+  )
+}
+
+/** Where the shadow goes on reading the assigned partitions, by topic and partition. */
+export async function readStarts(
+  shadow: Postgres,
+  assignment: Map<string, number[]>,
+): Promise<Map<string, Map<number, number>>> {
+  const starts = new Map<string, Map<number, number>>()
+  for (const { topic, partition, nextOffset } of await readOffsets(shadow, [...assignment.keys()])) {
+    if (!assignment.get(topic)?.includes(partition)) continue
+    starts.set(topic, (starts.get(topic) ?? new Map()).set(partition, nextOffset))
+  }
+  return starts
+}
+
+/** Stores that the shadow has skipped everything below `next`. */
+export async function storeSkipped(
+  shadow: Postgres,
+  { topic, partition }: TopicPartition,
+  next: number,
+): Promise<void> {
+  await shadow
+    .updateTable('shard_offsets')
+    .set({ next_offset: next })
+    .where('topic', '=', topic)
+    .where('partition', '=', partition)
+    .where('next_offset', '<', next)
+    .execute()
+}
