@@ -6,8 +6,8 @@ const sentence =
 
 /** Tracks whether Redis refuses writes, and reports it while it does (docs/reliability.md, Redis). */
 export type Refusals = {
-  /** Call it with the error of a write, or with undefined if Redis accepted it. */
-  note(error: unknown): void
+  /** Runs work that writes to Redis, and notes whether Redis refused it; its error is thrown as it is. */
+  during(writes: () => Promise<void>): Promise<void>
   /** Why this process is not ready, or undefined. */
   notReady(): string | undefined
 }
@@ -20,15 +20,25 @@ export function openRefusals({
   logger: Logger
 }): Refusals {
   let isRefused = false
+
+  const note = (refuses: boolean, error?: unknown): void => {
+    if (refuses === isRefused) return
+    isRefused = refuses
+    metrics.redisRefusesWrites.set(refuses ? 1 : 0)
+    if (refuses) logger.error({ err: error }, sentence)
+    else logger.info('Redis accepts writes again')
+  }
+
   return {
-    note(error) {
-      const refuses = isRefusedWrite(error)
-      // Other errors do not tell whether Redis accepts writes.
-      if (refuses === isRefused || (error !== undefined && !refuses)) return
-      isRefused = refuses
-      metrics.redisRefusesWrites.set(refuses ? 1 : 0)
-      if (refuses) logger.error({ err: error }, sentence)
-      else logger.info('Redis accepts writes again')
+    async during(writes) {
+      try {
+        await writes()
+        note(false)
+      } catch (error) {
+        // Other errors do not tell whether Redis accepts writes.
+        if (isRefusedWrite(error)) note(true, error)
+        throw error
+      }
     },
     notReady: () => (isRefused ? sentence : undefined),
   }

@@ -15,7 +15,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { openAsOf } from './asOf.ts'
-import { type WatchDeps, watch } from './watch.ts'
+import type { WatchDeps } from './deps.ts'
+import { watch } from './watch.ts'
 
 const topic = 'orders'
 const ends = [5, 1_000, 5]
@@ -78,7 +79,7 @@ async function watched(
     walk,
     isSound: () => true,
     isHeld: ({ partition }) => heldBack.includes(partition),
-    refusals: { note() {} },
+    refusals: { during: writes => writes() },
     learn() {},
     seek: ({ partition }) => sought.add(partition),
     topics: [topic],

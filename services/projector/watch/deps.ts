@@ -1,0 +1,32 @@
+import type { KafkaConnection, TopicPartition } from '@tally/kafka'
+import type { Seen } from '@tally/read-models'
+import type { Logger } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+import type { ProjectorMetrics } from '../metrics.ts'
+import type { Publisher } from '../publish/publisher.ts'
+import type { AsOf } from './asOf.ts'
+import type { Refusals } from './refusals.ts'
+import type { Walk } from './walk.ts'
+
+/** What the steps of the watch work on; each step takes the part of it that it needs. */
+export type WatchDeps = {
+  kafka: KafkaConnection
+  db: Postgres
+  publisher: Publisher
+  asOf: AsOf
+  seen: Seen
+  walk: Walk
+  topics: string[]
+  assigned: () => TopicPartition[]
+  /** See ends.ts. */
+  isSound: (of: TopicPartition, log: { topicId?: string }) => boolean
+  /** Whether the partition is not read because its log does not fit: `tally offsets` may move its offset back. */
+  isHeld: (of: TopicPartition) => boolean
+  /** Called with how many partitions each topic has. */
+  learn: (counts: ReadonlyMap<string, number>) => void
+  /** Reads a partition again from an offset before the applied one. */
+  seek: (of: TopicPartition, offset: number) => void
+  refusals: Pick<Refusals, 'during'>
+  metrics: ProjectorMetrics
+  logger: Logger
+}
