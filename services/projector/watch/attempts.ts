@@ -1,10 +1,15 @@
 import { isTransient, type Logger, partOf, reasonOf } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
 
-/** Runs a step of the watch and returns whether it succeeded. A failure is counted and logged, never thrown. */
-export type Attempt = (step: () => Promise<void>) => Promise<boolean>
+export type Step = 'read' | 'open epoch' | 'insert rows' | 'note ends' | 'raise asOf' | 'update Redis' | 'drain'
 
-/** A transient error is logged at debug level. Any other is logged as an error, once for as long as it comes back. */
+/** Runs a step of the watch and returns whether it succeeded. A failure is counted and logged, never thrown. */
+export type Attempt = (step: Step, work: () => Promise<void>) => Promise<boolean>
+
+/**
+ * A transient error is logged at debug level. Any other is logged as an error, and again only after its step has succeeded
+ * or has failed with a different one: a step that always fails would fill the log with 2.5 lines per second.
+ */
 export function openAttempts({
   metrics,
   logger,
@@ -12,27 +17,28 @@ export function openAttempts({
   metrics: Pick<ProjectorMetrics, 'failures'>
   logger: Logger
 }): Attempt {
-  let lastBug: string | undefined
+  const logged = new Map<Step, string>()
 
-  const logBug = (error: unknown): void => {
+  const logBug = (step: Step, error: unknown): void => {
     const reason = reasonOf(error)
-    if (reason === lastBug) return
-    lastBug = reason
+    if (logged.get(step) === reason) return
+    logged.set(step, reason)
     logger.error(
-      { err: error },
+      { err: error, step },
       'a step of the watch fails, and waiting does not resolve it: asOf may stand still; trying again',
     )
   }
 
-  return async step => {
+  return async (step, work) => {
     try {
-      await step()
+      await work()
+      logged.delete(step)
       return true
     } catch (error) {
       const part = partOf(error)
       metrics.failures.inc({ part })
       if (isTransient(error)) logger.debug({ err: error, part }, 'a part does not answer; trying again')
-      else logBug(error)
+      else logBug(step, error)
       return false
     }
   }

@@ -11,7 +11,7 @@ export async function raiseInPostgres(
 ): Promise<RaisedAsOf> {
   const reached = asOf.reached()
   let raised: RaisedAsOf = { nowMs, epoch, raised: [] }
-  await attempt(async () => {
+  await attempt('raise asOf', async () => {
     raised = await asOf.storeInPostgres(reached)
   })
   for (const { topic, partition, atMs } of reached) {

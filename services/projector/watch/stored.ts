@@ -24,7 +24,7 @@ export async function readOrRestore(
 ): Promise<Stored | undefined> {
   const all = new Map<string, StoredOffset>()
   let at = { nowMs: 0, epoch: null as number | null }
-  const isPostgresUp = await attempt(async () => {
+  const isPostgresUp = await attempt('read', async () => {
     const { offsets, ...rest } = await readStored(db, topics)
     for (const row of offsets) all.set(partitionKey(row), row)
     at = rest
@@ -34,14 +34,14 @@ export async function readOrRestore(
   const { nowMs, epoch } = at
   if (epoch === null) {
     // The connection was opened while the server was read-only.
-    await attempt(async () => void (await openEpoch(db, seen)))
+    await attempt('open epoch', async () => void (await openEpoch(db, seen)))
     return undefined
   }
   seen.epoch = Math.max(seen.epoch, epoch)
 
   const missing = assigned.filter(of => !all.has(partitionKey(of)))
   if (missing.length > 0) {
-    await attempt(() => insertRows(db, missing))
+    await attempt('insert rows', () => insertRows(db, missing))
     return undefined
   }
   return { nowMs, epoch, all, assigned: assigned.flatMap(of => all.get(partitionKey(of)) ?? []) }

@@ -31,7 +31,7 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
   let draining: Promise<boolean> | undefined
 
   const startNotingEnds = (partitions: TopicPartition[], stored: Stored): void => {
-    notingEnds ??= attempt(() => learnEnds(deps, partitions, stored)).finally(() => {
+    notingEnds ??= attempt('note ends', () => learnEnds(deps, partitions, stored)).finally(() => {
       notingEnds = undefined
     })
   }
@@ -45,10 +45,10 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
     findLost(deps, before, stored.assigned) // 2
     startNotingEnds(partitions, stored) // 3
     const raised = await raiseInPostgres(deps, attempt, stored) // 4
-    await attempt(() =>
+    await attempt('update Redis', () =>
       refusals.during(async () => {
         await publish(deps, stored.assigned) // 5
-        draining = attempt(() => publisher.drain(isStopping))
+        draining = attempt('drain', () => publisher.drain(isStopping))
         await raiseInRedis(deps, stored, raised) // 6
         await walk.step(partitions) // 7
       }),

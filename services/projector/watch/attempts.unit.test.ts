@@ -1,0 +1,38 @@
+import { openLogger } from '@tally/runtime'
+import { expect, test, vi } from 'vitest'
+import { openAttempts } from './attempts.ts'
+
+function openHarness() {
+  const logger = openLogger('test', 'silent')
+  const logged = vi.spyOn(logger, 'error')
+  const attempt = openAttempts({ metrics: { failures: { inc() {} } } as never, logger })
+  return { attempt, logged }
+}
+const succeed = async () => {}
+const fail = async () => {
+  throw new TypeError('a bug')
+}
+
+test('an error that repeats is logged once, even if other steps succeed in between', async () => {
+  const { attempt, logged } = openHarness()
+  for (let tick = 0; tick < 3; tick++) {
+    await attempt('read', succeed)
+    expect(await attempt('update Redis', fail)).toBe(false)
+  }
+  expect(logged).toHaveBeenCalledTimes(1)
+})
+
+test('an error that returns after its step has succeeded is logged again', async () => {
+  const { attempt, logged } = openHarness()
+  await attempt('update Redis', fail)
+  expect(await attempt('update Redis', succeed)).toBe(true)
+  await attempt('update Redis', fail)
+  expect(logged).toHaveBeenCalledTimes(2)
+})
+
+test('the same error in another step is logged, too', async () => {
+  const { attempt, logged } = openHarness()
+  await attempt('read', fail)
+  await attempt('update Redis', fail)
+  expect(logged).toHaveBeenCalledTimes(2)
+})
