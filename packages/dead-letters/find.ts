@@ -1,17 +1,17 @@
 import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
-import { type Letter, letterOf, sourceTopics } from './letter.ts'
-import { type LetterRead, readLetters } from './readLetters.ts'
+import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
+import { type DeadLetterPiece, readDeadLetters } from './readDeadLetters.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
-/** As readLetters, without the letters that were replayed. */
+/** As readDeadLetters, without the dead letters that were replayed. */
 export async function* readWaiting(
   deps: { kafka: KafkaConnection; db: Postgres },
   topicPrefix: string,
-): AsyncGenerator<LetterRead, void> {
-  for await (const read of readLetters(deps.kafka, topicPrefix)) {
-    const replayed = await replayedOf(deps.db, read.letters)
-    yield { ...read, letters: read.letters.filter(letter => !replayed.has(identityOf(letter))) }
+): AsyncGenerator<DeadLetterPiece, void> {
+  for await (const read of readDeadLetters(deps.kafka, topicPrefix)) {
+    const replayed = await replayedOf(deps.db, read.entries)
+    yield { ...read, entries: read.entries.filter(entry => !replayed.has(identityOf(entry))) }
   }
 }
 
@@ -19,27 +19,27 @@ export async function* readWaiting(
  * The latest dead letter with this id, replayed or not, or undefined. Reads backwards from the end: an id names the
  * rejected record, and says nothing about where its dead letter is.
  */
-export async function findLetter(
+export async function findDeadLetter(
   kafka: KafkaConnection,
   topicPrefix: string,
   id: string,
-): Promise<Letter | undefined> {
+): Promise<DeadLetter | undefined> {
   const names = topicNames(topicPrefix)
   const sources = sourceTopics(names)
   const ofId = (record: KafkaRecord) => {
-    const letter = letterOf(record, sources)
-    return letter?.id === id ? letter : undefined
+    const entry = deadLetterOf(record, sources)
+    return entry?.id === id ? entry : undefined
   }
   const latestOf = async ([partition, log]: [number, { start: number; end: number }]) => {
     const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, ofId)
     for await (const { kept } of windows) {
-      const found = kept.find(letter => letter !== undefined)
+      const found = kept.find(entry => entry !== undefined)
       if (found !== undefined) return found
     }
   }
   const found = await Promise.all((await topicLogs(kafka, names.deadLetters)).map(latestOf))
   return found
-    .filter(letter => letter !== undefined)
+    .filter(entry => entry !== undefined)
     .toSorted((one, other) => other.atMs - one.atMs)
     .at(0)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inside, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
@@ -14,7 +14,7 @@ afterAll(drop)
 type Sent = { offset: number; partition?: number }
 
 /** Given dead letters of these offsets of the orders, in these partitions of the dead-letter topic. */
-async function given(partitions: number, letters: Sent[]) {
+async function given(partitions: number, entries: Sent[]) {
   const kafka: KafkaConnection = connectForTest(inject('servers').kafkaBrokers)
   const topicPrefix = `test-${randomUUID()}`
   const { deadLetters: topic, orders } = topicNames(topicPrefix)
@@ -22,8 +22,8 @@ async function given(partitions: number, letters: Sent[]) {
     admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }] }),
   )
   const producer = await openProducer(kafka)
-  for (const { offset, partition = 0 } of letters) {
-    const { key, value, headers } = letterRecord(orders, { offset })
+  for (const { offset, partition = 0 } of entries) {
+    const { key, value, headers } = deadLetterRecord(orders, { offset })
     await producer.send([{ topic, partition, key, value, headers }])
     // Partitions are merged by timestamp: each dead letter gets one of its own.
     const sentMs = Date.now()
@@ -45,7 +45,7 @@ test('page after page, every dead letter of every partition is listed once, the 
   let before: string | undefined
   do {
     const newest = await readNewest(deps, topicPrefix, { limit: 7, before })
-    listed.push(...newest.letters.slice(0, 7).map(letter => letter.id))
+    listed.push(...newest.entries.slice(0, 7).map(entry => entry.id))
     before = olderThan(newest, 7)
   } while (before !== undefined)
   expect(listed).toEqual(all.toReversed().map(id))
@@ -59,11 +59,11 @@ test('a dead letter that was written twice is listed once, at its latest place, 
     { offset: 1 },
   ])
   const found = await readNewest(deps, topicPrefix, { limit: 10 })
-  expect(found.letters.map(letter => letter.id)).toEqual([1, 3, 2].map(id))
-  const replayed = found.letters.filter(letter => letter.id === id(3))
+  expect(found.entries.map(entry => entry.id)).toEqual([1, 3, 2].map(id))
+  const replayed = found.entries.filter(entry => entry.id === id(3))
   await sendUnsent(db, replayed, async () => {})
-  const { letters } = await readNewest(deps, topicPrefix, { limit: 10 })
-  expect(letters.map(letter => letter.id)).toEqual([1, 2].map(id))
+  const { entries } = await readNewest(deps, topicPrefix, { limit: 10 })
+  expect(entries.map(entry => entry.id)).toEqual([1, 2].map(id))
 })
 
 test('a page of replayed dead letters ends, and the next one reads on', async () => {
@@ -71,13 +71,13 @@ test('a page of replayed dead letters ends, and the next one reads on', async ()
     1,
     numbers(200).map(offset => ({ offset })),
   )
-  const { letters } = await readNewest(deps, topicPrefix, { limit: 1_000 })
-  await sendUnsent(db, letters.slice(0, 199), async () => {})
+  const { entries } = await readNewest(deps, topicPrefix, { limit: 1_000 })
+  await sendUnsent(db, entries.slice(0, 199), async () => {})
   const page = await readNewest(deps, topicPrefix, { limit: 50, mostRead: 100 })
-  expect(page.letters).toEqual([])
+  expect(page.entries).toEqual([])
   const before = olderThan(page, 50)
   expect(before).toBe('0:72')
   const next = await readNewest(deps, topicPrefix, { limit: 50, before, mostRead: 100 })
-  expect(next.letters.map(letter => letter.id)).toEqual([id(0)])
+  expect(next.entries.map(entry => entry.id)).toEqual([id(0)])
   expect(olderThan(next, 50)).toBeUndefined()
 })

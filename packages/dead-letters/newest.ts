@@ -1,17 +1,17 @@
 import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
-import { type Letter, letterOf, sourceTopics } from './letter.ts'
+import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
 /** A dead letter without its value and headers, with its own place in the dead-letter topic. */
-export type ListedLetter = Omit<Letter, 'value' | 'headers'> & { partition: number; offset: number }
+export type ListedDeadLetter = Omit<DeadLetter, 'value' | 'headers'> & { partition: number; offset: number }
 
 /** Offsets by partition: everything before them is older. */
 type Place = Map<number, number>
 
 export type Newest = {
   /** The newest first, each once. */
-  letters: ListedLetter[]
+  entries: ListedDeadLetter[]
   /** Records in between that Tally did not write. */
   foreign: number
   /** Where the read began, and where it ended; without entries in `until` the topic's start was reached. */
@@ -42,18 +42,18 @@ export async function readNewest(
   const keep = keepListed(sourceTopics(names))
   const place = placeOf(before)
   const newest = { foreign: 0, from: new Map(), until: new Map() } satisfies Partial<Newest>
-  const ofPartitions: ListedLetter[][] = []
+  const ofPartitions: ListedDeadLetter[][] = []
   for (const [partition, { start, end }] of await topicLogs(kafka, names.deadLetters)) {
     const log = { start, end: Math.min(end, place.get(partition) ?? end) }
-    const found = new Map<string, ListedLetter>()
+    const found = new Map<string, ListedDeadLetter>()
     newest.from.set(partition, log.end)
     const windows = readBack(kafka, { topic: names.deadLetters, partition }, log, keep)
     for await (const { from, kept } of windows) {
-      const letters = kept.filter(letter => letter !== undefined)
-      newest.foreign += kept.length - letters.length
-      for (const letter of await waiting(db, letters)) {
-        const identity = identityOf(letter)
-        if (!found.has(identity)) found.set(identity, { ...letter, partition })
+      const entries = kept.filter(entry => entry !== undefined)
+      newest.foreign += kept.length - entries.length
+      for (const entry of await waiting(db, entries)) {
+        const identity = identityOf(entry)
+        if (!found.has(identity)) found.set(identity, { ...entry, partition })
       }
       if (from > start && (found.size >= limit || log.end - from >= mostRead)) {
         newest.until.set(partition, from)
@@ -62,19 +62,19 @@ export async function readNewest(
     }
     ofPartitions.push([...found.values()])
   }
-  return { ...newest, letters: merge(ofPartitions) }
+  return { ...newest, entries: merge(ofPartitions) }
 }
 
 /** Keeps the order within a partition, whatever its timestamps say: a cursor depends on it. */
-function merge(ofPartitions: ListedLetter[][]): ListedLetter[] {
-  const merged: ListedLetter[] = []
-  const left = ofPartitions.map(letters => ({ letters, next: 0 }))
+function merge(ofPartitions: ListedDeadLetter[][]): ListedDeadLetter[] {
+  const merged: ListedDeadLetter[] = []
+  const left = ofPartitions.map(entries => ({ entries, next: 0 }))
   for (;;) {
-    const [first, ...others] = left.filter(({ letters, next }) => next < letters.length)
+    const [first, ...others] = left.filter(({ entries, next }) => next < entries.length)
     if (first === undefined) return merged
-    const timeOf = ({ letters, next }: typeof first) => letters[next]?.atMs ?? 0
+    const timeOf = ({ entries, next }: typeof first) => entries[next]?.atMs ?? 0
     const latest = others.reduce((one, other) => (timeOf(other) > timeOf(one) ? other : one), first)
-    merged.push(latest.letters[latest.next++] as ListedLetter)
+    merged.push(latest.entries[latest.next++] as ListedDeadLetter)
   }
 }
 
@@ -82,11 +82,11 @@ function merge(ofPartitions: ListedLetter[][]): ListedLetter[] {
  * The cursor for what is older than the first `shown` of these dead letters, or undefined if nothing is: the offsets to
  * read before, by partition.
  */
-export function olderThan({ letters, from, until }: Newest, shown: number): string | undefined {
-  const of = (partition: number, some: ListedLetter[]) => some.filter(one => one.partition === partition)
+export function olderThan({ entries, from, until }: Newest, shown: number): string | undefined {
+  const of = (partition: number, some: ListedDeadLetter[]) => some.filter(one => one.partition === partition)
   const place = [...from].map(([partition, end]) => {
-    const isCut = of(partition, letters.slice(shown)).length > 0
-    const lastShown = of(partition, letters.slice(0, shown)).at(-1)
+    const isCut = of(partition, entries.slice(shown)).length > 0
+    const lastShown = of(partition, entries.slice(0, shown)).at(-1)
     return `${partition}:${isCut ? (lastShown?.offset ?? end) : (until.get(partition) ?? 0)}`
   })
   return place.every(one => one.endsWith(':0')) ? undefined : place.join(',')
@@ -102,16 +102,16 @@ function placeOf(cursor: string | undefined): Place {
 }
 
 function keepListed(sources: Set<string>) {
-  return (record: KafkaRecord): Omit<ListedLetter, 'partition'> | undefined => {
-    const letter = letterOf(record, sources)
-    if (letter === undefined) return undefined
-    const { value: _value, headers: _headers, key, ...listed } = letter
+  return (record: KafkaRecord): Omit<ListedDeadLetter, 'partition'> | undefined => {
+    const entry = deadLetterOf(record, sources)
+    if (entry === undefined) return undefined
+    const { value: _value, headers: _headers, key, ...listed } = entry
     // A key read from Kafka is a view that keeps the whole fetch in memory.
     return { ...listed, key: key && Buffer.from(key), offset: record.offset }
   }
 }
 
-async function waiting<L extends Pick<Letter, 'id' | 'fingerprint'>>(db: Postgres, letters: L[]) {
-  const replayed = await replayedOf(db, letters)
-  return letters.filter(letter => !replayed.has(identityOf(letter)))
+async function waiting<L extends Pick<DeadLetter, 'id' | 'fingerprint'>>(db: Postgres, entries: L[]) {
+  const replayed = await replayedOf(db, entries)
+  return entries.filter(entry => !replayed.has(identityOf(entry)))
 }

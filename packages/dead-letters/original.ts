@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type KafkaConnection, maxValueBytes, type OutgoingRecord, readRecordAt } from '@tally/kafka'
+import type { DeadLetter } from './deadLetter.ts'
 import { ownHeaders } from './headers.ts'
-import type { Letter } from './letter.ts'
 
 /** Why a dead letter cannot be replayed, as a sentence. */
 export type Refused = { id: string; why: string }
 
 /** The record as it was first sent; without a key it goes to its own partition, otherwise to that of its key. */
-export function originalOf({ source, key, value, headers }: Letter): OutgoingRecord {
+export function originalOf({ source, key, value, headers }: DeadLetter): OutgoingRecord {
   const record = { topic: source.topic, key, value, headers: ownHeaders(headers) }
   return key === null ? { ...record, partition: source.partition } : record
 }
@@ -18,7 +18,7 @@ export function originalOf({ source, key, value, headers }: Letter): OutgoingRec
  */
 export async function findOriginal(
   kafka: KafkaConnection,
-  { id, source, leftOut }: Letter & { leftOut: NonNullable<Letter['leftOut']> },
+  { id, source, leftOut }: DeadLetter & { leftOut: NonNullable<DeadLetter['leftOut']> },
 ): Promise<OutgoingRecord | Refused> {
   const { topic, partition, offset } = source
   const at = `offset ${offset} of ${topic}-${partition}`

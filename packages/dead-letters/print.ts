@@ -1,27 +1,27 @@
 import { isUtf8 } from 'node:buffer'
 import { formatTimestamp } from '@tally/contract'
+import type { DeadLetter } from './deadLetter.ts'
 import { valuesOf } from './headers.ts'
-import type { Letter } from './letter.ts'
 
 /** Bytes as text under `name`, or null there and base64 in `…Base64` if they are not UTF-8. */
 type Printed<Name extends string> = { [name in Name]: string | null } & { [name in `${Name}Base64`]?: string }
 
 /** A dead letter as `tally dead-letters list --json` prints it: never with its value or headers, which may hold anything. */
-export function printLetter({ id, reason, message, key, atMs }: Omit<Letter, 'value' | 'headers'>) {
+export function printDeadLetter({ id, reason, message, key, atMs }: Omit<DeadLetter, 'value' | 'headers'>) {
   return { id, reason, message, ...printBytes('key', key), at: formatTimestamp(atMs) }
 }
 
 /** All of a dead letter, as `tally dead-letters show` prints it; headers in order, with repeated ones. */
-export function printWhole(letter: Letter) {
-  const headers = Object.entries(letter.headers).flatMap(([name, values]) =>
+export function printWholeDeadLetter(entry: DeadLetter) {
+  const headers = Object.entries(entry.headers).flatMap(([name, values]) =>
     valuesOf(values).map(value => ({ name, ...printBytes('value', value) })),
   )
   return {
-    ...printLetter(letter),
-    source: letter.source,
+    ...printDeadLetter(entry),
+    source: entry.source,
     headers,
-    ...printBytes('value', letter.value),
-    ...(letter.leftOut && { valueLeftOut: letter.leftOut }),
+    ...printBytes('value', entry.value),
+    ...(entry.leftOut && { valueLeftOut: entry.leftOut }),
   }
 }
 

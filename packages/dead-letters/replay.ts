@@ -1,10 +1,10 @@
 import type { KafkaConnection, Producer } from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
-import { whyNeverReplayed } from './givenUp.ts'
-import type { Letter } from './letter.ts'
+import type { DeadLetter } from './deadLetter.ts'
 import { findOriginal, originalOf, type Refused } from './original.ts'
-import { readLetters } from './readLetters.ts'
+import { readDeadLetters } from './readDeadLetters.ts'
 import { identityOf, replayedOf, sendUnsent } from './replayed.ts'
+import { whyNeverReplayed } from './skipped.ts'
 
 export type { Refused } from './original.ts'
 
@@ -30,8 +30,8 @@ export async function replayAll(
   onProgress: (sent: number, share: number) => void = () => {},
 ): Promise<{ sent: number; refused: Refused[]; refusedCount: number; foreign: number }> {
   const all = { sent: 0, refused: [] as Refused[], refusedCount: 0, foreign: 0 }
-  for await (const read of readLetters(deps.kafka, deps.topicPrefix)) {
-    const { sent, refused } = await replay(deps, read.letters)
+  for await (const read of readDeadLetters(deps.kafka, deps.topicPrefix)) {
+    const { sent, refused } = await replay(deps, read.entries)
     all.sent += sent.size
     all.refusedCount += refused.length
     all.refused.push(...refused.slice(0, refusedShown - all.refused.length))
@@ -56,16 +56,16 @@ export type Replayed = {
  * Sends the dead letters with these ids to their topics again, once. Reads the whole topic: if a topic
  * was created again, another dead letter may have the same id.
  */
-export async function replayLetters(deps: ReplayDeps, ids: string[]): Promise<Replayed> {
+export async function replayDeadLetters(deps: ReplayDeps, ids: string[]): Promise<Replayed> {
   const wanted = new Set(ids)
   const known = new Set<string>()
   const sent = new Set<string>()
   const refused = new Map<string, Refused>()
-  for await (const read of readLetters(deps.kafka, deps.topicPrefix)) {
-    const letters = read.letters.filter(({ id }) => wanted.has(id))
-    for (const { id } of letters) known.add(id)
-    const now = await replay(deps, letters)
-    for (const letter of letters) if (now.sent.has(identityOf(letter))) sent.add(letter.id)
+  for await (const read of readDeadLetters(deps.kafka, deps.topicPrefix)) {
+    const entries = read.entries.filter(({ id }) => wanted.has(id))
+    for (const { id } of entries) known.add(id)
+    const now = await replay(deps, entries)
+    for (const entry of entries) if (now.sent.has(identityOf(entry))) sent.add(entry.id)
     for (const one of now.refused) refused.set(one.id, one)
   }
   const all = [...wanted]
@@ -80,32 +80,31 @@ export async function replayLetters(deps: ReplayDeps, ids: string[]): Promise<Re
 /** `sent` holds the dead letters' identities. */
 type Outcome = { sent: Set<string>; refused: Refused[] }
 
-async function replay({ db, kafka, producer }: ReplayDeps, letters: Letter[]): Promise<Outcome> {
+async function replay({ db, kafka, producer }: ReplayDeps, entries: DeadLetter[]): Promise<Outcome> {
   const sent: string[] = []
-  const refused = letters.flatMap(letter => whyNeverReplayed(letter) ?? [])
-  const whole = letters.filter(
-    letter => letter.leftOut === undefined && whyNeverReplayed(letter) === undefined,
-  )
+  const refused = entries.flatMap(entry => whyNeverReplayed(entry) ?? [])
+  const whole = entries.filter(entry => entry.leftOut === undefined && whyNeverReplayed(entry) === undefined)
   for (const piece of piecesOf(whole)) {
     const originals = (unsent: Set<string>) =>
-      piece.filter(letter => unsent.has(identityOf(letter))).map(originalOf)
+      piece.filter(entry => unsent.has(identityOf(entry))).map(originalOf)
     sent.push(...(await sendUnsent(db, piece, unsent => producer.send(originals(unsent)))))
   }
-  const withoutValue = letters.filter(hasLeftOut)
+  const withoutValue = entries.filter(hasLeftOut)
   const before = await replayedOf(db, withoutValue)
   // One by one, because each value may take 8 MiB.
-  for (const letter of withoutValue.filter(letter => !before.has(identityOf(letter)))) {
-    const original = await findOriginal(kafka, letter)
+  for (const entry of withoutValue.filter(entry => !before.has(identityOf(entry)))) {
+    const original = await findOriginal(kafka, entry)
     if ('why' in original) refused.push(original)
-    else sent.push(...(await sendUnsent(db, [letter], () => producer.send([original]))))
+    else sent.push(...(await sendUnsent(db, [entry], () => producer.send([original]))))
   }
   return { sent: new Set(sent), refused }
 }
 
-const hasLeftOut = (letter: Letter): letter is Letter & { leftOut: NonNullable<Letter['leftOut']> } =>
-  letter.leftOut !== undefined
+const hasLeftOut = (
+  entry: DeadLetter,
+): entry is DeadLetter & { leftOut: NonNullable<DeadLetter['leftOut']> } => entry.leftOut !== undefined
 
-function piecesOf(letters: Letter[]): Letter[][] {
-  const count = Math.ceil(letters.length / together)
-  return Array.from({ length: count }, (_, index) => letters.slice(index * together, (index + 1) * together))
+function piecesOf(entries: DeadLetter[]): DeadLetter[][] {
+  const count = Math.ceil(entries.length / together)
+  return Array.from({ length: count }, (_, index) => entries.slice(index * together, (index + 1) * together))
 }

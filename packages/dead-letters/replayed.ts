@@ -1,8 +1,8 @@
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Letter } from './letter.ts'
+import type { DeadLetter } from './deadLetter.ts'
 
-type Identity = Pick<Letter, 'id' | 'fingerprint'>
+type Identity = Pick<DeadLetter, 'id' | 'fingerprint'>
 
 /** The key under which a replay is stored; it also tells dead letters with one id apart. */
 export const identityOf = ({ id, fingerprint }: Identity): string => `${id} ${fingerprint.toString('hex')}`
@@ -11,17 +11,17 @@ export const identityOf = ({ id, fingerprint }: Identity): string => `${id} ${fi
  * Which of these dead letters were sent again, by identity; an interrupted replay does not count. A replay from before
  * fingerprints were stored counts for every dead letter with its id.
  */
-export async function replayedOf(db: Postgres, letters: Identity[]): Promise<Set<string>> {
+export async function replayedOf(db: Postgres, entries: Identity[]): Promise<Set<string>> {
   const { rows } = await sql<{ letter_id: string; fingerprint: Buffer }>`
 select letter_id, fingerprint
 from replayed_letters
-where letter_id = any(${letters.map(({ id }) => id)}::text[]) and sent_at is not null`.execute(db)
+where letter_id = any(${entries.map(({ id }) => id)}::text[]) and sent_at is not null`.execute(db)
   const replayed = new Set(
     rows.map(({ letter_id, fingerprint }) => identityOf({ id: letter_id, fingerprint })),
   )
-  const isReplayed = (letter: Identity): boolean =>
-    replayed.has(identityOf(letter)) || replayed.has(identityOf({ id: letter.id, fingerprint: unknown }))
-  return new Set(letters.filter(isReplayed).map(identityOf))
+  const isReplayed = (entry: Identity): boolean =>
+    replayed.has(identityOf(entry)) || replayed.has(identityOf({ id: entry.id, fingerprint: unknown }))
+  return new Set(entries.filter(isReplayed).map(identityOf))
 }
 const unknown = Buffer.alloc(0)
 
@@ -36,11 +36,11 @@ const unknown = Buffer.alloc(0)
  */
 export async function sendUnsent(
   db: Postgres,
-  letters: Identity[],
+  entries: Identity[],
   send: (unsent: Set<string>) => Promise<void>,
 ): Promise<Set<string>> {
-  const replayed = await replayedOf(db, letters)
-  const wanted = letters.filter(letter => !replayed.has(identityOf(letter)))
+  const replayed = await replayedOf(db, entries)
+  const wanted = entries.filter(entry => !replayed.has(identityOf(entry)))
   if (wanted.length === 0) return new Set()
   const these = sql`(
   select letter_id, decode(hex, 'hex') as fingerprint
@@ -48,7 +48,7 @@ export async function sendUnsent(
     ${wanted.map(({ id }) => id)}::text[],
     ${wanted.map(({ fingerprint }) => fingerprint.toString('hex'))}::text[]
   ) as one (letter_id, hex)
-) as letter`
+) as entry`
   await sql`
 insert into replayed_letters (letter_id, fingerprint)
 select letter_id, fingerprint from ${these}
@@ -68,7 +68,7 @@ for update of stored`.execute(tx)
     await send(unsent)
     await sql`
 update replayed_letters as stored set sent_at = now() from ${these}
-where stored.letter_id = letter.letter_id and stored.fingerprint = letter.fingerprint and stored.sent_at is null`.execute(
+where stored.letter_id = entry.letter_id and stored.fingerprint = entry.fingerprint and stored.sent_at is null`.execute(
       tx,
     )
     return unsent

@@ -5,7 +5,7 @@ import type { Generated } from 'kysely'
  * A dead letter that `tally dead-letters replay` has sent again; `sent_at` is null while that is under way. The
  * fingerprint tells dead letters with one id apart; it is empty for those that were replayed before it was stored.
  */
-export type ReplayedLetterTable = {
+export type ReplayedDeadLetterTable = {
   letter_id: string
   fingerprint: Generated<Buffer>
   started_at: Instant
@@ -14,6 +14,6 @@ export type ReplayedLetterTable = {
 
 declare module '@tally/storage/database' {
   interface Database {
-    replayed_letters: ReplayedLetterTable
+    replayed_letters: ReplayedDeadLetterTable
   }
 }

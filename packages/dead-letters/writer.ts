@@ -33,12 +33,12 @@ export function openDeadLetters(producer: Pick<Producer, 'send'>, topic: string)
       const { topic: source, partition, records } = batch
       const reasons = new Map(rejected.map(one => [one.offset, one.rejected]))
       const unsent = records.filter(({ offset }) => reasons.has(offset) && !known.has(offset))
-      const letters = unsent.map(record => {
+      const deadLetters = unsent.map(record => {
         const rejected = reasons.get(record.offset) as RejectedAt['rejected']
         return deadLetter(topic, { source, partition, record, rejected })
       })
-      if (letters.length > 0) {
-        const sending = producer.send(letters, smaller)
+      if (deadLetters.length > 0) {
+        const sending = producer.send(deadLetters, smaller)
         for (const { offset } of unsent) known.set(offset, sending)
         sending.catch(() => unsent.forEach(({ offset }) => void known.delete(offset)))
       }
@@ -83,18 +83,18 @@ const valueHeaders = ({ bytes, sha256 }: { bytes: number; sha256: string }) => (
  * What to send instead of a dead letter that its topic refuses for its size: the same without its value; if that is
  * refused as well, without its key and the record's own headers; after that, undefined.
  */
-function smaller(letter: OutgoingRecord): OutgoingRecord | undefined {
-  const { value, headers = {} } = letter
+function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
+  const { value, headers = {} } = deadLetter
   if (value !== null) {
     const bytes = Buffer.byteLength(value)
     const added = valueHeaders({ bytes, sha256: createHash('sha256').update(value).digest('hex') })
-    return { ...letter, value: null, headers: { ...headers, ...afterOwn(headers, added) } }
+    return { ...deadLetter, value: null, headers: { ...headers, ...afterOwn(headers, added) } }
   }
   const ours = Object.entries(headers)
     .filter(([name]) => name.startsWith('tally.') || name.startsWith('__connect.errors.'))
     .map(([name, values]) => [name, [values].flat().at(-1) ?? null] as const)
-  const isLeast = letter.key === null && ours.length === Object.keys(headers).length
-  return isLeast ? undefined : { ...letter, key: null, headers: Object.fromEntries(ours) }
+  const isLeast = deadLetter.key === null && ours.length === Object.keys(headers).length
+  return isLeast ? undefined : { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
 }
 
 /** If the record already has a header of one of our names, ours follows it: the record's own stay, and the last one counts. */

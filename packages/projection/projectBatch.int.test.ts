@@ -47,9 +47,9 @@ test('of a batch from below the stored offset only what is new is applied', asyn
 
 test('of a batch from below the stored offset only the new bad records become dead letters', async () => {
   await at.orders(0, Buffer.from('{'))
-  harness.letters.length = 0
+  harness.deadLetters.length = 0
   await at.orders(0, Buffer.from('{'), Buffer.from('['))
-  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
+  expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
 })
 
 test('a batch behind a gap writes nothing and seeks back to the stored offset', async () => {

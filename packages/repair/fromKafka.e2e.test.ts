@@ -29,8 +29,8 @@ test(
     const others = Array.from({ length: 8 }, () => aBusyFestival(20))
     const records = [...kept.records, bad, ...others.flatMap(({ records }) => records)]
     await tally.count(records)
-    const letters = (await readDeadLetters(tally)).length
-    expect(letters).toBe(1)
+    const deadLetters = (await readDeadLetters(tally)).length
+    expect(deadLetters).toBe(1)
     const token = await tally.key(kept.festival.organizationId)
     const healthy = others[0] as typeof kept
     const keysBefore = await tally.database.db
@@ -90,7 +90,7 @@ test(
     expect(await statusOf(tally, edited?.organizationId)).toBe('ActiveDayPass')
     expect(await countOf('event_heads')).toBe(9)
     expect(await countOf('organizations')).toBe(9)
-    expect((await readDeadLetters(tally)).length).toBe(letters)
+    expect((await readDeadLetters(tally)).length).toBe(deadLetters)
     expect(await shadowIsThere()).toBe(false)
     const keysAfter = await tally.database.db
       .selectFrom('api_keys')

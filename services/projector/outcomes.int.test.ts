@@ -22,7 +22,7 @@ test('a bad record goes to the dead letters as it came, and the records around i
   const bad = { ...anOrder({ eventId, status: 'Secret name' }) }
   const projected = await at.orders(0, anOrder({ eventId }), bad, anOrder({ eventId, orderId: 'A-3' }))
   expect(projected).toMatchObject({ next: 3, effects: { counts: { applied: 2 }, rejected: [{ offset: 1 }] } })
-  expect(harness.letters).toEqual([
+  expect(harness.deadLetters).toEqual([
     {
       topic: 't.dead-letters',
       key: Buffer.from(eventId),
@@ -56,10 +56,10 @@ test('a batch that Postgres did not take is tried again without a second dead le
     await expect(at.orders(0, ...records)).rejects.toThrow('full_disk')
   await sql`alter table orders drop constraint full_disk`.execute(harness.db)
   expect(await at.orders(0, ...records)).toMatchObject({ next: 3 })
-  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
+  expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
-test('a slice that was committed does not forget the letters of the next one', async () => {
+test('a slice that was committed keeps the dead letters of the next one', async () => {
   const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
   const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder({ eventId })])
   await projectBatch(harness.deps, 'orders', committed)
@@ -73,7 +73,7 @@ test('a slice that was committed does not forget the letters of the next one', a
   }
   await sql`alter table orders drop constraint full_disk`.execute(harness.db)
   await projectBatch(harness.deps, 'orders', next)
-  expect(harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
+  expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
 
 test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async () => {
@@ -93,11 +93,11 @@ test('an events batch that is tried again sends neither its bad records nor its 
     await expect(at.events(0, ...records)).rejects.toThrow('full_disk')
   await sql`alter table shard_offsets drop constraint full_disk`.execute(harness.db)
   await at.events(0, ...records)
-  const offsets = harness.letters.map(({ headers }) => headers?.['__connect.errors.offset'])
+  const offsets = harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])
   expect(offsets.sort()).toEqual(['0', '2'])
 })
 
-test('a letter that is still on its way is waited for, not sent again', async () => {
+test('a dead letter that is still being sent is awaited, not sent again', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
   let sends = 0
   const producer = {
@@ -129,7 +129,10 @@ test('a record that moves an event to another organization is a conflict, whatev
   )
   expect(effects?.counts).toMatchObject({ applied: 2, duplicate: 1 })
   expect(
-    harness.letters.map(({ headers }) => [headers?.['tally.reason'], headers?.['__connect.errors.offset']]),
+    harness.deadLetters.map(({ headers }) => [
+      headers?.['tally.reason'],
+      headers?.['__connect.errors.offset'],
+    ]),
   ).toEqual([
     ['conflict', '1'],
     ['conflict', '2'],

@@ -32,8 +32,8 @@ async function project(batch: RecordBatch): Promise<{ next: number; pieces: Proj
   const next = await projectPieces(deps, 'orders', batch, (_, projected) => pieces.push(projected))
   return { next, pieces }
 }
-const reasonsOfLetters = () =>
-  harness.letters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
+const reasonsOfDeadLetters = () =>
+  harness.deadLetters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
 
 test('a record whose value was left out is a dead letter with its size and hash, the others count', async () => {
   const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
@@ -41,7 +41,7 @@ test('a record whose value was left out is a dead letter with its size and hash,
   batch.records[1] = { offset: 1, timestampMs: 0, key: Buffer.from('k'), value: null, headers: {}, leftOut }
   await project(batch)
   expect(await batches.figures()).toMatchObject({ orders: 2 })
-  expect(harness.letters).toMatchObject([
+  expect(harness.deadLetters).toMatchObject([
     {
       value: null,
       headers: {
@@ -62,7 +62,7 @@ test('a record on which judging fails is a dead letter, the others count', async
   }
   expect(await project(batch)).toMatchObject({ next: 3 })
   expect(await batches.figures()).toMatchObject({ orders: 2 })
-  expect(reasonsOfLetters()).toEqual([['1', 'internal']])
+  expect(reasonsOfDeadLetters()).toEqual([['1', 'internal']])
   expect(internal).toEqual([1])
 })
 
@@ -75,7 +75,7 @@ test('a record that the database refuses is a dead letter, the others count once
     expect(next).toBe(5)
     expect(pieces.length).toBeGreaterThan(1)
     expect(await batches.figures()).toMatchObject({ orders: 4 })
-    expect(reasonsOfLetters()).toEqual([['3', 'internal']])
+    expect(reasonsOfDeadLetters()).toEqual([['3', 'internal']])
     expect(internal).toEqual([3])
     expect(await batches.stored()).toMatchObject({ nextOffset: 5 })
   } finally {
@@ -87,7 +87,7 @@ test('an error that no record caused fails the batch and makes no dead letter', 
   await sql`alter table orders rename to elsewhere`.execute(harness.db)
   try {
     await expect(project(batchOf(topics.orders, 0, orders('A-1', 'A-2')))).rejects.toThrow('does not exist')
-    expect(harness.letters).toEqual([])
+    expect(harness.deadLetters).toEqual([])
   } finally {
     await sql`alter table elsewhere rename to orders`.execute(harness.db)
   }
@@ -117,7 +117,7 @@ test('a dead letter that is refused for its size is sent without its value, then
   const sent: (string | Buffer | null)[][] = []
   const sendWith = async (most: number) => {
     sent.length = 0
-    const letters = openDeadLetters(
+    const deadLetters = openDeadLetters(
       {
         async send(records, smaller = () => undefined) {
           for (let [record] = records; record !== undefined; record = smaller(record)) {
@@ -135,7 +135,7 @@ test('a dead letter that is refused for its size is sent without its value, then
     const batch = batchOf(topics.orders, 0, [value])
     batch.records[0] = { ...(batch.records[0] as RecordBatch['records'][0]), key, headers: { own: 'h' } }
     const rejected = { outcome: 'rejected', reason: 'not-json', message: 'm' } as const
-    await letters.send(batch, [{ offset: 0, rejected }])
+    await deadLetters.send(batch, [{ offset: 0, rejected }])
   }
   await sendWith(5000)
   expect(sent).toEqual([[key, value, '', 'h']])

@@ -10,7 +10,7 @@ const tally = useTally()
 const festival = newFestival()
 const cases = badRecords(festival).map((bad, index) => ({ ...bad, number: String(index) }))
 const sent = { 'till-no': Buffer.from([0xff, 0x00, 0x7f]), twice: ['a', 'b'], 'tally.reason': 'from before' }
-let letters: KafkaRecord[]
+let deadLetters: KafkaRecord[]
 
 beforeAll(async () => {
   const around = (record: (typeof cases)[number]) => [
@@ -21,39 +21,41 @@ beforeAll(async () => {
   await tally.count(cases.flatMap(around))
   expect(await data('/analytics/kpis')).toMatchObject({ totalOrders: cases.length, totalSales: cases.length })
   expect((await data('')).name).toBe('Sagra del Pesce')
-  letters = await readDeadLetters(tally)
+  deadLetters = await readDeadLetters(tally)
 })
 
 test('each bad record is one dead letter, and no good one is', () => {
   expect(cases.length).toBeGreaterThan(60)
-  const numbers = letters.map(letter => headerOf(letter, 'number'))
+  const numbers = deadLetters.map(deadLetter => headerOf(deadLetter, 'number'))
   expect(numbers.toSorted((a, b) => Number(a) - Number(b))).toEqual(cases.map(({ number }) => number))
-  const places = letters.map(letter =>
-    ['topic', 'partition', 'offset'].map(name => headerOf(letter, `__connect.errors.${name}`)).join(),
+  const places = deadLetters.map(deadLetter =>
+    ['topic', 'partition', 'offset'].map(name => headerOf(deadLetter, `__connect.errors.${name}`)).join(),
   )
-  expect(new Set(places).size).toBe(letters.length)
+  expect(new Set(places).size).toBe(deadLetters.length)
 })
 
 describe('goes to the dead letters', () => {
   test.for(cases)('$reason: $rule', ({ number, reason, field, record }) => {
-    const letter = letters.find(other => headerOf(other, 'number') === number) as KafkaRecord
-    expect(headerOf(letter, 'tally.reason')).toBe(reason)
+    const deadLetter = deadLetters.find(other => headerOf(other, 'number') === number) as KafkaRecord
+    expect(headerOf(deadLetter, 'tally.reason')).toBe(reason)
     const { value, key = String(record.value?.eventId).toLowerCase() } = record
     const bytes = value === null ? null : Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))
-    expect({ key: letter.key, value: letter.value }).toEqual({
+    expect({ key: deadLetter.key, value: deadLetter.value }).toEqual({
       key: key === null ? null : Buffer.from(key),
       value: bytes,
     })
-    expect(headerOf(letter, '__connect.errors.topic')).toBe(`${tally.settings.TOPIC_PREFIX}.${record.type}`)
-    expect(headerOf(letter, '__connect.errors.partition')).toMatch(/^\d$/)
-    expect(headerOf(letter, '__connect.errors.offset')).toMatch(/^\d+$/)
-    expect(headerOf(letter, '__connect.errors.exception.message')).toContain(field ?? '')
-    expect(headerOf(letter, '__connect.errors.exception.message')).not.toBe('')
+    expect(headerOf(deadLetter, '__connect.errors.topic')).toBe(
+      `${tally.settings.TOPIC_PREFIX}.${record.type}`,
+    )
+    expect(headerOf(deadLetter, '__connect.errors.partition')).toMatch(/^\d$/)
+    expect(headerOf(deadLetter, '__connect.errors.offset')).toMatch(/^\d+$/)
+    expect(headerOf(deadLetter, '__connect.errors.exception.message')).toContain(field ?? '')
+    expect(headerOf(deadLetter, '__connect.errors.exception.message')).not.toBe('')
   })
 })
 
 test('headers that came with a record stay as they are, those under our own names too', () => {
-  for (const { headers } of letters) {
+  for (const { headers } of deadLetters) {
     expect(headers['till-no']).toEqual(sent['till-no'])
     expect([headers.twice].flat().map(String)).toEqual(sent.twice)
     expect([headers['tally.reason']].flat().map(String)[0]).toBe('from before')

@@ -30,6 +30,6 @@ test('a bad record that is larger than a topic takes, because it came compressed
 
   const { body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
   expect(body.data.totalOrders).toBe(2)
-  const letters = await readDeadLetters(tally)
-  expect(letters.map(letter => letter.value?.length)).toEqual([value.length])
+  const deadLetters = await readDeadLetters(tally)
+  expect(deadLetters.map(deadLetter => deadLetter.value?.length)).toEqual([value.length])
 })

@@ -54,10 +54,10 @@ test('a customer’s name or e-mail reaches neither Postgres nor Redis, no answe
   expect(places.redis).toContain(festival.eventId)
   expect(places.postgres).toContain(orderId)
 
-  const letters = await readDeadLetters(tally)
-  expect(letters).toHaveLength(4)
-  for (const letter of letters)
-    expect(headerOf(letter, '__connect.errors.exception.message')).not.toContain(marker)
+  const deadLetters = await readDeadLetters(tally)
+  expect(deadLetters).toHaveLength(4)
+  for (const deadLetter of deadLetters)
+    expect(headerOf(deadLetter, '__connect.errors.exception.message')).not.toContain(marker)
 })
 
 /** Every row of every table, as text. */

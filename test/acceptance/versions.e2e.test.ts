@@ -85,8 +85,10 @@ test.concurrent('an event never moves to another organization, whatever the vers
   const token = await tally.key(thief.organizationId)
   expect((await tally.get('/api/v1/events', { token })).body.data).toEqual([])
   expect((await tally.get(festival.path, { token })).status).toBe(404)
-  const letters = (await readDeadLetters(tally)).filter(({ key }) => String(key) === festival.eventId)
-  expect(letters.map(letter => headerOf(letter, 'tally.reason'))).toEqual(Array(4).fill('conflict'))
+  const deadLetters = (await readDeadLetters(tally)).filter(({ key }) => String(key) === festival.eventId)
+  expect(deadLetters.map(deadLetter => headerOf(deadLetter, 'tally.reason'))).toEqual(
+    Array(4).fill('conflict'),
+  )
 })
 
 test.concurrent('what a rejected record says has not been said: its version and its refund id are still free', async () => {

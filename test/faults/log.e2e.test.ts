@@ -57,15 +57,17 @@ async function accept(fixture: LogFixture, topic: string): Promise<string> {
 
 /** Expects what was given up in the dead letters and in the audit. */
 async function expectRemembered(fixture: LogFixture, reason: string, givenUp: string): Promise<void> {
-  const letters = (await readDeadLetters(fixture.tally)).filter(
-    letter => headerOf(letter, 'tally.reason') === reason,
+  const deadLetters = (await readDeadLetters(fixture.tally)).filter(
+    deadLetter => headerOf(deadLetter, 'tally.reason') === reason,
   )
-  expect(letters.map(letter => headerOf(letter, '__connect.errors.exception.message'))).toEqual([givenUp])
+  expect(deadLetters.map(deadLetter => headerOf(deadLetter, '__connect.errors.exception.message'))).toEqual([
+    givenUp,
+  ])
   const { stdout } = await fixture.command('dead-letters', 'list', '--json')
   const listed = stdout.split('\n').filter(line => line !== '')
-  const [letter] = listed.map(line => JSON.parse(line) as { id: string; reason: string })
-  expect(letter).toMatchObject({ reason, message: givenUp })
-  const replayed = await fixture.command('dead-letters', 'replay', String(letter?.id))
+  const [deadLetter] = listed.map(line => JSON.parse(line) as { id: string; reason: string })
+  expect(deadLetter).toMatchObject({ reason, message: givenUp })
+  const replayed = await fixture.command('dead-letters', 'replay', String(deadLetter?.id))
   expect(replayed).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be replayed') })
   const audit = await fixture.tally.database.db.selectFrom('audit_entries').selectAll().execute()
   expect(audit).toMatchObject([{ organization_id: null, detail: expect.stringContaining(givenUp) }])

@@ -5,7 +5,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './support/bombs.ts'
-import { readLetters, withKafka } from './support/letters.ts'
+import { readDeadLetterSummaries, withKafka } from './support/deadLetters.ts'
 
 /** docs/reliability.md, Records. */
 const GIBIBYTE = 1024 ** 3
@@ -35,14 +35,14 @@ test.each(['zstd', 'gzip'] as const)(
   'a record of 540 MB in a small %s batch is a dead letter without its value, the records around it count',
   async codec => {
     const before = await orders()
-    const seen = (await readLetters(tally)).length
+    const seen = (await readDeadLetterSummaries(tally)).length
     const spaces = 540_000_000
     const packed = await pack(codec, [goodOrder(), { key: festival.eventId, value: { spaces } }, goodOrder()])
     expect(packed.length).toBeLessThan(1_000_000)
     await sendPacked(tally, 'orders', { codec, packed, count: 3 })
     await counted(before + 2)
     const sha256 = sha256OfSpaces(spaces)
-    expect((await readLetters(tally)).slice(seen)).toMatchObject([
+    expect((await readDeadLetterSummaries(tally)).slice(seen)).toMatchObject([
       { reason: 'too-large', bytes: String(spaces), sha256, length: undefined },
     ])
 
@@ -53,7 +53,7 @@ test.each(['zstd', 'gzip'] as const)(
 
 test('a small batch of many records that unpack to gigabytes is read in bounded memory', async () => {
   const before = await orders()
-  const seen = (await readLetters(tally)).length
+  const seen = (await readDeadLetterSummaries(tally)).length
   const spaces = 7 * 1024 * 1024
   const bad = { key: festival.eventId, value: { spaces } }
   const records = [goodOrder(), ...Array.from({ length: 150 }, () => bad), goodOrder()]
@@ -61,7 +61,7 @@ test('a small batch of many records that unpack to gigabytes is read in bounded 
   expect(packed.length).toBeLessThan(1_000_000)
   await sendPacked(tally, 'orders', { codec: 'zstd', packed, count: records.length })
   await counted(before + 2)
-  const came = (await readLetters(tally)).slice(seen)
+  const came = (await readDeadLetterSummaries(tally)).slice(seen)
   expect(came).toHaveLength(150)
   expect(new Set(came.map(({ reason, length }) => `${reason} ${length}`))).toEqual(
     new Set([`not-json ${spaces}`]),
@@ -72,7 +72,7 @@ test('a small batch of many records that unpack to gigabytes is read in bounded 
 
 test('a dead letter that its topic refuses for its size comes without its value, and holds up no other', async () => {
   const before = await orders()
-  const seen = (await readLetters(tally)).length
+  const seen = (await readDeadLetterSummaries(tally)).length
   const value = randomBytes(700_000)
   await withKafka(tally.settings.KAFKA_BROKERS ?? '', kafka =>
     inside(kafka).admin.use(admin =>
@@ -96,7 +96,7 @@ test('a dead letter that its topic refuses for its size comes without its value,
   ])
   await counted(before + 1)
   const sha256 = createHash('sha256').update(value).digest('hex')
-  expect((await readLetters(tally)).slice(seen)).toMatchObject([
+  expect((await readDeadLetterSummaries(tally)).slice(seen)).toMatchObject([
     { reason: 'not-json', length: 7 },
     { reason: 'not-json', length: undefined, bytes: '700000', sha256 },
     { reason: 'not-json', length: 1 },

@@ -23,12 +23,12 @@ async function numbersOfDeadLetters(records: TestRecord[], run: string): Promise
       headers: { ...record.headers, run, number: String(index) },
     })),
   )
-  const letters = (await readDeadLetters(tally)).filter(letter => headerOf(letter, 'run') === run)
-  const places = letters.map(letter =>
-    ['topic', 'partition', 'offset'].map(name => headerOf(letter, `__connect.errors.${name}`)).join(),
+  const deadLetters = (await readDeadLetters(tally)).filter(deadLetter => headerOf(deadLetter, 'run') === run)
+  const places = deadLetters.map(deadLetter =>
+    ['topic', 'partition', 'offset'].map(name => headerOf(deadLetter, `__connect.errors.${name}`)).join(),
   )
-  expect(new Set(places).size).toBe(letters.length)
-  return letters.map(letter => Number(headerOf(letter, 'number'))).toSorted((a, b) => a - b)
+  expect(new Set(places).size).toBe(deadLetters.length)
+  return deadLetters.map(deadLetter => Number(headerOf(deadLetter, 'number'))).toSorted((a, b) => a - b)
 }
 
 async function expectAnotherCounts(): Promise<void> {

@@ -62,7 +62,7 @@ test('a token or password appears nowhere but with its owner', { timeout: 600_00
   outputs.postgres = await everythingInPostgres(tally.database.db)
   outputs.redis = await everythingInRedis(tally.redis, tally.settings.REDIS_PREFIX as string)
   outputs.deadLetters = JSON.stringify(
-    await readDeadLetters(tally).then(letters => letters.map(({ headers }) => headers)),
+    await readDeadLetters(tally).then(deadLetters => deadLetters.map(({ headers }) => headers)),
   )
 
   expect([area.token.length, area.session.length]).toEqual([68, 43])

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import { givenUpLetter } from '@tally/dead-letters'
+import { skippedDeadLetter } from '@tally/dead-letters'
 import {
   describeTopics,
   type JudgedLog,
@@ -81,12 +81,12 @@ export async function move(
       throw new Error(
         `${nameOf(plan)} has moved from offset ${from} to ${stored} meanwhile: run the command again`,
       )
-    const letter = givenUpLetter(
+    const deadLetter = skippedDeadLetter(
       topicNames(topicPrefix),
       { topic, partition, offset: from },
       { reason, message: givesUp },
     )
-    await producer.send([letter])
+    await producer.send([deadLetter])
     await moveOffset(tx, plan, { next, topicId })
     await audit(tx, plan)
   })

@@ -7,7 +7,7 @@ type Values = Parameters<typeof batchOf>[2]
 
 /** Projects batches about one event from offset 0 on, and reads the figures of its Friday from Postgres. */
 export async function openBatches(harness: Harness, eventId: string) {
-  harness.letters.length = 0
+  harness.deadLetters.length = 0
   await harness.db.deleteFrom('shard_offsets').execute()
   for (const topic of Object.values(topics)) await ensureOffsets(harness.db, topic, [shard])
 

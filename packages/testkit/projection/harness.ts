@@ -16,10 +16,10 @@ export const shard = 3
 export async function openHarness() {
   const database = await freshDatabase()
   const { redis, keys } = await testRedis()
-  const letters: OutgoingRecord[] = []
+  const deadLetters: OutgoingRecord[] = []
   const producer = {
     async send(records: OutgoingRecord[]) {
-      letters.push(...records)
+      deadLetters.push(...records)
     },
   }
   return {
@@ -27,7 +27,7 @@ export async function openHarness() {
     url: database.url,
     redis,
     keys,
-    letters,
+    deadLetters,
     deps: {
       db: database.db,
       deadLetters: openDeadLetters(producer, 't.dead-letters'),

@@ -14,14 +14,14 @@ export async function readDeadLetters({ settings }: Tally): Promise<KafkaRecord[
   )
   try {
     const end = (await endOffsets(kafka, [topic])).get(topic)?.get(0)?.end ?? 0
-    const letters: KafkaRecord[] = []
+    const deadLetters: KafkaRecord[] = []
     let next = 0
     const consumer = await consumeBatches(kafka, {
       groupId: `test-${randomUUID()}`,
       topics: [topic],
       onAssigned: () => new Map([[topic, new Map([[0, 0]])]]),
       async onBatch(batch) {
-        letters.push(...batch.records)
+        deadLetters.push(...batch.records)
         next = batch.next
         return batch.next
       },
@@ -30,7 +30,7 @@ export async function readDeadLetters({ settings }: Tally): Promise<KafkaRecord[
       },
     })
     await until('the dead letters are read', () => next >= end).finally(() => consumer.stop())
-    return letters
+    return deadLetters
   } finally {
     await kafka.close()
   }

@@ -1,6 +1,6 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { clearStall, noteStall } from '@tally/read-models'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
@@ -30,10 +30,10 @@ async function send(
 }
 
 async function reject(...offsets: number[]): Promise<void> {
-  const letters = offsets.map(offset => letterRecord(names().orders, { offset }))
+  const deadLetters = offsets.map(offset => deadLetterRecord(names().orders, { offset }))
   const producer = await openProducer(fixture.deps.kafka)
   await producer
-    .send(letters.map(({ key, value, headers }) => ({ topic: names().deadLetters, key, value, headers })))
+    .send(deadLetters.map(({ key, value, headers }) => ({ topic: names().deadLetters, key, value, headers })))
     .finally(() => producer.close())
 }
 
@@ -99,7 +99,7 @@ test('dead letters are counted by reason, never shown with a value, and replayed
 test('a replay says how many dead letters could not be replayed', async () => {
   const sha256 = 'a'.repeat(64)
   const { deadLetters, orders } = names()
-  const { key, headers } = letterRecord(orders, {
+  const { key, headers } = deadLetterRecord(orders, {
     offset: 70,
     headers: { 'tally.value-bytes': '9000000', 'tally.value-sha256': sha256 },
   })
@@ -112,7 +112,7 @@ test('a replay says how many dead letters could not be replayed', async () => {
 })
 
 test('a replay of nothing, or of an invalid id, is refused', async () => {
-  for (const fields of [{}, { id: 'no letter' }] as Record<string, string>[])
+  for (const fields of [{}, { id: 'not an id' }] as Record<string, string>[])
     expect((await visitor.post('/operations/replay', fields, { from: '/operations' })).statusCode).toBe(400)
 })
 

@@ -1,4 +1,4 @@
-import { isCursor, isLetterId, type ReplayDeps, replayAll, replayLetters } from '@tally/dead-letters'
+import { isCursor, isDeadLetterId, type ReplayDeps, replayAll, replayDeadLetters } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import { timeout } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
@@ -9,7 +9,7 @@ import { sendPage } from '../http/page.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted } from '../views/format.ts'
-import { readLettersPage } from './letters.ts'
+import { readDeadLettersPage } from './deadLetters.ts'
 import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
@@ -29,7 +29,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       if (before !== undefined && !isCursor(before)) throw badForm()
       const [shards, found, rebuild, versions, stalled, commands] = await Promise.all([
         readShards(deps),
-        timeout(patienceMs, readLettersPage(deps, before)).catch(() => undefined),
+        timeout(patienceMs, readDeadLettersPage(deps, before)).catch(() => undefined),
         readLastRebuild(db),
         readVersions(deps),
         readStalled(deps),
@@ -40,7 +40,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         title: 'Operations',
         section: 'operations',
         notice,
-        body: operationsView({ shards, letters: found, rebuild, versions, stalled, commands }, csrf),
+        body: operationsView({ shards, deadLetters: found, rebuild, versions, stalled, commands }, csrf),
       }))
     },
   )
@@ -50,12 +50,12 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
     const fields = fieldsOf(request)
     const ids = listOf(fields, 'id')
     const wantsAll = textOf(fields, 'all') === 'yes'
-    if (!ids.every(isLetterId)) throw badForm()
+    if (!ids.every(isDeadLetterId)) throw badForm()
     if (!wantsAll && ids.length === 0)
       throw new PageProblem(400, 'Nothing selected', 'Go back and select the dead letters to replay.')
     const { sent, refused } = await withProducer(async replay => {
       if (!wantsAll) {
-        const replayed = await replayLetters(replay, ids)
+        const replayed = await replayDeadLetters(replay, ids)
         return { sent: replayed.sent.length, refused: replayed.refused.length }
       }
       const { sent, refusedCount } = await replayAll(replay)

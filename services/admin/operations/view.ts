@@ -2,13 +2,13 @@ import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import { counted, moment, span, whole } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
-import type { Letters } from './letters.ts'
+import type { DeadLettersPage } from './deadLetters.ts'
 import type { Rebuild, Shard, StalledPartition, Versions } from './read.ts'
 
 export type OperationsShown = {
   shards: Shard[]
   /** Undefined if Kafka does not answer. */
-  letters: Letters | undefined
+  deadLetters: DeadLettersPage | undefined
   rebuild: Rebuild | undefined
   versions: Versions
   stalled: StalledPartition[]
@@ -20,14 +20,14 @@ export type OperationsShown = {
 const behindMs = 5_000
 
 export function operationsView(
-  { shards, letters, rebuild, versions, stalled, commands }: OperationsShown,
+  { shards, deadLetters, rebuild, versions, stalled, commands }: OperationsShown,
   csrf: string,
 ): Html {
   return html`<h1>Operations</h1>
 <p class="faint">For the platform team. Covers all organizations.</p>
 ${stalled.length === 0 ? '' : stalledView(stalled)}
 <section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards)}</section>
-<section class="card"><h2>Dead letters</h2>${letters === undefined ? lettersUnknown : lettersView(letters, csrf)}</section>
+<section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf)}</section>
 <div class="panels">
 <section class="card"><h2>Last rebuild</h2>${rebuildLine(rebuild)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
@@ -72,9 +72,9 @@ function shardTable(shards: Shard[]): Html {
   })}</tbody></table>`
 }
 
-const lettersUnknown = html`<p>Not available right now: Kafka does not answer.</p>`
+const deadLettersUnknown = html`<p>Not available right now: Kafka does not answer.</p>`
 
-function lettersView({ byReason, shown, isNewest, isWhole, older }: Letters, csrf: string): Html {
+function deadLettersView({ byReason, shown, isNewest, isWhole, older }: DeadLettersPage, csrf: string): Html {
   const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
   const next =
     older === undefined ? '' : html`<p><a href="/operations?before=${older}">Older dead letters</a></p>`

@@ -1,4 +1,4 @@
-import { letterOf, sourceTopics } from '@tally/dead-letters'
+import { deadLetterOf, sourceTopics } from '@tally/dead-letters'
 import { endOffsets, readTopic, topicNames } from '@tally/kafka'
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
@@ -39,16 +39,16 @@ export const badRecords: Row = {
 
 /** The rate of the good records, once their answers are right and there are as many dead letters as bad ones. */
 async function projectGood(bench: Bench, data: Preloaded): Promise<Sample> {
-  const before = await endOfLetters(bench, data)
+  const before = await endOfDeadLetters(bench, data)
   const sample = await projectAll(bench, data)
-  const letters = await lettersSince(bench, data, before)
-  if (letters !== data.bad)
-    throw new Error(`${letters} dead letters of ${data.bad} bad records, so there is no figure`)
+  const deadLetters = await deadLettersSince(bench, data, before)
+  if (deadLetters !== data.bad)
+    throw new Error(`${deadLetters} dead letters of ${data.bad} bad records, so there is no figure`)
   return sample
 }
 
 /** The offset of the next dead letter: those below it are of the rounds before, about the same records. */
-async function endOfLetters({ kafka }: Bench, { topicPrefix }: Preloaded): Promise<number> {
+async function endOfDeadLetters({ kafka }: Bench, { topicPrefix }: Preloaded): Promise<number> {
   const { deadLetters } = topicNames(topicPrefix)
   const end = (await endOffsets(kafka, [deadLetters])).get(deadLetters)?.get(0)?.end
   if (end === undefined) throw new Error(`Kafka names no end of ${deadLetters}`)
@@ -56,12 +56,16 @@ async function endOfLetters({ kafka }: Bench, { topicPrefix }: Preloaded): Promi
 }
 
 /** Counts the records that have a dead letter from an offset on. */
-async function lettersSince({ kafka }: Bench, { topicPrefix }: Preloaded, first: number): Promise<number> {
+async function deadLettersSince(
+  { kafka }: Bench,
+  { topicPrefix }: Preloaded,
+  first: number,
+): Promise<number> {
   const names = topicNames(topicPrefix)
   const sources = sourceTopics(names)
   const ids = new Set<string | undefined>()
   for await (const { records } of readTopic(kafka, names.deadLetters)) {
-    for (const record of records) if (record.offset >= first) ids.add(letterOf(record, sources)?.id)
+    for (const record of records) if (record.offset >= first) ids.add(deadLetterOf(record, sources)?.id)
   }
   return ids.size
 }

@@ -11,18 +11,18 @@ const isOfRecord = ({ headers }: { headers: RecordHeaders }) =>
 
 /** Checks that every bad record in Kafka is a dead letter, and nothing else is. */
 export async function checkDeadLetters({ system, feeding, wrongs }: Checking): Promise<void> {
-  const letters = new Map<string, Set<string>>()
+  const deadLetters = new Map<string, Set<string>>()
   for await (const { records } of readTopic(system.kafka, topicNames(prefix).deadLetters)) {
     for (const { headers } of records.filter(isOfRecord)) {
       const number = String(headers[badHeader])
       const offset = ['topic', 'partition', 'offset']
         .map(name => String(headers[`__connect.errors.${name}`]))
         .join(' ')
-      letters.set(number, (letters.get(number) ?? new Set()).add(offset))
+      deadLetters.set(number, (deadLetters.get(number) ?? new Set()).add(offset))
     }
   }
-  const missing = [...feeding.bad].filter(number => !letters.has(number))
-  const foreign = [...letters.keys()].filter(number => !feeding.bad.has(number))
+  const missing = [...feeding.bad].filter(number => !deadLetters.has(number))
+  const foreign = [...deadLetters.keys()].filter(number => !feeding.bad.has(number))
   if (missing.length > 0)
     wrongs.add('every bad record is a dead letter', `missing: ${missing.slice(0, 20)} (${missing.length})`)
   if (foreign.length > 0)

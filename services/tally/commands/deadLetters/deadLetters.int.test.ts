@@ -11,7 +11,7 @@ import {
 } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import { tally } from '@tally/testkit/processes/command'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 
@@ -42,16 +42,16 @@ afterAll(async () => {
 const run = (...args: string[]) => tally(['dead-letters', ...args], settings)
 const id = (offset: number, partition = 0) => `${prefix}.orders-${partition}-${offset}`
 
-type Over = Parameters<typeof letterRecord>[1]
+type Over = Parameters<typeof deadLetterRecord>[1]
 
 /** Given these dead letters of the orders, or these records of any program, in this order. */
-async function given(...letters: (Over | { foreign: RecordHeaders })[]): Promise<void> {
+async function given(...deadLetters: (Over | { foreign: RecordHeaders })[]): Promise<void> {
   const { deadLetters: topic, orders } = topicNames(prefix)
   const producer = await openProducer(kafka)
   await producer.send(
-    letters.map(over => {
+    deadLetters.map(over => {
       if (over && 'foreign' in over) return { topic, key: null, value: 'secret', headers: over.foreign }
-      const { key, value, headers } = letterRecord(orders, over)
+      const { key, value, headers } = deadLetterRecord(orders, over)
       return { topic, key, value, headers }
     }),
   )
@@ -74,7 +74,7 @@ async function sentAgain(): Promise<(KafkaRecord & { partition: number })[]> {
   return records
 }
 
-test('letters are listed one JSON object a line, the oldest first, with their key and never a value', async () => {
+test('dead letters are listed as one JSON object per line, the oldest first, with their key and never a value', async () => {
   const key = Buffer.from([0xff, 0x00, 0x10])
   await given({ offset: 7, key: Buffer.from('evento è') }, { offset: 3, key: null }, { offset: 9, key })
   const { code, stdout, stderr } = await run('list', '--json')
@@ -111,9 +111,9 @@ test('nothing to list and nothing to replay are no failures', async () => {
   })
 })
 
-test('a letter that a crash wrote twice is one, and goes back once', async () => {
+test('a dead letter that a crash wrote twice is listed once and replayed once', async () => {
   await given({ offset: 1 }, { offset: 1 }, { offset: 2 }, { offset: 1 })
-  expect((await listed()).map(letter => letter.id)).toEqual([id(1), id(2)])
+  expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(1), id(2)])
   expect(await run('replay', '--all')).toEqual({ code: 0, stdout: 'replayed 2 dead letters\n', stderr: '' })
   expect(await sentAgain()).toHaveLength(2)
   expect(await listed()).toEqual([])
@@ -129,7 +129,7 @@ test('records that another program put there are left out, with a warning that c
   expect(await run('replay', '--all')).toEqual({ code: 0, stdout: 'replayed 1 dead letter\n', stderr })
 })
 
-test('show prints all of a letter: text as it is, other bytes in base64', async () => {
+test('show prints a whole dead letter: text as it is, other bytes in base64', async () => {
   const binary = Buffer.from([0xc3, 0x28])
   await given(
     { offset: 1, headers: { till: 'è', 'tally.reason': 'mine', twice: ['a', null], bytes: binary } },
@@ -224,10 +224,10 @@ test('a dead letter whose value is gone or too large cannot be replayed, and no 
     stderr: `tally: ${gone}\ntally: ${large}\ntally: 2 dead letters cannot be replayed\n`,
   })
   expect((await sentAgain()).map(({ value }) => value?.toString())).toEqual(['{"items":null}'])
-  expect((await listed()).map(letter => letter.id)).toEqual([id(7), id(8)])
+  expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(7), id(8)])
 })
 
-test('a letter is replayed once, also by two at the same time, and then listed no more', async () => {
+test('a dead letter is replayed once, even by two commands at the same time, and then not listed', async () => {
   await given({ offset: 1 }, ...Array.from({ length: 50 }, (_, index) => ({ offset: index + 2 })))
   expect(await run('replay', id(1), id(1))).toMatchObject({ code: 0, stdout: `replayed ${id(1)}\n` })
   const runs = await Promise.all([run('replay', '--all'), run('replay', '--all'), run('replay', id(9))])
@@ -247,7 +247,7 @@ test('a dead letter with the id of a replayed one, because the topic was created
   expect(await run('replay', id(1))).toMatchObject({ code: 0 })
   expect(await listed()).toEqual([])
   await given({ offset: 1, value: Buffer.from('{"of":"the new topic"}') })
-  expect((await listed()).map(letter => letter.id)).toEqual([id(1)])
+  expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(1)])
   expect(await run('replay', id(1))).toMatchObject({ code: 0, stdout: `replayed ${id(1)}\n` })
   expect(await listed()).toEqual([])
   const values = (await sentAgain()).map(({ value }) => String(value))

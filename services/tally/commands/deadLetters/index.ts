@@ -4,8 +4,8 @@ import { addReplay } from './replay.ts'
 import { addShow } from './show.ts'
 
 export function addDeadLetters(program: Command): void {
-  const letters = program
+  const deadLetters = program
     .command('dead-letters')
     .description('records that were rejected: look at them, send them again')
-  for (const add of [addList, addShow, addReplay]) add(letters)
+  for (const add of [addList, addShow, addReplay]) add(deadLetters)
 }

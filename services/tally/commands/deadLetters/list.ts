@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 
-export function addList(letters: Command): void {
-  letters
+export function addList(deadLetters: Command): void {
+  deadLetters
     .command('list')
     .description('list the dead letters that were not replayed, the oldest first; never a value')
     .option('--json', 'print one JSON object a line')
@@ -20,8 +20,11 @@ export function addList(letters: Command): void {
 }
 
 type Parts = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
-type Printed = ReturnType<typeof import('@tally/dead-letters').printLetter>
-type Piece = { letters: Parameters<typeof import('@tally/dead-letters').printLetter>[0][]; foreign: number }
+type Printed = ReturnType<typeof import('@tally/dead-letters').printDeadLetter>
+type Piece = {
+  entries: Parameters<typeof import('@tally/dead-letters').printDeadLetter>[0][]
+  foreign: number
+}
 
 async function* readPieces(
   parts: Parts,
@@ -30,22 +33,22 @@ async function* readPieces(
 ): AsyncGenerator<Piece> {
   const { readNewest, readWaiting } = await import('@tally/dead-letters')
   if (limit === undefined) return yield* readWaiting(parts, topicPrefix)
-  const { letters, foreign } = await readNewest(parts, topicPrefix, { limit })
-  yield { letters: letters.slice(0, limit).reverse(), foreign }
+  const { entries, foreign } = await readNewest(parts, topicPrefix, { limit })
+  yield { entries: entries.slice(0, limit).reverse(), foreign }
 }
 
 async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void> {
-  const { printLetter } = await import('@tally/dead-letters')
+  const { printDeadLetter } = await import('@tally/dead-letters')
   const { write } = await import('./write.ts')
   const { warnOfForeign } = await import('./values.ts')
   let listed = 0
   let foreign = 0
   for await (const read of pieces) {
-    const printed = read.letters.map(printLetter)
-    const lines = printed.map(letter => (asJson ? JSON.stringify(letter) : lineOf(letter)))
+    const printed = read.entries.map(printDeadLetter)
+    const lines = printed.map(entry => (asJson ? JSON.stringify(entry) : lineOf(entry)))
     if (listed === 0 && lines.length > 0 && !asJson) lines.unshift(heading)
     await write(lines)
-    listed += read.letters.length
+    listed += read.entries.length
     foreign += read.foreign
   }
   warnOfForeign(foreign)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { tally } from '@tally/testkit/processes/command'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -15,7 +15,9 @@ async function given(offsets: number[]) {
   await createTopics(kafka, { topicPrefix: prefix, partitions: 1, replicationFactor: 1 })
   const { deadLetters: topic, orders } = topicNames(prefix)
   const producer = await openProducer(kafka)
-  const records = offsets.map(offset => letterRecord(orders, { offset, value: Buffer.from(`of ${offset}`) }))
+  const records = offsets.map(offset =>
+    deadLetterRecord(orders, { offset, value: Buffer.from(`of ${offset}`) }),
+  )
   await producer.send(records.map(({ key, value, headers }) => ({ topic, key, value, headers })))
   await producer.close()
   const settings = { KAFKA_BROKERS: brokers, DATABASE_URL: url, TOPIC_PREFIX: prefix }

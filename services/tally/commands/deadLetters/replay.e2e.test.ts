@@ -2,8 +2,8 @@ import { connectKafka, openProducer, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import { runTally } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { newFestival } from '@tally/testkit/records/festival'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
 import { expect, test } from 'vitest'
 
 const tally = useTally()
@@ -17,7 +17,7 @@ async function listed(): Promise<{ id: string; reason: string; key: string | nul
     .map(line => JSON.parse(line))
 }
 
-test('a letter that fails again comes back once, under its new id', async () => {
+test('a dead letter that fails again comes back once, under its new id', async () => {
   const festival = newFestival()
   await tally.count([
     festival.organization(),
@@ -32,7 +32,7 @@ test('a letter that fails again comes back once, under its new id', async () => 
   await tally.settle()
   const second = await listed()
   expect(second.map(({ reason }) => reason).toSorted()).toEqual(['not-json', 'schema'])
-  for (const { id } of second) expect(first.map(letter => letter.id)).not.toContain(id)
+  for (const { id } of second) expect(first.map(deadLetter => deadLetter.id)).not.toContain(id)
   const { id = '' } = second.find(({ reason }) => reason === 'schema') ?? {}
   const { headers } = JSON.parse((await run('show', id)).stdout)
   expect(headers.filter(({ name }: { name: string }) => name === 'tally.reason')).toEqual([
@@ -60,7 +60,7 @@ test('a record that is good by now counts when it is replayed, and is listed no 
 /** Writes a dead letter of a good order, as a projector of a stricter version would have done. */
 async function writeLetterOf({ value }: TestRecord): Promise<void> {
   const { deadLetters, orders } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
-  const letter = letterRecord(orders, {
+  const deadLetter = deadLetterRecord(orders, {
     offset: 777,
     key: Buffer.from(value.eventId),
     value: Buffer.from(JSON.stringify(value)),
@@ -69,7 +69,9 @@ async function writeLetterOf({ value }: TestRecord): Promise<void> {
   const logger = openLogger('test', 'silent')
   const kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger })
   const producer = await openProducer(kafka)
-  await producer.send([{ topic: deadLetters, key: letter.key, value: letter.value, headers: letter.headers }])
+  await producer.send([
+    { topic: deadLetters, key: deadLetter.key, value: deadLetter.value, headers: deadLetter.headers },
+  ])
   await producer.close()
   await kafka.close()
 }

@@ -3,17 +3,17 @@ import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
 
-export function addReplay(letters: Command): void {
-  letters
+export function addReplay(deadLetters: Command): void {
+  deadLetters
     .command('replay')
     .description('send dead letters to their topics again, once, without what was added to them')
     .argument('[ID...]', 'their ids, as `tally dead-letters list` prints them')
     .option('--all', 'all that were not replayed yet')
     .action(async (texts: string[], { all }: { all?: true }) => {
-      const { letterIdOf } = await import('./values.ts')
+      const { deadLetterIdOf } = await import('./values.ts')
       if (all && texts.length > 0) throw new UsageError('replay takes IDs or --all, not both')
       if (!all && texts.length === 0) throw new UsageError('replay takes the IDs of dead letters, or --all')
-      const ids = texts.map(letterIdOf)
+      const ids = texts.map(deadLetterIdOf)
       await withParts(parts => (all ? replayEvery(parts) : replayThese(parts, ids)))
     })
 }
@@ -46,19 +46,19 @@ async function replayEvery(parts: ReplayDeps): Promise<void> {
   )
   warnOfForeign(foreign)
   warnOfRefused(refused)
-  if (sent > 0) console.log(`replayed ${lettersOf(sent)}`)
+  if (sent > 0) console.log(`replayed ${deadLettersOf(sent)}`)
   else if (refusedCount === 0) console.log('there are no dead letters to replay')
-  if (refusedCount > 0) throw new Error(`${lettersOf(refusedCount)} cannot be replayed`)
+  if (refusedCount > 0) throw new Error(`${deadLettersOf(refusedCount)} cannot be replayed`)
 }
 
 async function replayThese(parts: ReplayDeps, ids: string[]): Promise<void> {
-  const { replayLetters } = await import('@tally/dead-letters')
-  const { sent, before, refused, unknown } = await replayLetters(parts, ids)
+  const { replayDeadLetters } = await import('@tally/dead-letters')
+  const { sent, before, refused, unknown } = await replayDeadLetters(parts, ids)
   for (const id of sent) console.log(`replayed ${id}`)
   for (const id of before) console.error(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)
   if (unknown.length === 0 && refused.length === 0) return
-  if (unknown.length === 0) throw new Error(`${lettersOf(refused.length)} cannot be replayed`)
+  if (unknown.length === 0) throw new Error(`${deadLettersOf(refused.length)} cannot be replayed`)
   throw new Error(`there is no dead letter ${unknown.join(', nor ')}: see \`tally dead-letters list\``)
 }
 
@@ -66,6 +66,6 @@ function warnOfRefused(refused: Refused[]): void {
   for (const { id, why } of refused) console.error(`tally: ${id} cannot be replayed: ${why}`)
 }
 
-function lettersOf(count: number): string {
+function deadLettersOf(count: number): string {
   return count === 1 ? '1 dead letter' : `${count} dead letters`
 }

@@ -1,9 +1,9 @@
-import { isLetterId } from '@tally/dead-letters'
+import { isDeadLetterId } from '@tally/dead-letters'
 import { UsageError } from '../../failure.ts'
 
 /** An id of `tally dead-letters list`; throws a UsageError if it cannot be one. */
-export function letterIdOf(text: string): string {
-  if (isLetterId(text)) return text
+export function deadLetterIdOf(text: string): string {
+  if (isDeadLetterId(text)) return text
   throw new UsageError(
     `a dead letter's ID is <topic>-<partition>-<offset>, such as tally.orders-3-1204, got ${JSON.stringify(text)}`,
   )

@@ -4,7 +4,7 @@ import type { Tally } from '@tally/testkit/processes/tally'
 import { headerOf } from '@tally/testkit/servers/deadLetters'
 
 /** What a test looks at of a dead letter: its value may be too large to keep many. */
-export type LetterSeen = {
+export type DeadLetterSummary = {
   at: string
   reason: string
   bytes: string
@@ -13,23 +13,23 @@ export type LetterSeen = {
 }
 
 /** All dead letters that Kafka has by now. */
-export async function readLetters({ settings }: Tally): Promise<LetterSeen[]> {
-  const letters: LetterSeen[] = []
+export async function readDeadLetterSummaries({ settings }: Tally): Promise<DeadLetterSummary[]> {
+  const deadLetters: DeadLetterSummary[] = []
   await withKafka(settings.KAFKA_BROKERS ?? '', async kafka => {
     for await (const { records } of readTopic(kafka, topicNames(settings.TOPIC_PREFIX ?? '').deadLetters)) {
-      for (const letter of records) {
-        const offset = headerOf(letter, '__connect.errors.offset')
-        letters.push({
-          at: `${headerOf(letter, '__connect.errors.topic').split('.').at(-1)}-${offset}`,
-          reason: headerOf(letter, 'tally.reason'),
-          bytes: headerOf(letter, 'tally.value-bytes'),
-          sha256: headerOf(letter, 'tally.value-sha256'),
-          length: letter.value?.length,
+      for (const deadLetter of records) {
+        const offset = headerOf(deadLetter, '__connect.errors.offset')
+        deadLetters.push({
+          at: `${headerOf(deadLetter, '__connect.errors.topic').split('.').at(-1)}-${offset}`,
+          reason: headerOf(deadLetter, 'tally.reason'),
+          bytes: headerOf(deadLetter, 'tally.value-bytes'),
+          sha256: headerOf(deadLetter, 'tally.value-sha256'),
+          length: deadLetter.value?.length,
         })
       }
     }
   })
-  return letters
+  return deadLetters
 }
 
 export async function withKafka<T>(

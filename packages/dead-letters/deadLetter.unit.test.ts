@@ -1,16 +1,16 @@
 import { topicNames } from '@tally/kafka'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { expect, test } from 'vitest'
+import { deadLetterOf, isDeadLetterId, sourceTopics } from './deadLetter.ts'
 import { ownHeaders } from './headers.ts'
-import { isLetterId, letterOf, sourceTopics } from './letter.ts'
 import { originalOf } from './original.ts'
 
 const sources = sourceTopics(topicNames('tally'))
-const letter = (over: Parameters<typeof letterRecord>[1] = {}) =>
-  letterOf(letterRecord('tally.orders', over), sources)
+const entry = (over: Parameters<typeof deadLetterRecord>[1] = {}) =>
+  deadLetterOf(deadLetterRecord('tally.orders', over), sources)
 
 test('a dead letter has the id of the rejected record', () => {
-  expect(letter({ partition: 3, offset: 1204 })).toMatchObject({
+  expect(entry({ partition: 3, offset: 1204 })).toMatchObject({
     id: 'tally.orders-3-1204',
     source: { topic: 'tally.orders', partition: 3, offset: 1204 },
     reason: 'schema',
@@ -20,7 +20,7 @@ test('a dead letter has the id of the rejected record', () => {
 
 test('if the record had headers of our names, the last value is ours and the others are the record’s', () => {
   const headers = { 'tally.reason': ['mine', 'mine too'], '__connect.errors.offset': '7', other: ['a', 'b'] }
-  const found = letter({ headers })
+  const found = entry({ headers })
   expect(found).toMatchObject({ id: 'tally.orders-0-0', reason: 'schema' })
   expect(ownHeaders(found?.headers ?? {})).toEqual(
     Object.assign(Object.create(null), {
@@ -34,7 +34,7 @@ test('if the record had headers of our names, the last value is ours and the oth
 test('headers named like properties of objects are ordinary headers', () => {
   const headers = Object.assign(Object.create(null), { constructor: 'c' })
   Object.defineProperty(headers, '__proto__', { value: Buffer.from('p'), enumerable: true })
-  const own = ownHeaders(letter({ headers })?.headers ?? {})
+  const own = ownHeaders(entry({ headers })?.headers ?? {})
   expect(Object.keys(own)).toEqual(['constructor', '__proto__'])
 })
 
@@ -43,20 +43,20 @@ test('a record without one of the added headers, or of another topic, is not a d
     'tally.reason',
     ...['topic', 'partition', 'offset', 'exception.message'].map(of => `__connect.errors.${of}`),
   ]) {
-    const record = letterRecord('tally.orders')
+    const record = deadLetterRecord('tally.orders')
     const { [name]: _, ...headers } = record.headers
-    expect(letterOf({ ...record, headers }, sources)).toBeUndefined()
+    expect(deadLetterOf({ ...record, headers }, sources)).toBeUndefined()
   }
   for (const topic of ['tally.dead-letters', 'other.orders', '', '__consumer_offsets'])
-    expect(letterOf(letterRecord(topic), sources)).toBeUndefined()
-  const wrong = letterRecord('tally.orders')
+    expect(deadLetterOf(deadLetterRecord(topic), sources)).toBeUndefined()
+  const wrong = deadLetterRecord('tally.orders')
   const headers = { ...wrong.headers, '__connect.errors.offset': Buffer.from('-1') }
-  expect(letterOf({ ...wrong, headers }, sources)).toBeUndefined()
+  expect(deadLetterOf({ ...wrong, headers }, sources)).toBeUndefined()
 })
 
 test('a record without a key goes back to its own partition, any other to that of its key', () => {
   const sent = (key: Buffer | null) => {
-    const found = letter({ key, partition: 4 })
+    const found = entry({ key, partition: 4 })
     return found && originalOf(found)
   }
   expect(sent(null)).toMatchObject({ topic: 'tally.orders', partition: 4 })
@@ -65,7 +65,7 @@ test('a record without a key goes back to its own partition, any other to that o
 
 test('an id is a topic, a partition and an offset', () => {
   for (const text of ['tally.orders-0-0', 'a-b-1-2-3', 'x-9-9007199254740991'])
-    expect(isLetterId(text)).toBe(true)
+    expect(isDeadLetterId(text)).toBe(true)
   for (const text of [
     '',
     'tally.orders',
@@ -76,14 +76,14 @@ test('an id is a topic, a partition and an offset', () => {
     'x-01-0',
     'x-0--1',
   ])
-    expect(isLetterId(text)).toBe(false)
+    expect(isDeadLetterId(text)).toBe(false)
 })
 
 test('a dead letter without its value keeps the size and the hash', () => {
   const sha256 = 'a'.repeat(64)
   const headers = { 'tally.value-bytes': '17', 'tally.value-sha256': sha256 }
-  expect(letter({ value: null, headers })?.leftOut).toEqual({ bytes: 17, sha256 })
-  expect(letter({ headers })?.leftOut).toBeUndefined()
-  expect(letter({ value: null })?.leftOut).toBeUndefined()
-  expect(letter({ value: null, headers: { ...headers, 'tally.value-sha256': 'x' } })?.leftOut).toBeUndefined()
+  expect(entry({ value: null, headers })?.leftOut).toEqual({ bytes: 17, sha256 })
+  expect(entry({ headers })?.leftOut).toBeUndefined()
+  expect(entry({ value: null })?.leftOut).toBeUndefined()
+  expect(entry({ value: null, headers: { ...headers, 'tally.value-sha256': 'x' } })?.leftOut).toBeUndefined()
 })

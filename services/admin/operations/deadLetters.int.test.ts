@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
-import { letterRecord } from '@tally/testkit/records/letterRecord'
+import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   const producer = await openProducer(kafka)
   for (let from = 0; from < count; from += 500) {
     const offsets = Array.from({ length: 500 }, (_, index) => from + index)
-    const records = offsets.map(offset => letterRecord(orders, { offset }))
+    const records = offsets.map(offset => deadLetterRecord(orders, { offset }))
     await producer.send(records.map(({ key, value, headers }) => ({ topic, key, value, headers })))
   }
   await producer.close()

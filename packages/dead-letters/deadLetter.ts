@@ -3,7 +3,7 @@ import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
 import { added, addedForValue, headerText, valuesOf } from './headers.ts'
 
 /** A dead letter: a rejected record in the dead-letter topic (docs/records.md, Dead letters). */
-export type Letter = {
+export type DeadLetter = {
   /**
    * `<topic>-<partition>-<offset>` of the rejected record. A dead letter that was written twice because of a crash has
    * one id; so do two different ones if the topic was created again in between, but their fingerprints differ.
@@ -35,10 +35,10 @@ export function sourceTopics({ organizations, events, orders, refunds }: TopicNa
  * Reads a record of the dead-letter topic, or returns undefined for one that Tally did not write: without one of the added headers,
  * or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header says).
  */
-export function letterOf(
+export function deadLetterOf(
   { key, value, headers, timestampMs }: KafkaRecord,
   sources: Set<string>,
-): Letter | undefined {
+): DeadLetter | undefined {
   const topic = headerText(headers, added.topic)
   const partition = wholeOf(headerText(headers, added.partition))
   const offset = wholeOf(headerText(headers, added.offset))
@@ -61,7 +61,7 @@ export function letterOf(
   }
 }
 
-function leftOutOf(headers: RecordHeaders): Letter['leftOut'] {
+function leftOutOf(headers: RecordHeaders): DeadLetter['leftOut'] {
   const bytes = wholeOf(headerText(headers, addedForValue.bytes))
   const sha256 = headerText(headers, addedForValue.sha256)
   if (bytes === undefined || sha256 === undefined || !/^[0-9a-f]{64}$/.test(sha256)) return undefined
@@ -87,7 +87,7 @@ function fingerprintOf({ key, value, headers }: Pick<KafkaRecord, 'key' | 'value
 }
 
 /** Whether a text has the shape of a dead letter's id. Does not check that it exists. */
-export function isLetterId(text: string): boolean {
+export function isDeadLetterId(text: string): boolean {
   return /^[a-zA-Z0-9._-]{1,249}-(0|[1-9]\d{0,9})-(0|[1-9]\d{0,15})$/.test(text)
 }
 

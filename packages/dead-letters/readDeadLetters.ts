@@ -1,13 +1,13 @@
 import { type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
-import { type Letter, letterOf, sourceTopics } from './letter.ts'
+import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
 import { identityOf } from './replayed.ts'
 
 /**
  * Some dead letters, in the order of the topic, each once; `foreign` counts the records in between that Tally did not
  * write.
  */
-export type LetterRead = {
-  letters: Letter[]
+export type DeadLetterPiece = {
+  entries: DeadLetter[]
   foreign: number
   /** How much of the topic is read by now, 0 to 1. */
   share: number
@@ -17,20 +17,20 @@ export type LetterRead = {
  * Reads the dead letters that exist now, piece by piece, so that a topic of any size fits in memory: between two pieces
  * only the identities of the last dead letters are kept. Throws if the topic is missing or Kafka does not answer.
  */
-export async function* readLetters(
+export async function* readDeadLetters(
   kafka: KafkaConnection,
   topicPrefix: string,
-): AsyncGenerator<LetterRead, void> {
+): AsyncGenerator<DeadLetterPiece, void> {
   const names = topicNames(topicPrefix)
   const sources = sourceTopics(names)
   const seen = openSeen()
   let done = 0
   for await (const { records, from, next, left } of readTopic(kafka, names.deadLetters)) {
     done += next - from
-    const read = records.map(record => letterOf(record, sources))
-    const letters = read.filter(letter => letter !== undefined && seen.isNew(identityOf(letter))) as Letter[]
-    const foreign = read.filter(letter => letter === undefined).length
-    yield { letters, foreign, share: done / (done + left) }
+    const read = records.map(record => deadLetterOf(record, sources))
+    const entries = read.filter(entry => entry !== undefined && seen.isNew(identityOf(entry))) as DeadLetter[]
+    const foreign = read.filter(entry => entry === undefined).length
+    yield { entries, foreign, share: done / (done + left) }
   }
 }
 

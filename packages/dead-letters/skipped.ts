@@ -1,13 +1,13 @@
 import type { OutgoingRecord, TopicNames } from '@tally/kafka'
+import type { DeadLetter } from './deadLetter.ts'
 import { added } from './headers.ts'
-import type { Letter } from './letter.ts'
 import type { Refused } from './original.ts'
 
 /** The reason of a dead letter for offsets that an operator skipped: there is nothing to replay. */
 const givenUp = new Set(['gap', 'recreated', 'skipped'])
 
 /** The dead letter for offsets that `tally offsets` skipped, from `offset` on; the message names all of them. */
-export function givenUpLetter(
+export function skippedDeadLetter(
   names: TopicNames,
   of: { topic: string; partition: number; offset: number },
   { reason, message }: { reason: 'gap' | 'recreated' | 'skipped'; message: string },
@@ -23,7 +23,7 @@ export function givenUpLetter(
 }
 
 /** Why a dead letter can never be replayed, whatever its topic holds, or undefined. */
-export function whyNeverReplayed({ id, reason, leftOut, value }: Letter): Refused | undefined {
+export function whyNeverReplayed({ id, reason, leftOut, value }: DeadLetter): Refused | undefined {
   if (!givenUp.has(reason) || value !== null || leftOut !== undefined) return undefined
   return { id, why: 'it stands for offsets that `tally offsets` skipped, and holds no record' }
 }

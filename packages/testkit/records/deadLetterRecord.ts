@@ -10,7 +10,7 @@ type Over = {
 }
 
 /** A dead letter of a topic, as a consumer reads it; by default an order without items. */
-export function letterRecord(
+export function deadLetterRecord(
   topic: string,
   {
     partition = 0,
