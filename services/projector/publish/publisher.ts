@@ -1,27 +1,14 @@
 import type { EventId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Effects, EventEffect } from '@tally/projection'
-import {
-  eventRevisionField,
-  openEpochs,
-  type Published,
-  publishEvents,
-  publishedField,
-  publishOrganizations,
-  type ReadModelRedis,
-  type RedisKeys,
-  readEpoch,
-  readEventsSince,
-  readOffsets,
-  readOrganizationsSince,
-  type Unpublished,
-} from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
-import { openBacklog, type Piece } from './backlog.ts'
-import { type Mark, openPending, type Pending } from './pending.ts'
+import type { Unpublished } from '@tally/read-models'
+import { openBacklog } from './backlog.ts'
+import { findMissing, type Missing, type MissingDeps } from './missing.ts'
+import type { Pending } from './pending.ts'
+import { openPublication, type PublicationDeps } from './publication.ts'
+import { openSchedule } from './schedule.ts'
+import { openSequence } from './sequence.ts'
 
-/** How long documents of a partition that is behind may wait: they are composed once for many batches. */
-const lateMs = 2_000
 /** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
 const fewEvents = 20
 
@@ -54,82 +41,33 @@ export type Publisher = {
   heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }
 
-export function openPublisher(deps: {
-  db: Postgres
-  redis: ReadModelRedis
-  keys: RedisKeys
-  /** The topic of organizations: its reader publishes all of them when Redis has lost its data. */
-  organizationsTopic?: string
-  /** Called with the duration of each flush that had something to publish. */
-  onPublished?: (tookMs: number) => void
-  /** Called when documents of a new epoch were published. */
-  onNewEpoch?: () => void
-}): Publisher {
-  const { db, redis, keys, organizationsTopic, onPublished = () => {}, onNewEpoch = () => {} } = deps
-  let due = openPending()
-  const late = new Map<string, { pending: Pending; of: TopicPartition; sinceMs: number }>()
+export type PublisherDeps = PublicationDeps &
+  MissingDeps & {
+    /** Called with the duration of each flush that had something to publish. */
+    onPublished?: (tookMs: number) => void
+  }
+
+/**
+ * What has to be published waits in one of two places:
+ *
+ * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` takes everything that
+ *   is due, publishes it, and puts it back if that fails.
+ * - The backlog has what Redis lost. `drain` publishes it piece by piece, with a flush after each piece.
+ *
+ * Flushes and pieces run in one sequence, because two concurrent publications would compose the same documents twice.
+ * Callers that ask for a flush before the next one has begun share it.
+ */
+export function openPublisher(deps: PublisherDeps): Publisher {
+  const { onPublished = () => {} } = deps
+  const schedule = openSchedule()
   const backlog = openBacklog()
-  let isNewEpoch = false
-  const epochs = openEpochs(deps, () => {
-    isNewEpoch = true
-  })
-  let running: Promise<void> = Promise.resolve()
-  let waiting: Promise<void> | undefined
+  const publish = openPublication(deps)
+  const sequence = openSequence()
+  let nextFlush: Promise<void> | undefined
   let draining: Promise<void> | undefined
 
-  const hold = (of: TopicPartition): Pending => {
-    const held = late.get(partitionKey(of)) ?? { pending: openPending(), of, sinceMs: performance.now() }
-    late.set(partitionKey(of), held)
-    return held.pending
-  }
-
-  const release = (of: TopicPartition): Pending => {
-    const held = late.get(partitionKey(of))
-    late.delete(partitionKey(of))
-    if (held !== undefined) due.addAll(held.pending)
-    return due
-  }
-
-  /** Returns the published events; `noted`: earlier ones that the marks cover as well. */
-  const publish = async (
-    { organizations, events, marks }: Pending,
-    noted: Published['events'] = [],
-  ): Promise<Published['events']> => {
-    await publishOrganizations(deps, organizations)
-    const published = await publishEvents({ ...deps, epochs }, events)
-    const epoch = published.epoch ?? (await readEpoch(db))
-    if (epoch !== null) await advance(epoch, [...marks.values()], [...noted, ...published.events])
-    if (isNewEpoch) onNewEpoch()
-    isNewEpoch = false
-    return published.events
-  }
-
-  /** Called after the documents are in Redis: stores their revisions and the marks of each shard, in one step. */
-  const advance = async (epoch: number, marks: Mark[], published: Published['events']): Promise<void> => {
-    const shards = new Set([
-      ...marks.map(({ partition }) => partition),
-      ...published.map(({ shard }) => shard),
-    ])
-    await Promise.all(
-      [...shards].map(shard => {
-        const ofShard = marks.filter(({ partition }) => partition === shard)
-        const events = published.filter(event => event.shard === shard)
-        return redis.advance(
-          keys.shard(shard),
-          epoch,
-          ofShard.length,
-          ...ofShard.flatMap(({ topic, since, revision }) => [publishedField(topic), since, revision]),
-          ...events.flatMap(({ eventId, revision }) => [eventRevisionField(eventId), revision]),
-        )
-      }),
-    )
-  }
-
-  const flushOnce = async () => {
-    const now = performance.now()
-    for (const { of, sinceMs } of [...late.values()]) if (now - sinceMs >= lateMs) release(of)
-    const taken = due
-    due = openPending()
+  const flushOnce = async (): Promise<void> => {
+    const taken = schedule.take()
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
@@ -137,64 +75,47 @@ export function openPublisher(deps: {
       backlog.extend(taken.marks.values(), published)
       onPublished(performance.now() - began)
     } catch (error) {
-      taken.addAll(due)
-      due = taken
+      schedule.putBack(taken)
       throw error
     }
   }
 
-  const pieceOnce = async ({ pending, noted, done }: Piece) => done(await publish(pending, noted))
-
-  /** One at a time: two concurrent publications would compose the same documents twice. */
-  const next = (work: () => Promise<void>): Promise<void> => {
-    running = running.catch(() => undefined).then(work)
-    return running
+  const flush = (): Promise<void> => {
+    nextFlush ??= sequence.idle().then(() => {
+      nextFlush = undefined
+      return sequence.run(flushOnce)
+    })
+    return nextFlush
   }
 
-  const drainOnce = async (isStopping: () => boolean) => {
-    for (let isLeft = true; isLeft && !isStopping(); ) {
-      await next(async () => {
-        // Only now: the flush before may have extended its mark.
-        const piece = backlog.next()
-        isLeft = piece !== undefined
-        if (piece !== undefined) await pieceOnce(piece)
-      })
-      if (isLeft) await publisher.flush()
-    }
+  /** Publishes the next piece of the backlog; returns false if there is none. */
+  const publishPiece = async (): Promise<boolean> => {
+    // Not before its turn: the flush before may extend its mark.
+    const piece = backlog.next()
+    if (piece === undefined) return false
+    piece.done(await publish(piece.pending, piece.noted))
+    return true
   }
 
-  const publisher: Publisher = {
-    add(
-      { topic, partition },
-      { revision, since, events, organizations },
-      { isBehind } = { isBehind: false },
-    ) {
-      if (revision === undefined) return
-      // Not the batch itself, which would keep its records and everything fetched with them in memory.
-      const of = { topic, partition }
-      const pending = isBehind ? hold(of) : release(of)
-      for (const [id, effect] of events) pending.addEvent(id, unpublished(effect, revision))
-      for (const id of organizations) pending.addOrganization(id)
-      pending.addMark({ ...of, since, revision })
+  const drainOnce = async (isStopping: () => boolean): Promise<void> => {
+    while (!isStopping() && (await sequence.run(publishPiece))) await flush()
+  }
+
+  return {
+    add(of, effects, { isBehind } = { isBehind: false }) {
+      if (effects.revision !== undefined)
+        addBatch(schedule.forBatch(of, isBehind), of, effects, effects.revision)
     },
 
     again({ events = [], organizations = [] }) {
-      const pending = [due, ...[...late.values()].map(held => held.pending)]
+      const pending = schedule.all()
       backlog.add({
         events: [...events].filter(id => !pending.some(one => one.events.has(id))),
         organizations: [...organizations].filter(id => !pending.some(one => one.organizations.has(id))),
       })
     },
 
-    flush() {
-      waiting ??= running
-        .catch(() => undefined)
-        .then(() => {
-          waiting = undefined
-          return next(flushOnce)
-        })
-      return waiting
-    },
+    flush,
 
     drain(isStopping = () => false) {
       draining ??= drainOnce(isStopping).finally(() => {
@@ -204,33 +125,36 @@ export function openPublisher(deps: {
     },
 
     holdsBack(of, revision) {
-      if (backlog.holds(of)) return true
-      const mark = late.get(partitionKey(of))?.pending.marks.get(partitionKey(of))
-      return mark !== undefined && mark.since < revision
+      const mark = schedule.heldBack(of)?.marks.get(partitionKey(of))
+      return backlog.holds(of) || (mark !== undefined && mark.since < revision)
     },
 
     async heal(of, storedRevision) {
-      const mark = await redis.hget(keys.shard(of.partition), publishedField(of.topic))
-      const published = Number(mark ?? 0)
-      if (published >= storedRevision) return false
-      // As of now: the marks of batches that come from here on touch it, and extend it in the backlog.
-      const now = (await readOffsets(db, [of.topic])).find(({ partition }) => partition === of.partition)
-      const current = Math.max(storedRevision, now?.revision ?? 0)
-      const events = await readEventsSince(db, of.partition, published)
-      // Redis lost everything: only the projector that reads their topic publishes all organizations.
-      const isOthers = mark === null && organizationsTopic !== undefined && of.topic !== organizationsTopic
-      const organizations = isOthers ? [] : await readOrganizationsSince(db, published)
-      const found = { events, organizations, mark: { ...of, since: published, revision: current } }
-      if (events.length + organizations.length > fewEvents) backlog.add(found)
-      else {
-        for (const id of events) due.addEvent(id, { whole: true })
-        for (const id of organizations) due.addOrganization(id)
-        due.addMark(found.mark)
-      }
+      const missing = await findMissing(deps, of, storedRevision)
+      if (missing === undefined) return false
+      if (missing.events.length + missing.organizations.length > fewEvents) backlog.add(missing)
+      else addMissing(schedule.due(), missing)
       return true
     },
   }
-  return publisher
+}
+
+function addMissing(pending: Pending, { events, organizations, mark }: Missing): void {
+  for (const id of events) pending.addEvent(id, { whole: true })
+  for (const id of organizations) pending.addOrganization(id)
+  pending.addMark(mark)
+}
+
+/** Copies what it needs: a reference to the batch would keep everything that was fetched with it in memory. */
+function addBatch(
+  pending: Pending,
+  { topic, partition }: TopicPartition,
+  { since, events, organizations }: Effects,
+  revision: number,
+): void {
+  for (const [id, effect] of events) pending.addEvent(id, unpublished(effect, revision))
+  for (const id of organizations) pending.addOrganization(id)
+  pending.addMark({ topic, partition, since, revision })
 }
 
 function unpublished({ before, areas, event }: EventEffect, revision: number): Unpublished {
