@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { ask } from '@tally/testkit/processes/http'
 import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -11,6 +13,7 @@ import { makeCertificate, openRedises, type Redises } from './servers/redis.ts'
 const tally = useTally({ projectors: 1, queries: 0 })
 const sagra = newFestival()
 const started: TallyProcess[] = []
+let orders = 1
 let redises: Redises
 let token: string
 
@@ -40,8 +43,14 @@ async function start(settings: Environment): Promise<{ address: string; ops: str
   return { address, ops }
 }
 
-/** Waits until the figures show this many orders, without a query to Postgres. */
-async function untilRedisSays(orders: number, { address, ops }: { address: string; ops: string }) {
+/** Produces one more order. */
+async function sell() {
+  orders++
+  await tally.produce([sagra.order()])
+}
+
+/** Waits until the figures show all orders, without a query to Postgres. */
+async function untilRedisSaysAll({ address, ops }: { address: string; ops: string }) {
   const fromPostgres = async () => {
     const { text } = await ask(ops, '/metrics')
     return Number(/^tally_query_source_total\{source="postgres"\} (\d+)$/m.exec(text)?.[1] ?? 0)
@@ -61,7 +70,7 @@ test('with Redis over TLS, user and password, documents are stored there and ans
     REDIS_URL: `rediss://${credentials}127.0.0.1:${port}`,
     NODE_EXTRA_CA_CERTS: certificate,
   })
-  await untilRedisSays(1, query)
+  await untilRedisSaysAll(query)
 })
 
 test('with Sentinel, Tally finds the master, and its successor after a failover', {
@@ -90,17 +99,54 @@ test('with Sentinel, Tally finds the master, and its successor after a failover'
     sentinel.disconnect()
   }
   const query = await start({ REDIS_URL: url })
-  await untilRedisSays(1, query)
+  await untilRedisSaysAll(query)
 
   await redises.kill(master)
   const promoted = quietRedis(`redis://${credentials}127.0.0.1:${replica}`)
   await until('the replica is the master', () => isMaster(promoted))
-  await tally.produce([sagra.order()])
-  await untilRedisSays(2, query)
+  await sell()
+  await untilRedisSaysAll(query)
   expect(
     await promoted.hget(`${tally.settings.REDIS_PREFIX}:event:{${sagra.eventId}}`, 'revision'),
   ).not.toBeNull()
   promoted.disconnect()
+})
+
+test('with Sentinel, a failover that is announced while a sentinel is asked for the master is followed', {
+  timeout: 600_000,
+}, async () => {
+  const master = await redises.start([])
+  await redises.start([`replicaof 127.0.0.1 ${master}`])
+  const watching = [
+    `sentinel monitor main 127.0.0.1 ${master} 1`,
+    'sentinel down-after-milliseconds main 1000',
+  ]
+  const port = await redises.start(watching, { isSentinel: true })
+  const sentinel = quietRedis(`redis://127.0.0.1:${port}`)
+  await until('the sentinel knows the replica', async () => {
+    const replicas = (await sentinel.call('sentinel', 'replicas', 'main').catch(() => [])) as unknown[]
+    return replicas.length === 1
+  })
+  // Tally knows the same sentinel by two addresses; the first one is asked first, and hangs during the failover.
+  const relay = await openRelay({ host: '127.0.0.1', port })
+  const query = await start({
+    REDIS_URL: `redis+sentinel://127.0.0.1:${relay.port},127.0.0.1:${port}/main`,
+  })
+  await untilRedisSaysAll(query)
+  const listening = async () =>
+    String(await sentinel.call('client', 'list', 'type', 'pubsub')).match(/sub=1/g)?.length
+  await until('both processes listen at both addresses', async () => (await listening()) === 4)
+
+  const announced = once(sentinel, 'message')
+  await sentinel.subscribe('+switch-master')
+  relay.stall()
+  await redises.kill(master)
+  await announced
+  await relay.mend()
+  await sell()
+  await untilRedisSaysAll(query)
+  sentinel.disconnect()
+  await relay.close()
 })
 
 function quietRedis(url: string): Redis {

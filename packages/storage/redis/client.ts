@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parseSentinels, type RedisSentinels } from '@tally/runtime'
 import { Cluster, Redis } from 'ioredis'
 import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
+import { ReconnectingSentinelConnector } from './sentinelConnector.ts'
 
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
@@ -70,6 +71,7 @@ export async function whenReady(redis: RedisClient, timeoutMs: number): Promise<
 function sentinelOptions(given: RedisSentinels) {
   const { isTls, sentinels, name, username, password, sentinelUsername, sentinelPassword } = given
   return {
+    Connector: ReconnectingSentinelConnector,
     sentinels,
     name,
     ...(username && { username }),
