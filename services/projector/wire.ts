@@ -1,17 +1,8 @@
 import type { RecordType } from '@tally/contract'
 import { openDeadLetters } from '@tally/dead-letters'
+import { type Consumer, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
 import {
-  checkTopics,
-  connectKafka,
-  consumeBatches,
-  describeTopics,
-  openProducer,
-  type TopicPartition,
-  topicNames,
-} from '@tally/kafka'
-import { logInternal } from '@tally/projection'
-import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import {
+  type Logger,
   openMetrics,
   openOps,
   openStartup,
@@ -19,173 +10,121 @@ import {
   type ServiceDeps,
   type Settings,
 } from '@tally/runtime'
-import { openRedis } from '@tally/storage'
-import { openLogs } from './logs/openLogs.ts'
+import { consume } from './consume.ts'
+import { type Logs, openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
 import { watchLogs } from './logs/watchLogs.ts'
-import { projectorMetrics } from './metrics.ts'
-import { onBatch } from './onBatch.ts'
+import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
 import { openPartitionCheck } from './partitioner.ts'
 import { openPublisher } from './publish/publisher.ts'
+import { hangsMs, openServers, type Servers } from './servers.ts'
 import { openAsOf } from './watch/asOf.ts'
-import { openRefusals } from './watch/refusals.ts'
+import { openRefusals, type Refusals } from './watch/refusals.ts'
 import { openWalk } from './watch/walk.ts'
 import { type Watch, watch } from './watch/watch.ts'
 
 /** Batches of different partitions processed at the same time: while one waits for Postgres, another is decoded. */
 const concurrency = 4
-/** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
-const hangsMs = 500
 
 /**
- * Opens all parts of a projector and starts it, as soon as Postgres and Kafka answer. Throws a sentence if the schema
- * or a topic is missing, or the topics are not co-partitioned; `crash` is called with fatal errors.
+ * Starts a projector, as soon as Postgres and Kafka answer. Throws a sentence if the schema or a topic is missing, or if
+ * the topics are not co-partitioned; `crash` is called with fatal errors.
+ *
+ * Each stage uses the ones before it, and the lifecycle closes them in reverse order:
+ *
+ * 1. the operations port, so that `/readyz` says what the projector waits for;
+ * 2. the connections to Postgres, Kafka and Redis;
+ * 3. the components that publish and check; they do nothing by themselves;
+ * 4. the watch, which does nothing until partitions are assigned;
+ * 5. the consumer, and the comparison of logs, which needs it.
  */
-export async function startProjector(
-  settings: Settings,
-  { lifecycle, logger, crash }: ServiceDeps,
-): Promise<void> {
+export async function startProjector(settings: Settings, service: ServiceDeps): Promise<void> {
+  const { lifecycle, logger, crash } = service
   const names = topicNames(settings.topicPrefix)
-  const types = new Map<string, RecordType>([
+  const types = recordTypes(names)
+  const topics = [...types.keys()]
+  const registry = openMetrics()
+  const metrics = projectorMetrics(registry)
+
+  const startup = openStartup(lifecycle, logger) // 1
+  let readiness: Readiness = () => startup.missing() ?? 'starting'
+  const { host, port = 9090 } = settings.ops
+  const ops = await openOps(lifecycle, { host, port }, { metrics: registry, readiness: () => readiness() })
+  logger.info({ ops }, 'projector starting')
+
+  const servers = await openServers(settings, service, { startup, maxBatches: concurrency }) // 2
+  void warnOfRetention(servers.kafka, topics, logger)
+
+  let watching: Watch | undefined
+  const components = openComponents({ servers, names, topics, metrics, logger }, () => watching?.soon()) // 3
+  const shared = { ...servers, ...components, topics, metrics, logger }
+  const { logs, refusals } = components
+
+  let assigned: TopicPartition[] = []
+  const seek = ({ topic, partition }: TopicPartition, offset: number): void =>
+    consumer.seek(topic, partition, offset)
+  watching = watch({ ...shared, assigned: () => assigned, seek }) // 4
+  lifecycle.onRelease('watch', () => watching?.stop(), hangsMs)
+
+  // 5
+  const consumer = await consume({
+    ...shared,
+    groupId: settings.kafkaGroupId,
+    concurrency,
+    types,
+    deadLetters: openDeadLetters(servers.producer, names.deadLetters),
+    onAssigned: partitions => {
+      assigned = partitions
+    },
+    crash,
+  })
+  lifecycle.onRelease('consumer', () => consumer.stop())
+  lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
+
+  readiness = () => notReady(consumer, logs, refusals)
+  logger.info({ ops }, 'projector started')
+}
+
+/** The topics that are read, with the type of their records. */
+const recordTypes = (names: TopicNames): Map<string, RecordType> =>
+  new Map([
     [names.organizations, 'organizations'],
     [names.events, 'events'],
     [names.orders, 'orders'],
     [names.refunds, 'refunds'],
   ])
-  const topics = [...types.keys()]
-  const registry = openMetrics()
-  const metrics = projectorMetrics(registry)
-  const startup = openStartup(lifecycle, logger)
-  let readiness: Readiness = () => startup.missing() ?? 'starting'
-  const ops = await openOps(
-    lifecycle,
-    { host: settings.ops.host, port: settings.ops.port ?? 9090 },
-    { metrics: registry, readiness: () => readiness() },
-  )
-  logger.info({ ops }, 'projector starting')
 
-  const seen = { epoch: 0, revision: 0 }
-  const db = openPostgres(settings.databaseUrl, {
-    name: 'projector',
-    max: concurrency + 2,
-    statementTimeoutMs: 30_000,
-    lockTimeoutMs: 2_000,
-    prepares: true,
-    seen,
-    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
-  })
-  lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)
-  const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
-  lifecycle.onRelease('kafka', () => kafka.close())
-  await Promise.all([
-    startup.until('Postgres', () => checkSchema(db)),
-    startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
-  ])
-
-  const redis = openRedis(
-    settings.redisNodes,
-    {
-      name: 'projector',
-      commandTimeoutMs: 5_000,
-      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-    },
-    readModelScripts,
-  )
-  lifecycle.onRelease('redis', () => redis.disconnect())
-  const keys = redisKeys(settings.redisPrefix)
-  let watching: Watch | undefined
-  const publisher = openPublisher({
-    db,
-    redis,
-    keys,
-    organizationsTopic: names.organizations,
-    // Its watermarks were dropped: raise them again at once.
-    onNewEpoch: () => watching?.soon(),
-    onPublished: tookMs => metrics.publishSeconds.observe(tookMs / 1000),
-  })
-  const asOf = openAsOf({ db, redis, keys, topics })
-  const partitioner = openPartitionCheck()
-  const walk = openWalk({
-    db,
-    redis,
-    keys,
-    publisher,
-    eventsTopic: names.events,
-    organizationsTopic: names.organizations,
-  })
-
-  const producer = await startup.until('Kafka', () => openProducer(kafka))
-  lifecycle.onRelease('producer', () => producer.close())
-
-  void warnOfRetention(kafka, topics, logger)
-  const logs = openLogs({ kafka, db, topics, metrics, logger, onMoved: asOf.applied })
-
-  const refusals = openRefusals({ metrics, logger })
-  let assigned: TopicPartition[] = []
-  watching = watch({
-    kafka,
-    db,
-    publisher,
-    asOf,
-    seen,
-    walk,
+/** `onNewEpoch`: called when Postgres has come back in a new epoch, whose watermarks in Redis must be raised again. */
+function openComponents(
+  {
+    servers,
+    names,
     topics,
-    assigned: () => assigned,
-    isSound: logs.isSound,
-    isHeld: logs.isHeld,
-    refusals,
-    learn: partitioner.learn,
-    seek: ({ topic, partition }, offset) => consumer.seek(topic, partition, offset),
     metrics,
     logger,
-  })
-  lifecycle.onRelease('watch', () => watching?.stop(), hangsMs)
-
-  const consumer = await consumeBatches(kafka, {
-    groupId: settings.kafkaGroupId,
-    topics,
-    concurrency,
-    onBatch: onBatch({
-      project: {
-        db,
-        deadLetters: openDeadLetters(producer, names.deadLetters),
-        onInternal: (at, error) => logInternal(logger, at, error),
-        verify: logs.verify,
-        hasForeign: partitioner.hasForeign,
-      },
-      types,
-      publisher,
-      asOf,
-      metrics,
-      logger,
-      crash,
-    }),
-    async onAssigned(assignment) {
-      partitioner.learn(await describeTopics(kafka, topics))
-      const mine = [...assignment].flatMap(([topic, partitions]) =>
-        partitions.map(partition => ({ topic, partition })),
-      )
-      asOf.keep(mine)
-      const starts = await logs.assigned(assignment)
-      assigned = mine
-      logger.info({ partitions: mine.length }, 'partitions assigned')
-      return starts
-    },
-    onOutOfLog: logs.outOfLog,
-    onCrash: crash,
-  })
-  lifecycle.onRelease('consumer', () => consumer.stop())
-  logs.attach(consumer)
-  lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
-
-  readiness = () => {
-    const { joined, lastFetchMs, lastError } = consumer.state()
-    if (!joined) return 'not in the consumer group yet'
-    const stalled = logs.notReady()
-    if (stalled !== undefined) return stalled
-    if (refusals.notReady() !== undefined) return refusals.notReady()
-    if (lastError !== undefined) return 'caught in an error; it tries again'
-    return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
+  }: { servers: Servers; names: TopicNames; topics: string[]; metrics: ProjectorMetrics; logger: Logger },
+  onNewEpoch: () => void,
+) {
+  const { organizations: organizationsTopic, events: eventsTopic } = names
+  const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
+  const publisher = openPublisher({ ...servers, organizationsTopic, onNewEpoch, onPublished })
+  const asOf = openAsOf({ ...servers, topics })
+  return {
+    publisher,
+    asOf,
+    walk: openWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
+    partitioner: openPartitionCheck(),
+    logs: openLogs({ ...servers, topics, metrics, logger, onMoved: asOf.applied }),
+    refusals: openRefusals({ metrics, logger }),
   }
-  logger.info({ ops }, 'projector started')
+}
+
+/** Why a started projector is not ready, or undefined. */
+function notReady(consumer: Consumer, logs: Logs, refusals: Refusals): string | undefined {
+  const { joined, lastFetchMs, lastError } = consumer.state()
+  if (!joined) return 'not in the consumer group yet'
+  const held = logs.notReady() ?? refusals.notReady()
+  if (held !== undefined) return held
+  if (lastError !== undefined) return 'caught in an error; it tries again'
+  return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
 }

@@ -6,6 +6,7 @@ import { openBacklog } from './backlog.ts'
 import { findMissing, type Missing, type MissingDeps } from './missing.ts'
 import type { Pending } from './pending.ts'
 import { openPublication, type PublicationDeps } from './publication.ts'
+import { openDrain, openFlush } from './runs.ts'
 import { openSchedule } from './schedule.ts'
 import { openSequence } from './sequence.ts'
 
@@ -50,56 +51,17 @@ export type PublisherDeps = PublicationDeps &
 /**
  * What has to be published waits in one of two places:
  *
- * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` takes everything that
- *   is due, publishes it, and puts it back if that fails.
+ * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` publishes what is due.
  * - The backlog has what Redis lost. `drain` publishes it piece by piece, with a flush after each piece.
  *
  * Flushes and pieces run in one sequence, because two concurrent publications would compose the same documents twice.
- * Callers that ask for a flush before the next one has begun share it.
  */
 export function openPublisher(deps: PublisherDeps): Publisher {
-  const { onPublished = () => {} } = deps
   const schedule = openSchedule()
   const backlog = openBacklog()
-  const publish = openPublication(deps)
-  const sequence = openSequence()
-  let nextFlush: Promise<void> | undefined
-  let draining: Promise<void> | undefined
-
-  const flushOnce = async (): Promise<void> => {
-    const taken = schedule.take()
-    if (taken.isEmpty()) return
-    const began = performance.now()
-    try {
-      const published = await publish(taken)
-      backlog.extend(taken.marks.values(), published)
-      onPublished(performance.now() - began)
-    } catch (error) {
-      schedule.putBack(taken)
-      throw error
-    }
-  }
-
-  const flush = (): Promise<void> => {
-    nextFlush ??= sequence.idle().then(() => {
-      nextFlush = undefined
-      return sequence.run(flushOnce)
-    })
-    return nextFlush
-  }
-
-  /** Publishes the next piece of the backlog; returns false if there is none. */
-  const publishPiece = async (): Promise<boolean> => {
-    // Not before its turn: the flush before may extend its mark.
-    const piece = backlog.next()
-    if (piece === undefined) return false
-    piece.done(await publish(piece.pending, piece.noted))
-    return true
-  }
-
-  const drainOnce = async (isStopping: () => boolean): Promise<void> => {
-    while (!isStopping() && (await sequence.run(publishPiece))) await flush()
-  }
+  const runs = { schedule, backlog, sequence: openSequence(), publish: openPublication(deps) }
+  const flush = openFlush(runs, deps.onPublished ?? (() => {}))
+  const drain = openDrain(runs, flush)
 
   return {
     add(of, effects, { isBehind } = { isBehind: false }) {
@@ -117,12 +79,7 @@ export function openPublisher(deps: PublisherDeps): Publisher {
 
     flush,
 
-    drain(isStopping = () => false) {
-      draining ??= drainOnce(isStopping).finally(() => {
-        draining = undefined
-      })
-      return draining
-    },
+    drain: (isStopping = () => false) => drain(isStopping),
 
     holdsBack(of, revision) {
       const mark = schedule.heldBack(of)?.marks.get(partitionKey(of))

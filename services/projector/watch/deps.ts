@@ -2,7 +2,9 @@ import type { KafkaConnection, TopicPartition } from '@tally/kafka'
 import type { Seen } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
+import type { Logs } from '../logs/openLogs.ts'
 import type { ProjectorMetrics } from '../metrics.ts'
+import type { PartitionCheck } from '../partitioner.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import type { AsOf } from './asOf.ts'
 import type { Refusals } from './refusals.ts'
@@ -18,12 +20,8 @@ export type WatchDeps = {
   walk: Walk
   topics: string[]
   assigned: () => TopicPartition[]
-  /** See ends.ts. */
-  isSound: (of: TopicPartition, log: { topicId?: string }) => boolean
-  /** Whether the partition is not read because its log does not fit: `tally offsets` may move its offset back. */
-  isHeld: (of: TopicPartition) => boolean
-  /** Called with how many partitions each topic has. */
-  learn: (counts: ReadonlyMap<string, number>) => void
+  logs: Pick<Logs, 'isSound' | 'isHeld'>
+  partitioner: Pick<PartitionCheck, 'learn'>
   /** Reads a partition again from an offset before the applied one. */
   seek: (of: TopicPartition, offset: number) => void
   refusals: Pick<Refusals, 'during'>

@@ -1,4 +1,5 @@
 import { describeTopics, type KafkaConnection, logEnds, type TopicPartition } from '@tally/kafka'
+import type { Logs } from '../logs/openLogs.ts'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { AsOf } from './asOf.ts'
 
@@ -12,14 +13,13 @@ export async function noteEnds(
     kafka,
     asOf,
     topics,
-    isSound,
+    logs,
     metrics,
   }: {
     kafka: KafkaConnection
     asOf: AsOf
     topics: string[]
-    /** Whether this log is the one from which the partition is applied. */
-    isSound: (of: TopicPartition, log: { topicId?: string }) => boolean
+    logs: Pick<Logs, 'isSound'>
     metrics: ProjectorMetrics
   },
   {
@@ -35,7 +35,7 @@ export async function noteEnds(
   )
   const marks = assigned.flatMap(({ topic, partition }) => {
     const log = ends.get(topic)?.get(partition)
-    if (log === undefined || !isSound({ topic, partition }, log)) return []
+    if (log === undefined || !logs.isSound({ topic, partition }, log)) return []
     return [{ topic, partition, end: log.end, atMs }]
   })
   if (isAllRead) asOf.mark(marks)

@@ -60,14 +60,14 @@ async function insertRows(db: Postgres, missing: TopicPartition[]): Promise<void
  * commits. Reads those partitions again from the stored offset.
  */
 export function findLost(
-  { asOf, seen, isHeld, seek, metrics, logger }: WatchDeps,
+  { asOf, seen, logs, seek, metrics, logger }: WatchDeps,
   before: ReadonlyMap<string, number>,
   stored: StoredOffset[],
 ): void {
   for (const { topic, partition, nextOffset, revision } of stored) {
     seen.revision = Math.max(seen.revision, revision)
     const applied = before.get(partitionKey({ topic, partition }))
-    if (applied === undefined || nextOffset >= applied || isHeld({ topic, partition })) continue
+    if (applied === undefined || nextOffset >= applied || logs.isHeld({ topic, partition })) continue
     logger.warn(
       { topic, partition, applied, stored: nextOffset },
       'Postgres has lost commits of this partition; reading it again from the stored offset',

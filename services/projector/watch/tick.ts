@@ -59,7 +59,7 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
 
 async function learnEnds(deps: WatchDeps, assigned: TopicPartition[], stored: Stored): Promise<void> {
   const isStored = (of: TopicPartition) => stored.all.has(partitionKey(of))
-  deps.learn(await noteEnds(deps, { assigned, isStored, atMs: stored.nowMs }))
+  deps.partitioner.learn(await noteEnds(deps, { assigned, isStored, atMs: stored.nowMs }))
 }
 
 /** Publishes what is pending and what Redis lacks; many lost documents go to the backlog. */

@@ -1,0 +1,67 @@
+import type { DeadLetters } from '@tally/dead-letters'
+import {
+  type Assignment,
+  type Consumer,
+  consumeBatches,
+  describeTopics,
+  type KafkaConnection,
+  type TopicPartition,
+} from '@tally/kafka'
+import { logInternal, type ProjectorDeps } from '@tally/projection'
+import type { Postgres } from '@tally/storage'
+import type { Logs } from './logs/openLogs.ts'
+import { type OnBatchDeps, onBatch } from './onBatch.ts'
+import type { PartitionCheck } from './partitioner.ts'
+
+export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
+  kafka: KafkaConnection
+  db: Postgres
+  deadLetters: DeadLetters
+  logs: Logs
+  partitioner: PartitionCheck
+  groupId: string
+  topics: string[]
+  /** Batches of different partitions processed at the same time. */
+  concurrency: number
+  /** Called with the assigned partitions, once the offsets at which to read them are known. */
+  onAssigned: (assigned: TopicPartition[]) => void
+}
+
+/**
+ * Starts to read the topics as a member of the consumer group. Each partition begins at its offset in Postgres, or is held
+ * if its log is not the one that was applied.
+ */
+export async function consume(deps: ConsumeDeps): Promise<Consumer> {
+  const { kafka, db, deadLetters, logs, partitioner, groupId, topics, concurrency, asOf, logger, crash } =
+    deps
+  const project: ProjectorDeps = {
+    db,
+    deadLetters,
+    onInternal: (at, error) => logInternal(logger, at, error),
+    verify: logs.verify,
+    hasForeign: partitioner.hasForeign,
+  }
+
+  const consumer = await consumeBatches(kafka, {
+    groupId,
+    topics,
+    concurrency,
+    onBatch: onBatch({ ...deps, project }),
+    async onAssigned(assignment) {
+      partitioner.learn(await describeTopics(kafka, topics))
+      const assigned = partitionsOf(assignment)
+      asOf.keep(assigned)
+      const starts = await logs.assigned(assignment)
+      deps.onAssigned(assigned)
+      logger.info({ partitions: assigned.length }, 'partitions assigned')
+      return starts
+    },
+    onOutOfLog: logs.outOfLog,
+    onCrash: crash,
+  })
+  logs.attach(consumer)
+  return consumer
+}
+
+const partitionsOf = (assignment: Assignment): TopicPartition[] =>
+  [...assignment].flatMap(([topic, partitions]) => partitions.map(partition => ({ topic, partition })))

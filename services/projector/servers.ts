@@ -1,0 +1,68 @@
+import { checkTopics, connectKafka, type KafkaConnection, openProducer, type Producer } from '@tally/kafka'
+import {
+  checkSchema,
+  openPostgres,
+  type ReadModelRedis,
+  type RedisKeys,
+  readModelScripts,
+  redisKeys,
+  type Seen,
+} from '@tally/read-models'
+import type { ServiceDeps, Settings, Startup } from '@tally/runtime'
+import { openRedis, type Postgres } from '@tally/storage'
+
+/** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
+export const hangsMs = 500
+
+export type Servers = {
+  db: Postgres
+  /** The highest epoch and revision that this process has seen. */
+  seen: Seen
+  redis: ReadModelRedis
+  keys: RedisKeys
+  kafka: KafkaConnection
+  producer: Producer
+}
+
+/**
+ * Connects to Postgres, Kafka and Redis, and waits until Postgres and Kafka answer; Redis may be down. Throws a sentence
+ * if the schema or a topic is missing, or if the topics are not co-partitioned. `maxBatches`: how many batches need a
+ * connection to Postgres at the same time.
+ */
+export async function openServers(
+  settings: Settings,
+  { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
+  { startup, maxBatches }: { startup: Startup; maxBatches: number },
+): Promise<Servers> {
+  const seen = { epoch: 0, revision: 0 }
+  const db = openPostgres(settings.databaseUrl, {
+    name: 'projector',
+    max: maxBatches + 2,
+    statementTimeoutMs: 30_000,
+    lockTimeoutMs: 2_000,
+    prepares: true,
+    seen,
+    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+  })
+  lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)
+  const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
+  lifecycle.onRelease('kafka', () => kafka.close())
+  await Promise.all([
+    startup.until('Postgres', () => checkSchema(db)),
+    startup.until('Kafka', () => checkTopics(kafka, settings.topicPrefix)),
+  ])
+
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'projector',
+      commandTimeoutMs: 5_000,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    readModelScripts,
+  )
+  lifecycle.onRelease('redis', () => redis.disconnect())
+  const producer = await startup.until('Kafka', () => openProducer(kafka))
+  lifecycle.onRelease('producer', () => producer.close())
+  return { db, seen, redis, keys: redisKeys(settings.redisPrefix), kafka, producer }
+}
