@@ -11,7 +11,7 @@ const help = `npm start [-- options]
   area. Ctrl-C stops it all.
 
   --no-feed   without the feed
-  --fresh     begins with empty data; without it a second start goes on with the data of the first
+  --fresh     begins with empty data; without it a second start continues with the data of the first
   --help      this text
 `
 

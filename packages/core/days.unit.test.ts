@@ -22,7 +22,7 @@ test('without an open day the one closed last answers, not the one with the high
   expect(openDay(days)).toBeUndefined()
 })
 
-test('of days closed at the same moment the higher id answers', () => {
+test('of days closed at the same time, the one with the higher id answers', () => {
   const days = daysOf(
     day(9, '2026-09-02T02:00:00+02:00'),
     day(10, '2026-09-02T00:00:00Z'),

@@ -27,7 +27,7 @@ async function given(partitions: number, entries: Sent[]) {
     await producer.send([{ topic, partition, key, value, headers }])
     // Partitions are merged by timestamp: each dead letter gets one of its own.
     const sentMs = Date.now()
-    await until('the clock goes on', () => Date.now() > sentMs)
+    await until('the clock has advanced', () => Date.now() > sentMs)
   }
   await producer.close()
   return { deps: { kafka, db }, topicPrefix, id: (offset: number) => `${orders}-0-${offset}` }

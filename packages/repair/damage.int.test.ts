@@ -14,7 +14,7 @@ const ofEvent = () => keysOf(tally).event(eventId)
 const ofOrganization = () => keysOf(tally).organization(organizationId)
 
 let isCounted = false
-/** Everything is counted, and right. */
+/** Everything is counted correctly. */
 async function given(): Promise<void> {
   if (isCounted) return
   await tally.count(records)
@@ -22,7 +22,7 @@ async function given(): Promise<void> {
   await expectClean(tally)
 }
 
-/** Every answer is the oracle's again, and nothing differs. */
+/** Every answer equals the oracle's, and nothing differs. */
 async function expectHealed(): Promise<void> {
   await expectClean(tally)
   const token = await tally.key(organizationId)
@@ -30,7 +30,7 @@ async function expectHealed(): Promise<void> {
 }
 
 afterAll(async () => {
-  // Nothing stays behind that a next run would take for its own.
+  // Nothing is left over that the next run would take for its own.
   if (isCounted) await expectClean(tally)
 })
 
@@ -38,7 +38,7 @@ type Case = {
   rule: string
   harm: () => Promise<unknown>
   finds: Record<string, unknown>[]
-  /** A running projector would heal it within a minute (walk.ts). */
+  /** Set if a running projector would repair it within a minute (walk.ts). */
   isHealed?: boolean
 }
 const ahead = 9_000_000_000_000_000
@@ -73,7 +73,7 @@ const cases: Case[] = [
     ],
   },
   {
-    rule: 'counters of an item and of a day that nobody sold',
+    rule: 'counters of an item and of a day without sales',
     harm: async () => {
       const item99 = (number: number) =>
         `'{${Array.from({ length: 16 }, (_, i) => (i === 99 % 16 ? number : 0))}}'`
@@ -87,7 +87,7 @@ const cases: Case[] = [
     ],
   },
   {
-    rule: 'slots of the list of orders that were changed, lost and invented',
+    rule: 'time buckets of the list of orders that were changed, lost and invented',
     harm: async () => {
       await postgres(`update order_slots set paid = paid + 3 where ${where} and slot = ${slotAt('16:07')}`)
       await postgres(`delete from order_slots where ${where} and slot = ${slotAt('16:00')}`)
@@ -132,7 +132,7 @@ const cases: Case[] = [
     ],
   },
   {
-    rule: 'a document with another value, one that is missing and one too many',
+    rule: 'a document with another value, a missing one and a surplus one',
     harm: async () => {
       await tally.redis.hset(
         ofEvent(),
@@ -160,7 +160,7 @@ const cases: Case[] = [
     finds: [{ where: 'redis', what: 'revision', found: '5' }],
   },
   {
-    rule: 'a Redis that is ahead of Postgres, with what is in no record',
+    rule: 'a Redis that is ahead of Postgres, with content of no record',
     isHealed: true,
     harm: () => tally.redis.hset(ofEvent(), 'revision', String(ahead), 'kpis:41:0', '{}'),
     finds: [{ where: 'redis', what: 'revision', found: String(ahead) }],
@@ -172,7 +172,7 @@ const cases: Case[] = [
     finds: [{ where: 'redis', what: 'revision', found: null }],
   },
   {
-    rule: 'a key of the wrong type, and a revision that is none',
+    rule: 'a key of the wrong type, and a revision that is not a number',
     harm: async () => {
       await tally.redis.set(ofEvent(), 'x')
       await tally.redis.hset(ofOrganization(), 'revision', 'x')
@@ -183,7 +183,7 @@ const cases: Case[] = [
     ],
   },
   {
-    rule: 'an organization with another status and list of events, and one that nobody knows',
+    rule: 'an organization with another status and list of events, and an unknown one',
     harm: async () => {
       await tally.redis.hset(ofOrganization(), 'status', 'Trial', 'events', '[]')
       await tally.redis.hset(
@@ -206,7 +206,7 @@ const cases: Case[] = [
   },
 ]
 
-test.for(cases)('verify finds $rule, and rebuild heals it', async ({ harm, finds, isHealed }) => {
+test.for(cases)('verify finds $rule, and rebuild repairs it', async ({ harm, finds, isHealed }) => {
   await given()
   if (isHealed) await tally.projectors.pop()?.end()
   await harm()
@@ -218,7 +218,7 @@ test.for(cases)('verify finds $rule, and rebuild heals it', async ({ harm, finds
   if (isHealed) await tally.startProjector()
 })
 
-test('verify of what is right prints nothing, and says how much it compared', async () => {
+test('verify of correct figures prints no difference and says how many events it compared', async () => {
   await given()
   expect(await verifyAll(tally)).toEqual({
     code: 0,

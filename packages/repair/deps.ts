@@ -2,12 +2,12 @@ import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from
 import { describeRedis, type Settings } from '@tally/runtime'
 import { openRedis, type Postgres, whenReady } from '@tally/storage'
 
-/** What a verification or a repair works on. */
+/** What `verify` and `rebuild` need. */
 export type RepairDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }
 
 const patienceMs = 5_000
 
-/** Does `work` with a connection to Redis and closes it; throws a sentence where Redis does not answer. */
+/** Does `work` with a connection to Redis and closes it; throws a sentence if Redis does not answer. */
 export async function withRedis<T>(
   { redisNodes, redisPrefix }: Pick<Settings, 'redisNodes' | 'redisPrefix'>,
   work: (deps: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,

@@ -1,8 +1,8 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 
 /**
- * One figure that is not what counting again gives. `what` names it; `found` is the stored value, `counted` the right
- * one; null if there is none.
+ * One figure that differs from the recounted one. `what` names it; `found` is the stored value, `counted` the correct
+ * one, null if there is none.
  */
 export type Difference = ({ event: EventId } | { organization: OrganizationId }) & {
   where: 'postgres' | 'redis'

@@ -24,7 +24,7 @@ select to_regnamespace('tally_rebuild') is not null as there`.execute(tally.data
 }
 
 test(
-  'orders, refunds, events and organizations that were changed or lost by hand are those of the topics again, while records come in',
+  'a rebuild from the topics restores changed or lost orders, refunds, events and organizations while records arrive',
   async () => {
     const others = Array.from({ length: 8 }, () => aBusyFestival(20))
     const records = [...kept.records, bad, ...others.flatMap(({ records }) => records)]
@@ -102,7 +102,7 @@ test(
 )
 
 test(
-  'one that was killed goes on where it stood',
+  'a rebuild from the topics that was killed continues where it stopped',
   async () => {
     const more = newFestival({ organizationId: kept.festival.organizationId })
     await tally.count([more.event(), ...Array.from({ length: 4_000 }, () => more.order())])
@@ -117,7 +117,7 @@ test(
 
     const stderr = await rebuildAll(tally, '--from-kafka')
     expect(
-      Number(/going on with a run that was ended: (\d+) records are read/.exec(stderr)?.[1]),
+      Number(/continuing an interrupted run: (\d+) records are already read/.exec(stderr)?.[1]),
     ).toBeGreaterThan(0)
     await expectClean(tally)
     expect(await countOf('orders', `event_id = '${more.eventId}'`)).toBe(4_000)
@@ -127,7 +127,7 @@ test(
 )
 
 test(
-  'an event that has records in two shards, since partitions were added, is switched whole',
+  'an event with records in two shards, because partitions were added, is switched as a whole',
   async () => {
     const { festival, records } = aBusyFestival(60)
     const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
@@ -154,7 +154,7 @@ test(
 )
 
 test(
-  'topics whose first records are gone are refused, and nothing is changed',
+  'topics that lost their first records are refused, and nothing changes',
   async () => {
     const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
     const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '').orders
@@ -165,7 +165,7 @@ test(
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr:
-        `tally: ${topic}-${partition} begins at offset 1, its first records are gone: what they said would be lost. ` +
+        `tally: ${topic}-${partition} begins at offset 1: its first records were deleted and would be missing. ` +
         'Run `tally rebuild` without --from-kafka, which counts from the orders and refunds in Postgres.\n',
     })
     await expectClean(tally)

@@ -1,4 +1,4 @@
-export { listOrganizations } from './cast/index.ts'
+export { listOrganizations } from './festivals/index.ts'
 export {
   FeedOptionError,
   type FeedOptions,

@@ -1,14 +1,14 @@
 import type { Pace } from './pace.ts'
 import type { Simulation } from './simulate/simulate.ts'
 
-/** What a feed is asked to do: where its records come from, how fast they go, under which topic names. */
+/** Where the records of a feed come from, how fast they are sent, and to which topics. */
 export type FeedOptions = {
   topicPrefix: string
   source: { kind: 'replay'; file: string } | ({ kind: 'simulation' } & Simulation)
   pace: Pace
 }
 
-/** The options of `tally feed` as the command line has them: texts, absent where not given. */
+/** The options of `tally feed` as the command line has them: texts, absent if not given. */
 export type RawFeedOptions = {
   topicPrefix: string
   data?: string | undefined
@@ -25,13 +25,13 @@ export class FeedOptionError extends Error {
   override readonly name = 'FeedOptionError'
 }
 
-/** The options of a feed when none are given: one evening of 6,000 orders, 20 of them a second. */
+/** The defaults: one evening of 6,000 orders, 20 orders per second. */
 export const feedDefaults = { rate: 20, seed: 1, orders: 6000, evenings: 1, date: '2026-09-04' } as const
 
 /** Orders per second of wall-clock time; above it Kafka sets the pace anyway, as with 0. */
 const maxRate = 1_000_000
 const maxSpeed = 1_000_000_000
-/** An endless feed runs on from the date for years; it must stay far from the year 9999. */
+/** An endless feed continues for years from this date, and must stay far from the year 9999. */
 const latestDate = '2999-12-31'
 
 /** Checks the options of `tally feed`; throws a FeedOptionError for the first that is wrong. */
@@ -39,9 +39,9 @@ export function parseFeedOptions(raw: RawFeedOptions): FeedOptions {
   const rate = numberOf('--rate', raw.rate, 0, maxRate)
   const speed = numberOf('--speed', raw.speed, 0, maxSpeed)
   if (speed === 0)
-    throw new FeedOptionError('--speed takes a number above 0, got "0"; for no waiting at all use --rate 0')
+    throw new FeedOptionError('--speed takes a number above 0, got "0"; to send without pauses use --rate 0')
   if (speed !== undefined && rate !== undefined && rate > 0) {
-    throw new FeedOptionError('--rate and --speed both set the pace: give one of them')
+    throw new FeedOptionError('--rate and --speed both set the pace: use only one of them')
   }
   return raw.data === undefined ? simulationOf(raw, rate, speed) : replayOf(raw, raw.data, rate, speed)
 }
@@ -67,7 +67,7 @@ function replayOf(
   speed: number | undefined,
 ): FeedOptions {
   if (file === '')
-    throw new FeedOptionError('--data takes the path of a file of JSON lines, got an empty one')
+    throw new FeedOptionError('--data takes the path of a file of JSON lines, got an empty text')
   for (const name of ['seed', 'orders', 'evenings', 'date'] as const) {
     if (raw[name] === undefined) continue
     throw new FeedOptionError(`--${name} is for a simulated evening: leave it out, or leave out --data`)

@@ -13,7 +13,7 @@ test('without a pace every record is due at once', () => {
   expect(due({ kind: 'unpaced' }, [record('orders', 0), record('orders', 5000)])).toEqual([0, 0])
 })
 
-test('a rate counts orders alone; what stands between two goes out with the later one', () => {
+test('a rate counts only orders; records between two of them are sent with the later one', () => {
   const records = [
     record('events', null),
     record('orders', 0),
@@ -29,7 +29,7 @@ test('a speed shortens the gaps of own time', () => {
   expect(due({ kind: 'speed', factor: 10 }, records)).toEqual([0, 100, 1100])
 })
 
-test('a record without a time of its own, or older than the one before it, goes out with that one', () => {
+test('a record without a time, or older than the one before it, is sent with that one', () => {
   const records = [
     record('events', null),
     record('orders', 1000),
@@ -41,7 +41,7 @@ test('a record without a time of its own, or older than the one before it, goes 
   expect(due({ kind: 'speed', factor: 1 }, records)).toEqual([0, 0, 2000, 2000, 2000, 3000])
 })
 
-test('a gap longer than the longest allowed is not waited for', () => {
+test('a gap longer than the longest allowed is skipped', () => {
   const records = [
     record('orders', 0),
     record('orders', 1000),

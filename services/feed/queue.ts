@@ -6,7 +6,7 @@ export type Queue<Entry> = {
   size: () => number
 }
 
-/** A binary heap: an evening of any size needs memory only for the orders that are open at one moment. */
+/** A binary heap: an evening of any size needs memory only for the orders that are open at one time. */
 export function emptyQueue<Entry>(): Queue<Entry> {
   type Node = { atMs: number; order: number; entry: Entry }
   const heap: Node[] = []

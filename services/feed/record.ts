@@ -3,7 +3,7 @@ export const feedTopics = ['organizations', 'events', 'orders', 'refunds'] as co
 export type FeedTopic = (typeof feedTopics)[number]
 
 /**
- * One record to be sent. `atMs` is its own time (milliseconds since 1970); with null it goes out with the record before
+ * One record to be sent. `atMs` is its own time (milliseconds since 1970); with null it is sent with the record before
  * it. `value` is the text that is sent.
  */
 export type FeedRecord = { atMs: number | null; topic: FeedTopic; key: string | null; value: string | null }

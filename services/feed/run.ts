@@ -24,15 +24,15 @@ export type FeedSummary = { sent: Record<FeedTopic, number>; elapsedMs: number; 
 
 /** Large enough to keep a producer busy, small enough to stop within one of them. */
 const batchSize = 1000
-/** Timers are not finer; records that are due meanwhile go out together. */
+/** Records that are due within this time are sent together. */
 const shortestSleepMs = 5
-/** Own time that passes without a record: longer than any lull of an evening, shorter than a day. */
+/** A longer gap without records is skipped: longer than any lull of an evening, shorter than a day. */
 const longestLullMs = 6 * 3_600_000
 
 /**
  * Sends a file or simulated evenings to Kafka (docs/operations.md, Commands) and returns how many records of each topic it
- * sent. After the signal it finishes the batch in flight and returns. A bad line or a failed send is an error that says how
- * many records were sent before it.
+ * sent. After the signal it finishes the batch in flight and returns. Throws an error that says how many
+ * records were sent before it if a line is invalid or a send fails.
  */
 export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promise<FeedSummary> {
   const { clock, progress, signal } = outlets

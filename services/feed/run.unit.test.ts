@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** A clock that only sleeping moves. */
+/** A clock that only advances while someone sleeps. */
 function steppedClock(): Clock & { sleeps: number[] } {
   let nowMs = 5000
   const sleeps: number[] = []
@@ -76,7 +76,7 @@ const order = (number: number, at = '2026-09-04T19:00:00Z') => ({
   value: { orderId: `A-${number}`, orderDateTime: at },
 })
 
-test('a packed file is sent line by line under the chosen topic prefix', async () => {
+test('a compressed file is sent line by line under the chosen topic prefix', async () => {
   const data = await dataFile(
     [{ topic: 'tally.events', key: 'e', value: { eventId: 'e', name: 'Caffè\u2028corretto' } }, order(1)],
     'day.jsonl.gz',
@@ -90,7 +90,7 @@ test('a packed file is sent line by line under the chosen topic prefix', async (
   expect(told()).toBe('Done: sent 0 organizations, 1 events, 1 orders, 0 refunds in 0.0 s.\n')
 })
 
-test('a value that is a text goes out as it is, one that is null as a record without a value', async () => {
+test('a text value is sent as it is, and null as a record without a value', async () => {
   const lines = ['{not json', '', '{"a": 1}', null].map(value => ({
     topic: 'tally.orders',
     key: null,
@@ -128,13 +128,13 @@ test.each([
   expect(sent.length).toBe(2)
 })
 
-test('the last line needs no newline behind it', async () => {
+test('the last line may lack a newline', async () => {
   const data = join(folder, 'day.jsonl')
   await writeFile(data, `${JSON.stringify(order(1))}\n${JSON.stringify(order(2))}`)
   expect((await feed({ data }).summary).sent.orders).toBe(2)
 })
 
-test('a file that is not there, or cut short, is an error that names it', async () => {
+test('a missing or truncated file is an error that names it', async () => {
   await expect(feed({ data: join(folder, 'none.jsonl') }).summary).rejects.toThrow(
     `cannot read ${folder}/none.jsonl: ENOENT`,
   )
@@ -145,7 +145,7 @@ test('a file that is not there, or cut short, is an error that names it', async 
   )
 })
 
-test('as fast as it can means batches of 1,000 records, in the order of the file', async () => {
+test('without a pace, records are sent in batches of 1,000, in the order of the file', async () => {
   const data = await dataFile(Array.from({ length: 2300 }, (_, index) => order(index)))
   const { batches, sent, summary } = feed({ data, rate: 0 })
   await summary
@@ -180,7 +180,7 @@ test('the rate of a simulated evening is its average: 300 orders at 10 a second 
   expect(elapsedMs).toBeLessThan(62_000)
 })
 
-test('pace and batches change nothing in what a simulation sends', async () => {
+test('pace and batches do not change what a simulation sends', async () => {
   const simulation = { seed: 3, orders: 200, evenings: 1, date: '2026-09-04' }
   const expected = [...simulate(simulation)].map(({ topic, key, value }) => ({
     topic: `fair.${topic}`,
@@ -203,7 +203,7 @@ test('a signal ends an endless feed after the batch in flight, and the feed says
   expect(told()).toMatch(/^Stopped: sent 4 organizations, /)
 })
 
-test('a send that fails ends the feed with the number of records before it', async () => {
+test('a failed send ends the feed with the number of records before it', async () => {
   const fail = (batch: number) => {
     if (batch === 3) throw new Error('the broker is gone')
   }
@@ -212,7 +212,7 @@ test('a send that fails ends the feed with the number of records before it', asy
   )
 })
 
-test('where stderr is no terminal, a line every 10 s tells how far the feed is', async () => {
+test('if stderr is not a terminal, a line every 10 s shows the progress', async () => {
   const data = await dataFile(Array.from({ length: 26 }, (_, index) => order(index)))
   const { summary, told } = feed({ data, rate: 1 })
   await summary
@@ -222,7 +222,7 @@ test('where stderr is no terminal, a line every 10 s tells how far the feed is',
   ])
 })
 
-test('where stderr is a terminal, a bar shows the share that is sent', async () => {
+test('if stderr is a terminal, a bar shows the share that is sent', async () => {
   const terminal = Object.assign(new PassThrough(), {
     isTTY: true,
     columns: 100,

@@ -28,7 +28,7 @@ test('--version prints the version', async () => {
   })
 })
 
-test('without a command the help is shown on stderr, as wrong usage', async () => {
+test('without a command, the help goes to stderr as wrong usage', async () => {
   expect(await tally([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') })
 })
 
@@ -76,7 +76,7 @@ test.each([
   expect(await tally(args)).toEqual({ code: 2, stdout: '', stderr: `tally: ${sentence}\n` })
 })
 
-test('a wrong setting is wrong usage, in one line that holds no password', async () => {
+test('an invalid setting is wrong usage, reported in one line without a password', async () => {
   const { code, stderr } = await tally(['migrate'], { DATABASE_URL: 'mysql://u:hidden@h/x' })
   expect(code).toBe(2)
   expect(stderr).toBe(
@@ -97,7 +97,7 @@ test.each([
     ['topics', 'create'],
     'Kafka does not answer at 127.0.0.1:1: start it, or set KAFKA_BROKERS (Connection error: connect ECONNREFUSED 127.0.0.1:1)',
   ],
-])('where a part is down, tally %j says which and where, without its password', async (args, sentence) => {
+])('if a part is down, tally %j names it and its address, without the password', async (args, sentence) => {
   const settings = { DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/x', KAFKA_BROKERS: '127.0.0.1:1' }
   expect(await tally(args, settings)).toEqual({ code: 1, stdout: '', stderr: `tally: ${sentence}\n` })
 })
@@ -111,7 +111,7 @@ test('the simulated organizations are listed without any server', async () => {
   )
 })
 
-test('a reader that goes away is no failure', async () => {
+test('a reader of stdout that closes early is not a failure', async () => {
   const program = fileURLToPath(new URL('bin/tally', import.meta.url))
   const child = spawn(program, ['feed', '--list-organizations'], { stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()

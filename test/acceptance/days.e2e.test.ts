@@ -13,7 +13,7 @@ const day = (dayId: number, closedAt: string | null, date = '2026-09-04') => ({
   closedAt,
 })
 
-describe('the day that nobody asked for', () => {
+describe('the default day', () => {
   test.concurrent.for([
     {
       rule: 'is the open one, also before a later one that is closed',

@@ -32,7 +32,7 @@ beforeAll(async () => {
   scenario = await runScenario(tally, festival, records)
 })
 
-test('orders of one moment are ordered by id, descending, byte by byte', async () => {
+test('orders of one time are ordered by id, descending, byte by byte', async () => {
   const same = newFestival()
   const { data } = await runScenario(tally, same, [
     same.event(),

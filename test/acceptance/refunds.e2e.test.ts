@@ -144,7 +144,7 @@ test.concurrent('several lines of one item share one bound', async () => {
   expect((await data('/analytics/orders/top-items'))[0]).toMatchObject(row)
 })
 
-test.concurrent('what was refunded is bounded anew by each version of the order, and moves with it', async () => {
+test.concurrent('each version of the order bounds its refunds again, and they move with it', async () => {
   const festival = newFestival()
   const one = [{ menuItemId: burger, itemName: 'Burger', quantity: 1, unitPrice: 3 }]
   const { data } = await runScenario(

@@ -117,7 +117,7 @@ test('an order id that several events have is the asked event’s own', async ()
   expect(body.data.displayOrderNumber).toBe(secret(mine))
 })
 
-test('the list of events holds what the key may see and no more', async () => {
+test('the list of events holds exactly what the key may see', async () => {
   const list = async (token: string) =>
     (await tally.get('/api/v1/events', { token: tokens[token] })).body.data.map(
       ({ id }: { id: string }) => id,
@@ -127,7 +127,7 @@ test('the list of events holds what the key may see and no more', async () => {
   expect(await list('bound')).toEqual([mine.eventId])
 })
 
-test('questions that come at the same moment are answered each by its own key', async () => {
+test('simultaneous questions are each answered by their own key', async () => {
   const paths = ['/api/v1/events', ...[...ids.keys()].flatMap(plainPathsOf)]
   const asked = Object.values(tokens).flatMap(token => paths.map(path => ({ path, token })))
   const get = async ({ path, token }: (typeof asked)[number]) => {

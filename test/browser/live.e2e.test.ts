@@ -59,7 +59,7 @@ test('a sale is on the screen within a second, with everything that it changes',
   await reads(page, 'best', /Burger€100.008.*Acqua€10.004/)
   await reads(page, 'counts', /Burger8.*Acqua4/)
   await reads(page, 'statuses', /Paid3Preparing1/)
-  // The evening goes on past midnight: 21:00, then 00:00 (in the festival's time zone).
+  // The evening continues past midnight: 21:00, then 00:00 (in the festival's time zone).
   expect(await page.locator('#hours-rows th').allTextContents()).toEqual(['00:00', '21:00'])
   await fixture.tally.count([festival.refund({ orderId: 'nobody' })])
   expect(wrongs).toEqual([])
@@ -131,7 +131,7 @@ test('it shows when it is cut off and when it is behind, and recovers without a 
   await again.process.end()
 })
 
-test('who signs out elsewhere is shown the sign-in on this screen too', async () => {
+test('signing out elsewhere shows the sign-in form on this screen too', async () => {
   const { page } = await visit(fixture)
   await signIn(page, email)
   await reads(page, 'status-text', 'Live')

@@ -177,7 +177,7 @@ test.each([
       await until('orders are acknowledged again', () => acknowledged.length > sent + 20)
       await until('they are counted', async () => (await ask()).orders > sent + 20)
     }
-    await until('asOf of both goes on', async () => {
+    await until('asOf of both advances', async () => {
       const both = [await ofLost.ask(), await ofOther.ask()]
       return both.every(({ asOfMs }) => asOfMs > lostMs + brokerSessionMs)
     })

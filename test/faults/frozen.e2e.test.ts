@@ -22,7 +22,7 @@ where datname = current_database() and application_name = 'tally-projector' and 
   return rows
 }
 
-test('a projector that is frozen until Postgres ends its transaction goes on, and counts once', {
+test('a projector that is frozen until Postgres ends its transaction continues, and counts once', {
   timeout: 600_000,
 }, async () => {
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])

@@ -75,7 +75,7 @@ test.each(['cut', 'stall'] as const)(
   },
 )
 
-test('Postgres hangs after Redis was too slow for a moment: hot questions are answered', async () => {
+test('Postgres hangs after Redis was briefly too slow: hot questions are answered', async () => {
   const { get } = await twoFestivals()
   await links.redis.stall()
   expectAnswered(await get(0))

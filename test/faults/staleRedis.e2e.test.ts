@@ -47,7 +47,7 @@ test('if the projector cannot write to Redis, answers contain what it counts wit
   await sell()
   await until('the sale is counted', async () => (await kpisOf(address)).total === known, 5_000)
   const { asOfMs } = await kpisOf(address)
-  await until('asOf goes on', async () => (await kpisOf(address)).asOfMs > asOfMs + 1_000)
+  await until('asOf advances', async () => (await kpisOf(address)).asOfMs > asOfMs + 1_000)
   await relay.mend()
   await tally.settle()
   expect((await kpisOf(address)).total).toBe(known)

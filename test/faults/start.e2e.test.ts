@@ -82,7 +82,7 @@ test('a projector whose Postgres has no DNS name yet stays up, logs it, and coun
   expect(waits(projector), 'it is logged once').toBe(1)
 })
 
-test('a projector that lost the name of its Postgres while it worked goes on', async () => {
+test('a projector whose Postgres name stops resolving while it works continues', async () => {
   const file = join(folder, 'lost')
   writeFileSync(file, '')
   await tally.projectors[0]?.end()

@@ -62,6 +62,6 @@ test('every request with a valid key is answered during a flood of wrong tokens'
     rates[kind].push(Math.round((statuses.get(200) ?? 0) / (roundMs / 1000)))
   }
   console.info(
-    `requests/s of one client: alone ${rates.quiet}; beside ${floodConnections} floods ${rates.flooded}`,
+    `requests/s of one client: alone ${rates.quiet}; with ${floodConnections} floods ${rates.flooded}`,
   )
 })

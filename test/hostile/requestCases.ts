@@ -70,7 +70,7 @@ export function requestCases(path: string, token: string): RequestCase[] {
     get('an upgrade', path, ['Upgrade: websocket', 'Sec-WebSocket-Key: AAAA', 'Sec-WebSocket-Version: 13']),
     get('an upgrade to HTTP/2', path, ['Upgrade: h2c', 'HTTP2-Settings: AAAA']),
     get('a version of the route', path, ['Accept-Version: 9.x', 'Accept: \xff/\xff;q=nine']),
-    get('an encoding that nobody has', path, ['Accept-Encoding: zip;q=-1', 'TE: trailers, x', 'Trailer: A']),
+    get('an unknown encoding', path, ['Accept-Encoding: zip;q=-1', 'TE: trailers, x', 'Trailer: A']),
     get('origins and preflights', path, ['Origin: null', 'Access-Control-Request-Method: \xff']),
 
     get('a body on GET', path, ['Content-Length: 5', 'Content-Type: application/json'], '{"a":'),

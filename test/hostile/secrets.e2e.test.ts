@@ -56,7 +56,7 @@ const withCredentials = (urls: string | undefined, user: string, secret: string)
     .map(url => Object.assign(new URL(url), { username: user, password: secret }).href)
     .join(',')
 
-test('a token or password appears nowhere but with its owner', { timeout: 600_000 }, async () => {
+test('a token or password appears only at its owner', { timeout: 600_000 }, async () => {
   await runEverything()
   await failEverything()
   outputs.postgres = await everythingInPostgres(tally.database.db)
@@ -183,7 +183,7 @@ async function failEverything(): Promise<void> {
   const database = withPasswords.DATABASE_URL as string
   const redis = withPasswords.REDIS_URL as string
   // The tests' Postgres trusts whom it knows, whatever the password.
-  const nobody = { DATABASE_URL: withCredentials(database, 'nobody', password('wrong')) }
+  const unknownRole = { DATABASE_URL: withCredentials(database, 'nobody', password('wrong')) }
   const ended: [string, Environment][] = [
     ['half of SASL', kafka],
     ['a wrong mechanism', { ...kafka, KAFKA_SASL_MECHANISM: password('kafka').slice(0, 4) }],
@@ -202,7 +202,7 @@ async function failEverything(): Promise<void> {
   // Processes wait for a part that can come back.
   const waited: [string, Environment][] = [
     ['no such database', { DATABASE_URL: `${database}x` }],
-    ['an unknown role', nobody],
+    ['an unknown role', unknownRole],
     ['a port that nothing listens on', { DATABASE_URL: database.replace(/:\d+\//, ':1/') }],
   ]
   for (const [what, settings] of waited)
@@ -237,7 +237,7 @@ async function failEverything(): Promise<void> {
   )
   outputs['query without Redis'] = await logOf(['query'], noRedis, /query started/)
   outputs['projector with a wrong password of Redis'] = await logOf(['projector'], wrongRedis, /WRONGPASS/)
-  outputs['projector with SASL where there is none'] = await logOf(['projector'], plain, /SASL/)
+  outputs['projector with SASL against a broker without'] = await logOf(['projector'], plain, /SASL/)
 }
 
 /** The whole log of a process, which is ended once it has written something, if it does not end before. */

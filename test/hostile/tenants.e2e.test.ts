@@ -139,7 +139,7 @@ const request = fc.record({
 
 type Asked = typeof request extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Bytes as a client sends them, with line ends and NULs in headers where they were drawn. */
+/** Bytes as a client sends them, with line ends and NULs in headers if they were drawn. */
 function bytesOf(asked: Asked): string {
   const { key, place, path, id, query, suffix, header } = asked
   const [name, text] = header

@@ -10,7 +10,7 @@ export interface SignIn {
 
 /**
  * The first administrator of an organization, of the platform team too. That of an earlier run is used again, so that
- * its sign-in goes on working; it is kept in `file`, readable by its owner alone.
+ * its sign-in keeps working; it is kept in `file`, readable only by its owner.
  */
 export async function demoAdministrator(
   file: string,

@@ -26,7 +26,7 @@ export async function feedOrganizations(around: Surroundings): Promise<Organizat
 
 /**
  * A key for the feed's first organization that is known. The key of an earlier run is used again if it still works,
- * so that its curl line goes on working; otherwise a new one is made and kept in `keyFile`, readable by its owner
+ * so that its curl line keeps working; otherwise a new one is created and kept in `keyFile`, readable by its owner
  * alone. Undefined when no organization is known (yet).
  */
 export async function demoKey(
@@ -73,7 +73,7 @@ export function countsPath(events: Event[]): string | undefined {
 }
 
 /**
- * Waits until an event other than those in `before` (of earlier runs, which sell nothing any more) has item counts that
+ * Waits until an event other than those in `before` (of earlier runs, which no longer sell anything) has item counts that
  * are not empty, and returns their path, which has just answered; throws after two minutes.
  */
 export async function untilCounted(

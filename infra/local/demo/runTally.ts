@@ -110,7 +110,7 @@ function withOps(command: string, port: number): Service {
   }
 }
 
-/** Evenings without end, today's, other ones on every start. */
+/** Endless evenings from today on, different ones at every start. */
 function feedArguments(): string[] {
   const today = new Intl.DateTimeFormat('en-CA').format(new Date())
   const seed = String(randomInt(1, 2 ** 31))

@@ -31,7 +31,7 @@ export interface Running {
 
 /**
  * Starts a process in a session of its own, so that a Ctrl-C in the terminal reaches only the one who started it and
- * all can be stopped in order. Beside it runs a watch: a shell that reads from a pipe whose other end only this
+ * all can be stopped in order. With it runs a watch: a shell that reads from a pipe whose other end only this
  * process holds. Whatever ends this process, SIGKILL included, closes the pipe, and the watch ends what was started.
  */
 export function launch({ command, args, env, owner, logFile, stopSignal, orphanCommand }: Launch): Running {

@@ -125,7 +125,7 @@ test('processes that store the use of the same keys concurrently do not deadlock
     while (made.length < 500) made.push((await createKeyWithin(tx, wanted(organizationId))).stored.key.keyId)
     return made
   })
-  // No more at once than the pool has connections: waiting for one is bounded.
+  // At most as many at once as the pool has connections, because waiting for one is bounded.
   for (let round = 0; round < 20; round += 5) {
     const together = [1, 2, 3, 4, 5].map(number => {
       const order = number % 2 === 0 ? ids : ids.toReversed()

@@ -26,7 +26,7 @@ test.each([
   ['Trial', 2],
   ['ActiveDayPass', 60],
   ['Inactive', 3],
-] as const)('%s is granted %i requests in a window, and no more', async (status, limit) => {
+] as const)('%s is granted exactly %i requests in a window', async (status, limit) => {
   const id = await organizationOf(status)
   for (let used = 1; used <= limit; used++) expect(await take(id)).toMatchObject([1, limit, limit - used, {}])
   expect((await take(id))?.slice(0, 3)).toEqual([0, limit, 0])

@@ -26,7 +26,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 ajv.addSchema({ ...document, $id: 'https://example.org/openapi.json' })
 
-/** What is wrong with an answer by the document's schema of an endpoint; null where nothing is. */
+/** What is wrong with an answer by the document's schema of an endpoint; null if nothing is. */
 function faults(id: keyof typeof endpoints, answer: unknown) {
   const path = Object.keys(document.paths).find(path => document.paths[path]?.get.operationId === id) ?? ''
   const pointer = path

@@ -67,7 +67,7 @@ test('an event id is taken in any case; one that is no UUID is refused', () => {
     expect(getKpis.params.safeParse({ eventId: bad }).success).toBe(false)
 })
 
-test('an order id that cannot exist is no bad parameter', () => {
+test('an order id that cannot exist is not an invalid parameter', () => {
   const eventId = '7c1e0000-0000-0000-0000-00000000000a'
   for (const id of ['A-1', '.', 'é', 'x'.repeat(999)])
     expect(getOrder.params.parse({ eventId, id })).toEqual({ eventId, id })

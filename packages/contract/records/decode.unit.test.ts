@@ -61,7 +61,7 @@ test('the key of an order is its event, not its order id', () => {
   expect(reasonOf(decodeText('orders', text, goodRecords.orders.orderId))).toBe('key-mismatch')
 })
 
-test('fields that nobody named are dropped, in lists too', () => {
+test('fields that the schema does not name are dropped, in lists too', () => {
   const line = { ...goodRecords.orders.items[0], customer: 'Ada' }
   const order = readWith('orders', {
     customerName: 'Ada',

@@ -30,7 +30,7 @@ const edges: unknown[] = [
   Array(2).fill({ ...line, quantity: 1, unitPrice: 99_999_999.99 }),
 ]
 
-/** The other way round too: a rule that is stricter without the schema would be slow, and nobody would notice. */
+/** The other way round too: a rule that is stricter without the schema would be slow without any other sign. */
 function expectAlike(json: object): boolean {
   const read = readOrder(json)
   const parsed = order.safeParse(json)
@@ -73,6 +73,6 @@ test('what is read without the schema, the schema takes too, and makes the same 
   expect(read).toBeGreaterThan(500)
 })
 
-test.each([null, undefined, [], 'x', 7, true])('%j is no order', json => {
+test.each([null, undefined, [], 'x', 7, true])('%j is not an order', json => {
   expect(readOrder(json)).toBeUndefined()
 })

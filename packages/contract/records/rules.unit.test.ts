@@ -260,7 +260,7 @@ test.each(Object.entries(rules))('%s', (_, { type, fields, good, bad }) => {
     expect([value, judged(type, fields(value))]).toEqual([value, expect.stringMatching(/^schema: /)])
 })
 
-test('every required field is required, and null is no value for it', () => {
+test('every required field is required and must not be null', () => {
   const optional = new Set(['timeZone', 'tableNumber', 'lines'])
   for (const [type, record] of Object.entries(goodRecords) as [RecordType, Fields][]) {
     for (const name of Object.keys(record)) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { maxCents, money, toCents, toEuros } from './money.ts'
 
-test('every amount of whole cents comes in and goes out as it was', () => {
+test('every amount of whole cents survives parsing and formatting', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: maxCents }), cents => {
       const wire = JSON.parse(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`) as number

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatTimestamp, parseTimestamp } from './time.ts'
 
-test('an answer shows milliseconds only where they are not zero', () => {
+test('an answer shows milliseconds only if they are not zero', () => {
   expect(formatTimestamp(Date.UTC(2026, 8, 4, 19, 31, 7))).toBe('2026-09-04T19:31:07Z')
   expect(formatTimestamp(Date.UTC(2026, 8, 4, 19, 31, 7, 50))).toBe('2026-09-04T19:31:07.050Z')
 })

@@ -19,14 +19,14 @@ const totals = (
 })
 const menu = anEvent()
 
-test('quantity and revenue are net of what was refunded, which stands beside them', () => {
+test('quantity and revenue are net of refunds, which have fields of their own', () => {
   const items = composeItems([totals(burger, 5, 4250, { refundedQuantity: 2, refundedCents: 1700 })])
   expect(items).toEqual([
     { menuItemId: burger, quantity: 3, revenue: 25.5, refundedQuantity: 2, refundedRevenue: 17 },
   ])
 })
 
-test('an item stands there while a confirmed order has it, with 0 where all of it is refunded', () => {
+test('an item is listed while a confirmed order has it, with 0 if all of it is refunded', () => {
   const items = composeItems([
     totals(burger, 1, 850, { refundedQuantity: 1, refundedCents: 850 }),
     totals(chips, 0, 0, { orders: 0 }),
@@ -60,7 +60,7 @@ test('item counts without ids: everything sold, by id', () => {
   expect(itemCounts(items, menu, undefined).map(({ menuItemId }) => menuItemId)).toEqual([burger, chips])
 })
 
-test('item counts with ids: a row for each id asked for, by id, 0 where nothing was sold', () => {
+test('item counts with ids: a row for each requested id, by id, 0 if nothing was sold', () => {
   const items = composeItems([totals(burger, 3, 850, { refundedQuantity: 1 })])
   expect(itemCounts(items, menu, [chips, burger])).toEqual([
     { menuItemId: burger, itemName: 'Burger', quantitySold: 2, quantityRefunded: 1 },

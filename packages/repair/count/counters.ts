@@ -2,7 +2,7 @@ import { formatTimestamp } from '@tally/contract'
 import { type AreaChanges, type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
 import type { Finding } from '../differences.ts'
 
-/** What has to be added to the counters `stored` so that they become those that were `counted`. */
+/** What must be added to the `stored` counters to get the `counted` ones. */
 export function correction(counted: CounterChanges, stored: CounterChanges): CounterChanges {
   const changes: CounterChanges = new Map()
   for (const dayId of keysOf(counted, stored)) {
@@ -47,7 +47,7 @@ function keysOf<Key extends number>(...maps: (Map<Key, unknown> | undefined)[]):
   return [...new Set(maps.flatMap(map => [...(map?.keys() ?? [])]))].sort((one, other) => one - other)
 }
 
-/** Each counter that is stored otherwise than counted; a row of zeros equals no row. */
+/** Each counter whose stored value differs from the counted one; a row of zeros equals a missing row. */
 export function counterFindings(counted: CounterChanges, stored: CounterChanges): Finding[] {
   const [should, is] = [cellsOf(counted), cellsOf(stored)]
   return [...new Set([...should.keys(), ...is.keys()])]
@@ -60,7 +60,7 @@ export function counterFindings(counted: CounterChanges, stored: CounterChanges)
     .filter(({ found, counted }) => found !== counted)
 }
 
-/** Counters by name, those of 0 left out: `item_counters day 41 area 0 item 7 quantity`. */
+/** Counters by name, without those that are 0: `item_counters day 41 area 0 item 7 quantity`. */
 function cellsOf(counters: CounterChanges): Map<string, number> {
   const cells = new Map<string, number>()
   const put = (row: string, values: Record<string, number>) => {
@@ -80,7 +80,7 @@ function cellsOf(counters: CounterChanges): Map<string, number> {
   return cells
 }
 
-/** `ReadyForPickup` and `salesCents` as the columns are called: ready_for_pickup, sales_cents. */
+/** The column of a counter: ready_for_pickup for `ReadyForPickup`, sales_cents for `salesCents`. */
 function columnOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter, index) => `${index === 0 ? '' : '_'}${letter.toLowerCase()}`)
 }

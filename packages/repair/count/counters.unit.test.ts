@@ -30,7 +30,7 @@ function counters({
   return new Map([[41, new Map([[0, area]])]])
 }
 
-test('a counter that differs is named by its table, its place and its column', () => {
+test('a counter that differs is named by its table, its key and its column', () => {
   expect(counterFindings(counters({ paid: 2, sales: 5, seven: 3 }), counters({ paid: 2, sales: 7 }))).toEqual(
     [
       { where: 'postgres', what: 'daily_counters day 41 area 0 sales_cents', found: 7, counted: 5 },
@@ -44,19 +44,19 @@ test('a row of zeros equals no row', () => {
   expect(counterFindings(new Map(), counters({}))).toEqual([])
 })
 
-test('the correction brings what is stored to what was counted, surplus rows to zero', () => {
+test('the correction turns the stored counters into the counted ones, and surplus rows into zeros', () => {
   const changes = correction(counters({ paid: 2, sales: 5 }), counters({ paid: 3, sales: 1, seven: 3 }))
   const area = changes.get(41)?.get(0)
   expect(area?.daily).toMatchObject({ statuses: { Paid: -1, Pending: 0 }, salesCents: 4, itemsSold: 0 })
   expect(area?.items.get(7)).toMatchObject({ orders: -1, quantity: -3 })
 })
 
-test('where nothing differs the correction changes nothing', () => {
+test('if nothing differs, the correction changes nothing', () => {
   const same = counters({ paid: 2, sales: 5, seven: 3 })
   expect(counterFindings(correction(same, same), new Map())).toEqual([])
 })
 
-test('a slot that differs is named and corrected, one too many too', () => {
+test('a time bucket that differs is named and corrected, and so is a surplus one', () => {
   expect(counterFindings(counters({ ready: 2 }), counters({}))).toEqual([
     { where: 'postgres', what: 'order_slots slot 500 day 41 area 0 ready_for_pickup', found: 0, counted: 2 },
   ])

@@ -22,7 +22,7 @@ export type Recount = {
 const damagedAtOnce = 10_000
 
 /**
- * Counts an event again from its kept orders and refunds, inside one snapshot: refund sums from the refunds,
+ * Counts an event again from its stored orders and refunds, inside one snapshot: refund sums from the refunds,
  * everything else from the orders with these sums, by the same core that counts records. Calls `onFinding` for
  * every order whose stored sums are wrong.
  */
@@ -48,13 +48,13 @@ export async function recountEvent(
   return { head, counted, stored: await readCounters(snapshot, eventId), damaged }
 }
 
-/** The same for one event by id; undefined if nothing is known of it. */
+/** The same for one event by id; undefined if the event is unknown. */
 export async function recount(snapshot: Tx, eventId: EventId): Promise<Recount | undefined> {
   const [head] = await readEventHeads(snapshot, [eventId])
   return head && recountEvent(snapshot, head)
 }
 
-/** Whether the counters and refund sums of an event are what counting again gives. */
+/** Whether the stored counters and refund sums of an event equal the recounted ones. */
 export function agrees({ counted, stored, damaged }: Recount): boolean {
   return damaged.length === 0 && counterFindings(counted, stored).length === 0
 }

@@ -3,7 +3,7 @@ import { addRefunds, noRefunds, type RefundSums } from '@tally/core'
 import type { ScannedOrder, ScannedRefund } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
-/** An order as it was kept (undefined if it has no row) with all refunds of it added up again. */
+/** An order as it is stored (`kept`, undefined if it has no row) with the sum of all its refunds. */
 export type OrderWithRefunds = {
   orderId: OrderId
   kept: ScannedOrder | undefined
@@ -11,7 +11,7 @@ export type OrderWithRefunds = {
   refunds: number
 }
 
-/** Walks orders and refunds, both by order id in byte order, side by side. Includes refunds without an order. */
+/** Joins orders and refunds, both sorted by order id in byte order. Includes refunds without an order. */
 export async function* joinRefunds(
   orders: AsyncGenerator<ScannedOrder, undefined>,
   refunds: AsyncGenerator<ScannedRefund, undefined>,
@@ -47,10 +47,10 @@ export function sumFindings({ orderId, kept, sums, refunds }: OrderWithRefunds):
     found,
     counted,
   })
-  // The row of an order of which only refunds arrived.
+  // Only refunds arrived, and the row that should hold their sum is missing.
   if (kept === undefined) return [finding('refunded_cents', null, sums.amount)]
   const lines = JSON.stringify(sums.lines)
-  // Without refunds there may be no sums at all; with refunds there must be, or the next one counts from nothing.
+  // Without refunds there may be no sums at all; with refunds there must be, or the next refund would be added to nothing.
   const linesAgree = kept.refundedLines === null ? refunds === 0 : sameLines(kept.refundedLines, lines)
   return [
     ...(kept.refundedCents === sums.amount

@@ -34,7 +34,7 @@ test('a batch that cannot be decoded is skipped if the live tables have skipped 
   const producer = await openProducer(kafka)
   onTestFinished(() => producer.close())
   const text = `to be damaged ${topicPrefix}`
-  for (const value of ['no order', text, 'no order'])
+  for (const value of ['not an order', text, 'not an order'])
     await producer.send([{ topic: orders, key: 'k', value }])
   damage(text)
   await ensureOffsets(db, orders, [0])

@@ -18,7 +18,7 @@ export async function ensurePartitions(
     if (gone !== undefined) {
       const [partition, { start }] = gone
       throw new Error(
-        `${topic}-${partition} begins at offset ${start}, its first records are gone: what they said would be lost. ` +
+        `${topic}-${partition} begins at offset ${start}: its first records were deleted and would be missing. ` +
           'Run `tally rebuild` without --from-kafka, which counts from the orders and refunds in Postgres.',
       )
     }
@@ -56,7 +56,7 @@ export async function readLiveOffsets(
   )
 }
 
-/** Where the shadow goes on reading the assigned partitions, by topic and partition. */
+/** The offsets at which the shadow continues the assigned partitions, by topic and partition. */
 export async function readStarts(
   shadow: Postgres,
   assignment: Map<string, number[]>,

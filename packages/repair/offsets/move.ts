@@ -66,7 +66,7 @@ export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number
 
 /**
  * Does what was planned: sends a dead letter that names the offsets, moves the stored offset and leaves an audit entry. Throws
- * an error if the partition has moved meanwhile. After a crash in between, the dead letter may be there twice.
+ * an error if the partition has moved meanwhile. After a crash in between, there may be two dead letters.
  */
 export async function move(
   { db, topicPrefix }: Omit<OffsetsDeps, 'kafka'>,
@@ -92,7 +92,7 @@ export async function move(
   })
 }
 
-/** The platform team acts for no organization; on the command line the account and the host say who. */
+/** The platform team acts for no organization; on the command line, the account and the host identify the actor. */
 async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move): Promise<void> {
   await tx
     .insertInto('audit_entries')

@@ -4,7 +4,7 @@ import type { RepairDeps } from '../deps.ts'
 import { readRevision } from '../verify/hash.ts'
 
 /**
- * Publishes these events whole: what Redis has at the same revision is replaced. An invalid revision, or one that Postgres
+ * Publishes these events as a whole, also if Redis has the same revision. An invalid revision, or one that Postgres
  * has not reached, would block every publication forever: such a hash is deleted first, and meanwhile Postgres answers.
  */
 export async function publishWhole(deps: RepairDeps, eventIds: EventId[]): Promise<void> {

@@ -95,7 +95,7 @@ async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Pr
   return true
 }
 
-/** A batch that changed a damaged order since has counted from its wrong sums: then the difference is another one. */
+/** If a batch has changed a damaged order since, it counted from the wrong sums, and the difference is another one. */
 async function areUntouched(tx: Tx, { head, damaged }: Recount): Promise<boolean> {
   if (damaged.length === 0) return true
   const written = await readWritten(

@@ -2,8 +2,8 @@ import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 
 /**
- * Locks a partition's stored offset and keeps it locked: always before events, as a batch does. A partition that
- * was never read has no row, and needs none.
+ * Locks a partition's stored offset until the transaction ends: always before events, as a batch does. A partition that
+ * was never read has no row and needs no lock.
  */
 export async function lockPartition(tx: Tx, topic: string, partition: number): Promise<void> {
   await sql`select 1 from shard_offsets where topic = ${topic} and partition = ${partition} for update`.execute(
@@ -12,8 +12,8 @@ export async function lockPartition(tx: Tx, topic: string, partition: number): P
 }
 
 /**
- * Stores a revision of this partition: should this process end before it has published what it
- * changed, the projector sees that Redis lacks it and publishes it (docs/architecture.md, invariant 4).
+ * Stores a revision of this partition: if this process ends before it has published what it
+ * changed, the projector notices that Redis lacks it and publishes it (docs/architecture.md, invariant 4).
  */
 export async function noteRevision(
   tx: Tx,

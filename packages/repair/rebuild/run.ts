@@ -9,7 +9,7 @@ const lockKey = 7_460_129_934
 
 /**
  * Does `work` as the only rebuild of this database, with the one connection that holds the lock. A rebuild
- * writes only through this connection: a rebuild that was taken for dead, and lost it, can no longer write.
+ * writes only through this connection: a rebuild that lost it, because it was taken for dead, can no longer write.
  */
 export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promise<T>): Promise<T> {
   return db.connection().execute(async locked => {
@@ -19,10 +19,10 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
       )
       return rows[0]?.held === true
     }
-    // Postgres may need a moment to see that a rebuild which was killed is gone.
+    // Postgres may take a while to notice that a rebuild was killed.
     for (let tries = 1; !(await tryLock()); tries++) {
       if (tries === 50)
-        throw new Error('another `tally rebuild` is at work on this database: wait for its end')
+        throw new Error('another `tally rebuild` is running on this database: wait until it ends')
       await sleep(100)
     }
     try {
@@ -38,10 +38,10 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
   })
 }
 
-/** A run of `tally rebuild`; `behind` is the last event that is done, null at the beginning. */
+/** A run of `tally rebuild`; `behind` is the last event that is done, or null at the beginning. */
 export type Run = { id: number; behind: EventId | null; continued: boolean }
 
-/** Continues a run that was interrupted within a day, if there is one besides `notThis`; otherwise begins one. */
+/** Continues a run that was interrupted within a day, unless it is `notThis`; otherwise begins one. */
 export async function beginRun(db: Postgres, notThis?: number): Promise<Run> {
   const { rows } = await sql<{ id: number; behind: EventId | null }>`
 select rebuild_id as id, last_event_id as behind

@@ -37,7 +37,7 @@ export async function rebuildAll({ settings }: Tally, ...options: string[]): Pro
   return stderr
 }
 
-/** A festival with orders of two days, areas and many hours, some refunded, one refund whose order never comes. */
+/** A festival with orders of two days, areas and many hours, some refunded, one refund whose order never arrives. */
 export function aBusyFestival(orders = 40) {
   const festival = newFestival()
   const orderIds = Array.from({ length: orders }, (_, i) => `A-${String(i).padStart(5, '0')}`)
@@ -59,7 +59,7 @@ export function aBusyFestival(orders = 40) {
   return { festival, orderIds, records }
 }
 
-/** Changes the database by hand, as no record does. */
+/** Changes the database directly. */
 export async function damage({ database }: Tally, statement: string): Promise<void> {
   await sql.raw(statement).execute(database.db)
 }

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
  */
 const mostAhead = 50
 
-/** Sends what `make` makes, one batch after the other, until `stop`, which returns everything that was sent. */
+/** Sends the records of `make`, one batch after another, until `stop`, which returns everything that was sent. */
 export function keepSending(
   tally: Tally,
   make: (batch: number) => TestRecord[],
@@ -23,7 +23,7 @@ export function keepSending(
 
 export type Polled = { totalOrders: number; totalSales: number }
 
-/** Asks for the KPIs of an event again and again; keeps each answer. Anything but a 200 ends it as a failure. */
+/** Asks for the KPIs of an event again and again; keeps each answer. Any status but 200 is a failure. */
 export function keepAsking(tally: Tally, path: string, token: string): { stop: () => Promise<Polled[]> } {
   return untilStopped(async (answers: Polled[]) => {
     const { status, text, body } = await tally.get(path, { token })

@@ -10,7 +10,7 @@ import {
 import { documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
-/** The fields that Redis should have of an event, composed from counters as a publication composes them. */
+/** The fields that Redis should have for an event, composed from counters as a publication composes them. */
 export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string, string> {
   const fields = new Map<string, string>([
     ['revision', String(head.revision)],
@@ -40,7 +40,7 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
 }
 
 /**
- * Each field that differs in Redis; a document that says "nothing sold" equals none. The epoch is not compared: it says
+ * Each field that differs in Redis; a document that says "nothing sold" equals a missing one. The epoch is not compared: it says
  * when a document was composed, and one of an older epoch is as valid.
  */
 export function fieldFindings(should: Map<string, string>, is: Record<string, string>): Finding[] {

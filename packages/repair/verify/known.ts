@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 
 const idsAPage = 500
 
-/** Ids of all events by id ascending, a page at a time, behind `after`. */
+/** Ids of all events after `after`, ascending; read page by page. */
 export async function* eventIds(db: Postgres, after: EventId | null): AsyncGenerator<EventId> {
   for (let last: string | null = after; ; ) {
     const query = db.selectFrom('event_heads').select('event_id').orderBy('event_id').limit(idsAPage)
@@ -18,14 +18,14 @@ export async function* eventIds(db: Postgres, after: EventId | null): AsyncGener
   }
 }
 
-/** How many events there are behind `after`. */
+/** How many events there are after `after`. */
 export async function countEvents(db: Postgres, after: EventId | null): Promise<number> {
   const query = db.selectFrom('event_heads').select(eb => eb.fn.countAll<number>().as('count'))
   const rows = await (after === null ? query : query.where('event_id', '>', after)).execute()
   return rows[0]?.count ?? 0
 }
 
-/** All organizations of which a record, or an event, has arrived. */
+/** All organizations of which a record or an event has arrived. */
 export async function organizationIds(db: Postgres): Promise<OrganizationId[]> {
   const { rows } = await sql<{ id: OrganizationId }>`
 select organization_id as id from organizations union select organization_id from events order by id`.execute(

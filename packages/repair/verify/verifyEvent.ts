@@ -12,8 +12,8 @@ import { type Meeting, meetRedis, type Patience } from './settle.ts'
 export type Report = (difference: Difference) => void
 
 /**
- * Compares one event with what counting again gives, in one snapshot, and the documents in Redis at that
- * snapshot's revision. `missed`: records came in so fast that Redis was never met at the revision of a snapshot;
+ * Compares the stored counters of one event with recounted ones, in one snapshot, and the documents in Redis at that
+ * snapshot's revision. `missed`: records arrived so fast that Redis was never met at the revision of a snapshot;
  * everything else is compared then. An event of which nothing is stored has no difference.
  */
 export async function verifyEvent(

@@ -1,11 +1,11 @@
 import { type FestivalDay, minutesOf } from './calendar.ts'
 import type { Random } from './random.ts'
 
-/** The part of the crowd that arrives steadily, besides the peaks, whose weights add up to about 90. */
+/** The part of the crowd that arrives steadily; the weights of the peaks add up to about 90. */
 const steadyWeight = 8
 
 /**
- * The moments (milliseconds since 1970, ascending) at which `count` guests of one day order: a Poisson process
+ * The times (milliseconds since 1970, ascending) at which `count` guests of one day order: a Poisson process
  * whose rate follows the festival's peaks, given that `count` guests come. Nothing is stored: the k-th of n
  * sorted uniform numbers follows from the one before it, and the inverse of the crowd's distribution makes a
  * time of it.
@@ -36,7 +36,7 @@ function crowdByMinute({ festival, opensMs, lastOrdersMs }: FestivalDay): number
 /** From a part of the crowd (0 to 1) to the minutes after opening at which that part has come. */
 function inverseOf(density: readonly number[]): (part: number) => number {
   const total = density.reduce((sum, weight) => sum + weight, 0)
-  // Parts come in ascending order, so the search goes on from the minute where the last one ended.
+  // Parts come in ascending order, so the search continues at the minute at which the last one ended.
   let minute = 0
   let before = 0
   return part => {

@@ -1,4 +1,4 @@
-import type { Festival } from '../cast/festival.ts'
+import type { Festival } from '../festivals/festival.ts'
 import type { MenuItem } from './calendar.ts'
 import type { Random } from './random.ts'
 

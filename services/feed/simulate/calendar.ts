@@ -1,4 +1,4 @@
-import type { Festival } from '../cast/festival.ts'
+import type { Festival } from '../festivals/festival.ts'
 import { addDays, localTime, timestampOf } from './localTime.ts'
 import { uuidFrom } from './random.ts'
 
@@ -21,7 +21,7 @@ export type FestivalDay = {
 
 /**
  * What makes one run of the feed differ from another; `orders` are those of one evening over all festivals.
- * Runs that differ have events of their own: the ids of their orders would meet otherwise.
+ * Different runs have different events, because the ids of their orders would collide otherwise.
  */
 export type Run = { seed: number; date: string; orders: number }
 
@@ -74,7 +74,7 @@ export function eventRecord(festival: Festival, run: Run, evening: number, state
   }
 }
 
-/** What the organizations topic says of a festival's organization; it never changes. */
+/** The record of a festival's organization; it never changes. */
 export function organizationRecord({ organizationId, organizationName, organizationStatus }: Festival) {
   return { organizationId, version: 1, name: organizationName, status: organizationStatus }
 }

@@ -1,5 +1,5 @@
-import type { Area } from '../cast/festival.ts'
-import { festivals } from '../cast/index.ts'
+import type { Area } from '../festivals/festival.ts'
+import { festivals } from '../festivals/index.ts'
 import { emptyQueue, type Queue } from '../queue.ts'
 import type { FeedRecord, FeedTopic } from '../record.ts'
 import { arrivals } from './arrivals.ts'
@@ -29,7 +29,7 @@ const overtaken = 0.12
 
 /**
  * All records of one evening over all festivals, in the order of their own time. Only what is open at one
- * moment is in memory: a guest's order is made when the guest arrives.
+ * time is in memory: a guest's order is generated when the guest arrives.
  */
 export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
   const queue = emptyQueue<Coming>()
@@ -72,7 +72,7 @@ function addNextGuest(queue: Queue<Coming>, stall: Stall) {
   if (next.done !== true) queue.add(next.value, { kind: 'guest', stall })
 }
 
-/** Makes the order and puts all that will be sent about it in the queue. */
+/** Generates the order and queues all records about it. */
 function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
   const { day, random, numbers } = stall
   const area = random.pick(day.festival.areas)
@@ -99,7 +99,7 @@ function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given
   return random.chance(overtaken) ? given.atMs + random.whole(20, 240) * 1000 : 0
 }
 
-/** Puts a record in the queue, now and then twice: senders deliver at least once (docs/records.md, Topics). */
+/** Adds a record to the queue, sometimes twice: senders deliver at least once (docs/records.md, Topics). */
 function send(queue: Queue<Coming>, atMs: number, topic: FeedTopic, { day, random }: Stall, value: object) {
   addRecord(queue, atMs, topic, day, value)
   if (random.chance(repeated))

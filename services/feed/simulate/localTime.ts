@@ -1,7 +1,7 @@
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /**
- * The moment (milliseconds since 1970) at which clocks in `timeZone` show `minutes` after midnight of `date`
+ * The time (milliseconds since 1970) at which clocks in `timeZone` show `minutes` after midnight of `date`
  * (YYYY-MM-DD). Minutes beyond 1440 are the small hours of the next day.
  */
 export function localTime(date: string, minutes: number, timeZone: string): number {

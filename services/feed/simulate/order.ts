@@ -1,11 +1,11 @@
-import type { Area } from '../cast/festival.ts'
+import type { Area } from '../festivals/festival.ts'
 import { fillBasket, grossOf, type Line } from './basket.ts'
 import type { FestivalDay, MenuItem } from './calendar.ts'
 import { timestampOf } from './localTime.ts'
 import { orderLife, type Step } from './orderLife.ts'
 import type { Random } from './random.ts'
 
-/** One order with all that will happen to it; amounts in cents. */
+/** One order with everything that happens to it; amounts in cents. */
 export type PlacedOrder = {
   orderId: string
   displayOrderNumber: string
@@ -18,7 +18,7 @@ export type PlacedOrder = {
   isTakeaway: boolean
   tableNumber: string | null
   lines: Line[]
-  /** What the first version lacks: now and then a guest adds a dish before paying. */
+  /** What the first version lacks: sometimes a guest adds a dish before paying. */
   addedLater: Line | null
   steps: Step[]
 }

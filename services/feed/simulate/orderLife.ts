@@ -1,4 +1,4 @@
-import type { Area } from '../cast/festival.ts'
+import type { Area } from '../festivals/festival.ts'
 import type { Random } from './random.ts'
 
 type OrderStatus =
@@ -17,7 +17,7 @@ const seconds = 1000
 const minutes = 60 * seconds
 
 /**
- * The steps of one order from the moment it is placed. It begins as a pre-order from the app, at a till that
+ * The steps of one order from the time it is placed. It begins as a pre-order from the app, at a till that
  * still waits for the money (Pending), or paid at once; then it is handed out (counter) or cooked, called and
  * fetched. A few are cancelled before or after payment, and a few never get beyond Pending.
  */

@@ -1,4 +1,4 @@
-/** A stream of random numbers that depends on its seed text alone: the same text gives the same evening. */
+/** A stream of random numbers that depends only on its seed text: the same text gives the same evening. */
 export type Random = {
   /** From 0 up to, but not, 1. */
   unit: () => number
@@ -25,13 +25,13 @@ export function randomFrom(seedText: string): Random {
         if (left < 0) return entry
       }
       const last = entries.at(-1)
-      if (last === undefined) throw new Error('there is nothing to pick from: the list is empty')
+      if (last === undefined) throw new Error('cannot pick from an empty list')
       return last
     },
   }
 }
 
-/** A UUID (version 8: made by rules of our own) that depends on its seed text alone. */
+/** A UUID (version 8: made by rules of our own) that depends only on its seed text. */
 export function uuidFrom(seedText: string): string {
   const hex = hash128(seedText)
     .map(word => word.toString(16).padStart(8, '0'))

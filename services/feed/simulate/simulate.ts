@@ -1,4 +1,4 @@
-import { festivals } from '../cast/index.ts'
+import { festivals } from '../festivals/index.ts'
 import type { FeedRecord } from '../record.ts'
 import { festivalDay, organizationRecord, type Run } from './calendar.ts'
 import { simulateEvening } from './evening.ts'
@@ -8,8 +8,8 @@ export type Simulation = Run & { evenings: number }
 
 /**
  * The records of festival evenings: first the organizations, then evening by evening each event with its day
- * open, its orders and refunds in the order of their own time, and the event with its day closed. Nothing but
- * the options decides: the same ones give the same records, byte for byte.
+ * open, its orders and refunds in the order of their own time, and the event with its day closed. The same
+ * options give the same records, byte for byte.
  */
 export function* simulate({ evenings, ...run }: Simulation): Generator<FeedRecord> {
   const { fromMs } = eveningSpan(run)

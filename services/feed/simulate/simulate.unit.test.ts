@@ -1,6 +1,6 @@
 import { decodeRecord, type Order, type Refund } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { festivals, listOrganizations } from '../cast/index.ts'
+import { festivals, listOrganizations } from '../festivals/index.ts'
 import type { FeedRecord } from '../record.ts'
 import { eventRecord, festivalDay, menuItems } from './calendar.ts'
 import { eveningSpan, type Simulation, simulate, simulationShare } from './simulate.ts'
@@ -45,7 +45,7 @@ test('another seed gives other baskets, not just other ids', () => {
   expect(amounts(2)).not.toEqual(amounts(1))
 })
 
-test('every record is one that the projector takes', () => {
+test('the projector accepts every record', () => {
   for (const topic of ['organizations', 'events', 'orders', 'refunds'] as const) {
     expect(
       read(topic, [...simulate({ seed: 7, orders: 4000, evenings: 2, date: '2026-10-24' })]).length,
@@ -58,7 +58,7 @@ test('own time never runs backwards', () => {
   expect(times).toEqual(times.toSorted((a, b) => a - b))
 })
 
-test('as many orders are placed as were asked for, over all organizations by their weight', () => {
+test('the requested number of orders is spread over the organizations by their weight', () => {
   expect(byOrder.size).toBe(3000)
   const perEvent = Map.groupBy(byOrder.values(), ([first]) => first?.value.eventId)
   expect([...perEvent.values()].map(list => list.length).toSorted((a, b) => b - a)).toEqual([
@@ -71,7 +71,7 @@ test('even a single order is sent', () => {
   expect(new Set(few.map(({ value }) => value.orderId)).size).toBe(1)
 })
 
-test('each order sends versions 1, 2, 3 … in turn; only an exact repeat says a version again', () => {
+test('each order sends versions 1, 2, 3 … in turn; only an exact repeat has the same version', () => {
   for (const sent of byOrder.values()) {
     const firsts = sent.filter(({ text }, index) => sent.findIndex(other => other.text === text) === index)
     expect(firsts.map(({ value }) => value.version)).toEqual(firsts.map((_, index) => index + 1))
@@ -79,7 +79,7 @@ test('each order sends versions 1, 2, 3 … in turn; only an exact repeat says a
   expect(new Set(orders.map(({ text }) => text)).size).toBeLessThan(orders.length)
 })
 
-test('an order goes through its statuses in their order, and some are called off', () => {
+test('an order goes through its statuses in sequence, and some are cancelled', () => {
   const ranks = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed']
   const seen = new Set<string>()
   for (const sent of byOrder.values()) {
@@ -94,7 +94,7 @@ test('an order goes through its statuses in their order, and some are called off
   expect([...seen].toSorted()).toEqual([...ranks, 'Cancelled'].toSorted())
 })
 
-test('refunds come with lines and of money only, and some before their order', () => {
+test('refunds have lines or only money, and some are sent before their order', () => {
   expect(refunds.some(({ value }) => value.lines.length > 0)).toBe(true)
   expect(refunds.some(({ value }) => value.lines.length === 0)).toBe(true)
   const isEarly = ({ place, value }: Sent<Refund>) => place < (byOrder.get(orderKey(value))?.[0]?.place ?? -1)
@@ -103,7 +103,7 @@ test('refunds come with lines and of money only, and some before their order', (
   expect(early).toBeLessThan(refunds.length / 2)
 })
 
-test('a refund gives back no more than its order cost, and is not made before the order', () => {
+test('a refund is at most what its order cost, and is not made before the order', () => {
   for (const { value } of refunds) {
     const order = byOrder.get(orderKey(value))?.at(-1)?.value
     expect(value.amount).toBeLessThanOrEqual(order?.totalAmount ?? -1)
@@ -111,7 +111,7 @@ test('a refund gives back no more than its order cost, and is not made before th
   }
 })
 
-test('an order that is called off after payment gets everything back', () => {
+test('an order that is cancelled after payment is refunded in full', () => {
   const calledOff = [...byOrder.values()].filter(sent =>
     ['Paid', 'Cancelled'].every(status => sent.some(({ value }) => value.status === status)),
   )
@@ -123,7 +123,7 @@ test('an order that is called off after payment gets everything back', () => {
   }
 })
 
-test('supper fills the hour: the fish festival sells most between 19:00 and 21:00', () => {
+test('the fish festival sells most between 19:00 and 21:00', () => {
   const eventId = read<{ eventId: string; name: string }>('events').find(({ value }) =>
     value.name.startsWith('Sagra'),
   )?.value.eventId
@@ -196,7 +196,7 @@ test('an evening opens the day of its events before the first order and closes i
   }
 })
 
-test('the organizations are those that the list names, one of them on trial', () => {
+test('the organizations are the listed ones, one of them on trial', () => {
   const sent = read<{ organizationId: string; name: string; status: string }>('organizations').map(
     ({ value }) => value,
   )
@@ -209,7 +209,7 @@ test('the organizations are those that the list names, one of them on trial', ()
   ])
 })
 
-test('a simulation without an end goes on with the next calendar day', () => {
+test('an endless simulation continues with the next calendar day', () => {
   const dates = new Set<string>()
   for (const { topic, value } of simulate({ seed: 1, orders: 5, evenings: 0, date: '2026-12-30' })) {
     if (topic === 'events')
@@ -219,9 +219,9 @@ test('a simulation without an end goes on with the next calendar day', () => {
   expect([...dates]).toEqual(['2026-12-30', '2026-12-31', '2027-01-01'])
 })
 
-test('after 1,000 days, all that an event can list, the next event begins', () => {
+test('after 1,000 days, the limit of an event, the next event begins', () => {
   const [festival] = festivals
-  if (festival === undefined) throw new Error('there is no festival')
+  if (festival === undefined) throw new Error('there are no festivals')
   const full = eventRecord(festival, oneEvening, 999, 'closed')
   const next = eventRecord(festival, oneEvening, 1000, 'open')
   expect([full.days.length, full.version, next.days.length, next.version]).toEqual([1000, 2000, 1, 1])

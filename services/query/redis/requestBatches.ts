@@ -50,7 +50,7 @@ export type RequestBatches = {
 const clusterPatienceMs = 5
 
 /**
- * Consecutive batches that must be too slow before Redis is not asked any more: a single one may be a hiccup of this
+ * Consecutive batches that must be too slow before Redis is no longer asked: a single one may be a hiccup of this
  * machine.
  */
 const mostLate = 2

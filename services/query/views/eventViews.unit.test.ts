@@ -234,7 +234,7 @@ test('a Redis that was too slow once is asked again if Postgres is down', async 
   expect(await ask()).toEqual(['revision 10', 2_000])
 })
 
-test('a Redis that was too slow for a moment answers while Postgres takes long or is overloaded', async () => {
+test('a Redis that was briefly too slow answers while Postgres takes long or is overloaded', async () => {
   const { ask } = open()
   sources.isRedisUp = false
   sources.postgres = () => new Promise(() => {})

@@ -11,7 +11,7 @@ export function addMigrate(program: Command): void {
       const names = await withPostgres(settings.databaseUrl, migrate)
       for (const name of names) console.log(`ran ${name}`)
       console.log(
-        names.length === 0 ? 'the schema is at this version already' : 'the schema is at this version now',
+        names.length === 0 ? 'the schema already has this version' : 'the schema has this version now',
       )
     })
 }

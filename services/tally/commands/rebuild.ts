@@ -29,13 +29,13 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
         {
           topics: topicNames(settings.topicPrefix),
           notThisRun: (await findShadow(db))?.id,
-          onContinued: done => say(`going on with a run that was ended: ${done} events are done`),
+          onContinued: done => say(`continuing an interrupted run: ${done} events are already done`),
           onProgress: progress.show,
         },
       ),
     ),
   ).finally(progress.close)
-  say(`${events} events made anew, ${repaired} of them were wrong in Postgres; all agree now`)
+  say(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; all agree now`)
 }
 
 async function rebuildFromTopics(
@@ -50,11 +50,11 @@ async function rebuildFromTopics(
         { db, kafka, ...redis },
         {
           settings,
-          onContinued: done => say(`going on with a run that was ended: ${done} records are read`),
+          onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
           onProgress: progress.show,
         },
       ),
     ),
   ).finally(progress.close)
-  say(`${events} events made anew from ${records} records`)
+  say(`${events} events rebuilt from ${records} records`)
 }

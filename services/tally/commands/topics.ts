@@ -10,7 +10,7 @@ export function addTopics(program: Command): void {
     .description('create the topics that are missing')
     .option(
       '--partitions <N>',
-      'partitions of events, orders and refunds (default: as many as are there, else 6)',
+      'partitions of events, orders and refunds (default: as many as exist, else 6)',
     )
     .option('--replication-factor <N>', 'copies of each topic', '1')
     .action(async (options: { partitions?: string; replicationFactor: string }) => {
@@ -25,7 +25,7 @@ export function addTopics(program: Command): void {
         return createTopics(kafka, { topicPrefix, partitions, replicationFactor })
       })
       for (const topic of created) console.log(`created ${topic}`)
-      for (const topic of existing) console.log(`${topic} is there already`)
+      for (const topic of existing) console.log(`${topic} exists already`)
     })
 }
 

@@ -26,7 +26,7 @@ export function addVerify(program: Command): void {
       if (differences > 0) process.exitCode = 1
       if (missed > 0) {
         throw new Error(
-          `${missed} events or organizations changed too fast to compare their documents in Redis: run it again when less comes in`,
+          `${missed} events or organizations changed too fast to compare their documents in Redis: run it again when fewer records arrive`,
         )
       }
     })

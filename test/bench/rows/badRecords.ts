@@ -7,7 +7,7 @@ import { alternate, measured, type Sample } from '../run/rounds.ts'
 import type { Row } from '../run/row.ts'
 import { projectAll } from './projector.ts'
 
-/** A bad record may cost what a good one does and no more: among as many, the good ones keep half of their speed. */
+/** A bad record may cost as much as a good one: mixed with as many, the good ones keep half of their speed. */
 export const badRecords: Row = {
   name: 'bad-records',
   about: 'good records/s with a bad record behind each order record, against the same good records alone',
@@ -18,7 +18,7 @@ export const badRecords: Row = {
     const good = await bench.data('good', () => shape)
     const mixed = await bench.data('good-and-bad', () => ({ ...shape, hasBad: true }))
     const samples = await alternate(bench, 'bad-records', {
-      'beside bad ones': () => projectGood(bench, mixed),
+      'with bad ones': () => projectGood(bench, mixed),
       alone: () => projectGood(bench, good),
     })
     bench.forget('good', 'good-and-bad')
@@ -27,7 +27,7 @@ export const badRecords: Row = {
       lines: [
         {
           row: 'bad-records',
-          ours: measured(samples['beside bad ones'], 'rate', `${total} good, ${bad} bad`, 'records/s'),
+          ours: measured(samples['with bad ones'], 'rate', `${total} good, ${bad} bad`, 'records/s'),
           against: measured(samples.alone, 'rate', 'the good ones alone', 'records/s'),
           goal: { of: 'ratio', bound: 'at least', value: 0.5 },
         },

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 export const help = `npm run bench [-- options]
   Measures Tally against its ceilings, side by side on servers of its own, and checks all answers before it prints a figure.
-  A table on stdout; JSON and a chart (SVG) in .local/bench/. Exit 1 where an answer was wrong; a goal that is missed is none.
+  A table on stdout; JSON and a chart (SVG) in .local/bench/. Exit 1 if an answer was wrong, not if a goal was missed.
 
   --only ROWS    some rows, comma-separated; --list names them
   --rounds N     counted rounds of each row (5; fewer are for trying out)

@@ -92,7 +92,7 @@ export function startPolling(parts: PollingParts): Polling {
     }
   }
   const running = Promise.all(Array.from({ length: readers }, read)).catch(error =>
-    wrongs.add('a reader goes on', String(error)),
+    wrongs.add('a reader keeps polling', String(error)),
   )
   return {
     allow,

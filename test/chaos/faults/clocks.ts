@@ -13,7 +13,7 @@ const noticeMs = 1_100
 /** Waits until asOf advances: it follows the database's clock, even if the process's clock is wrong. */
 async function goesOn({ isFresh, wrongs }: FaultTools, name: string): Promise<void> {
   if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: freshTimeoutMs })))
-    wrongs.add('asOf goes on under a wrong clock', name)
+    wrongs.add('asOf advances under a wrong clock', name)
 }
 
 /** An hour ahead or behind all the time, or jumping from one to the other. */

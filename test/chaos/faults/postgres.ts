@@ -19,7 +19,7 @@ export const postgresFaults: Fault[] = [
   },
   {
     name: "Postgres's disk full",
-    // A server that cannot write its log any more ends itself.
+    // A server that can no longer write its log ends itself.
     allows: 'no-orders',
     isPossible: ({ disk }) => disk !== undefined,
     async run({ disk, servers, deaths }, random) {

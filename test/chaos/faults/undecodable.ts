@@ -46,7 +46,7 @@ async function meetDamage(system: System, tools: FaultTools, eventId: string): P
     const { code, stderr } = await runTally(skip, system.env)
     if (code !== 0) wrongs.add('tally offsets skip continues past it', `${where}: ${code} ${stderr}`)
     if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: goOnTimeoutMs })))
-      wrongs.add('the projector goes on by itself after tally offsets skip', where)
+      wrongs.add('the projector continues by itself after tally offsets skip', where)
   } finally {
     damaged.repair()
   }

@@ -8,7 +8,7 @@ import { badHeader, type Load } from './load.ts'
 
 const tickMs = 50
 
-/** The load on its way to Kafka. */
+/** Sends the load to Kafka. */
 export type Feeding = {
   book: Book
   journal: Journal
@@ -16,7 +16,7 @@ export type Feeding = {
   bad: Set<string>
   /** How many records Kafka has. */
   sent: () => number
-  /** Goes on sending. */
+  /** Resumes sending. */
   resume: () => void
   /** Stops sending; resolves when Kafka has all of it, with the moment of the last one (epoch milliseconds). */
   pause: () => Promise<number>

@@ -17,7 +17,7 @@ export type Fault = Pick<Rule, 'mayGoBack'> & {
   name: string
   /** What answers may say meanwhile. */
   allows: Rule['answers']
-  /** Brings the system to where it can happen; part of the quiet before. */
+  /** Prepares the system for the fault; part of the quiet time before. */
   prepare?: (system: System) => Promise<void>
   /** Does the damage, waits, and takes it back: only what was killed is started again. */
   run: (system: System, random: Random, tools: FaultTools) => Promise<void>

@@ -5,7 +5,7 @@ import { mkdirSync, statfsSync } from 'node:fs'
 export type Disk = {
   fill: () => void
   free: () => void
-  /** Unmounts it; nothing may use it any more. */
+  /** Unmounts it; nothing may use it at that time. */
   remove: () => void
 }
 

@@ -20,7 +20,7 @@ const whose = (email: string) => ['--organization', organizationId.toUpperCase()
 const rowOf = (email: string) =>
   database.db.selectFrom('administrators').selectAll().where('email', '=', email).executeTakeFirst()
 
-test('an administrator is made with the password on stdin, which is kept as a hash only', async () => {
+test('an administrator is created with the password on stdin, which is stored only as a hash', async () => {
   const { code, stdout, stderr } = await create([...whose('Anna@Example.ORG'), '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toEqual({
@@ -35,14 +35,14 @@ test('an administrator is made with the password on stdin, which is kept as a ha
   expect(await isPassword(password, row?.password_hash ?? '')).toBe(true)
 })
 
-test('the password is the first line, whatever its end; --platform opens the operations page', async () => {
+test('the password is the first line with any line end; --platform opens the operations page', async () => {
   expect((await create([...whose('berta@example.org'), '--platform'], `${password}\r\nmore\n`)).code).toBe(0)
   const row = await rowOf('berta@example.org')
   expect(row?.is_platform).toBe(true)
   expect(await isPassword(password, row?.password_hash ?? '')).toBe(true)
 })
 
-test('an e-mail that is taken, in any case, and an organization that is not known are failures', async () => {
+test('an e-mail that is taken, in any case, and an unknown organization are failures', async () => {
   await create(whose('carla@example.org'))
   expect(await create(whose('CARLA@example.org'))).toEqual({
     code: 1,
@@ -68,7 +68,11 @@ test.for([
     more: ['--organization', randomUUID(), '--email', 'x'],
     says: '--email takes an e-mail address',
   },
-  { why: 'nobody', more: ['--email', 'e@example.org'], says: "required option '--organization <UUID>'" },
+  {
+    why: 'no organization',
+    more: ['--email', 'e@example.org'],
+    says: "required option '--organization <UUID>'",
+  },
 ])('$why is wrong usage', async ({ more, says }) => {
   const { code, stdout, stderr } = await create(more)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -85,7 +89,7 @@ test.for(['', 'short', 'x'.repeat(201)])(
   },
 )
 
-test('administrators are listed by organization, and one who is removed is signed out everywhere', async () => {
+test('administrators are listed by organization, and a removed one is signed out everywhere', async () => {
   const settings = { DATABASE_URL: database.url }
   const own = await addOrganization(database.db)
   for (const name of ['zora', 'yann'])

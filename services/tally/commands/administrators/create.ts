@@ -27,7 +27,7 @@ export function addCreate(administrators: Command): void {
       const passwordHash = await hashPassword(await readPassword())
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const made = await withSchema(settings.databaseUrl, db => createAdministrator(db, wanted))
-      const sentence = `${made.email} may sign in for organization ${organizationId}`
+      const sentence = `${made.email} can sign in for organization ${organizationId}`
       console.log(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
     })
 }

@@ -6,6 +6,6 @@ import { addRemove } from './remove.ts'
 export function addAdministrators(program: Command): void {
   const administrators = program
     .command('administrators')
-    .description('who may sign in to the administration area')
+    .description('manage who can sign in to the administration area')
   for (const add of [addCreate, addList, addRemove]) add(administrators)
 }

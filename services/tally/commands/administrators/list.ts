@@ -6,7 +6,7 @@ export function addList(administrators: Command): void {
     .command('list')
     .description('list the administrators; never a password')
     .option('--organization <UUID>', 'only those of this organization')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async (raw: { organization?: string; json?: true }) => {
       const [{ organizationOf }, { printAdministrator }, { listAdministrators }] = await Promise.all([
         import('../keys/values.ts'),

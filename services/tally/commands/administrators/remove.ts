@@ -16,6 +16,6 @@ export function addRemove(administrators: Command): void {
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
       await withSchema(settings.databaseUrl, db => removeAdministrator(db, email))
-      console.log(`${email} may sign in no more`)
+      console.log(`${email} can no longer sign in`)
     })
 }

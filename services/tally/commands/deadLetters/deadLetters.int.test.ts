@@ -89,7 +89,7 @@ test('dead letters are listed as one JSON object per line, the oldest first, wit
   ])
 })
 
-test('without --json there is a line for each under a heading, and no key can move the cursor', async () => {
+test('without --json each has a line under a heading, and no key can move the cursor', async () => {
   await given({ offset: 7 }, { offset: 3, key: null }, { offset: 9, key: Buffer.from('\u001b[2J\nx') })
   const { code, stdout } = await run('list')
   expect(code).toBe(0)
@@ -102,7 +102,7 @@ test('without --json there is a line for each under a heading, and no key can mo
   ])
 })
 
-test('nothing to list and nothing to replay are no failures', async () => {
+test('nothing to list or to replay is not a failure', async () => {
   expect(await run('list', '--json')).toEqual({ code: 0, stdout: '', stderr: 'there are no dead letters\n' })
   expect(await run('replay', '--all')).toEqual({
     code: 0,
@@ -119,7 +119,7 @@ test('a dead letter that a crash wrote twice is listed once and replayed once', 
   expect(await listed()).toEqual([])
 })
 
-test('records that another program put there are left out, with a warning that counts them', async () => {
+test('records of other programs are left out, with a warning that counts them', async () => {
   const connect = { '__connect.errors.topic': 'other', '__connect.errors.partition': '0' }
   await given({ foreign: {} }, { offset: 1 }, { foreign: connect })
   const stderr = 'tally: left out 2 records of the dead-letter topic that Tally did not put there\n'
@@ -157,7 +157,7 @@ test('show prints a whole dead letter: text as it is, other bytes in base64', as
   expect(await show(id(3))).toMatchObject({ key: null, value: null })
 })
 
-test('a replayed record has its own key, value and headers, and none that was added', async () => {
+test('a replayed record has its own key, value and headers, without the added ones', async () => {
   const bytes = Buffer.from([0xff, 0x00])
   const headers = { till: ['3', null], 'tally.reason': 'mine', '__connect.errors.offset': ['a', 'b'] }
   await given(
@@ -254,7 +254,7 @@ test('a dead letter with the id of a replayed one, because the topic was created
   expect(values.toSorted()).toEqual(['{"items":null}', '{"of":"the new topic"}'])
 })
 
-test('a replay that was ended before it could send is made up for', async () => {
+test('a replay that was killed before it could send is done by the next one', async () => {
   await given({ offset: 1 })
   await database.db
     .insertInto('replayed_letters')
@@ -266,7 +266,7 @@ test('a replay that was ended before it could send is made up for', async () => 
   expect(await listed()).toEqual([])
 })
 
-test('an unknown id is a failure, and the others are replayed all the same', async () => {
+test('an unknown id is a failure, but the others are replayed', async () => {
   await given({ offset: 1 })
   expect(await run('replay', id(5), id(1), 'other-0-0')).toEqual({
     code: 1,
@@ -277,7 +277,7 @@ test('an unknown id is a failure, and the others are replayed all the same', asy
   expect(await run('show', id(5))).toMatchObject({ code: 1, stdout: '' })
 })
 
-test('without ids, with both, or with what is no id, the usage is wrong and nothing is sent', async () => {
+test('no ids, ids with --all, and invalid ids are wrong usage, and nothing is sent', async () => {
   await given({ offset: 1 })
   const wrong = [['replay'], ['replay', '--all', id(1)], ['replay', id(1), 'x'], ['show', 'x'], ['show'], []]
   for (const args of wrong) expect(await run(...args)).toMatchObject({ code: 2, stdout: '' })
@@ -287,7 +287,7 @@ test('without ids, with both, or with what is no id, the usage is wrong and noth
   )
 })
 
-test('a part that is down, and a topic that is not there, are told in one sentence', async () => {
+test('a part that is down and a missing topic are reported in one sentence', async () => {
   const down = '127.0.0.1:1'
   const ranWith = (more: Record<string, string>, commands: string[][]) =>
     Promise.all(commands.map(args => tally(['dead-letters', ...args], { ...settings, ...more })))

@@ -4,8 +4,6 @@ import { addReplay } from './replay.ts'
 import { addShow } from './show.ts'
 
 export function addDeadLetters(program: Command): void {
-  const deadLetters = program
-    .command('dead-letters')
-    .description('records that were rejected: look at them, send them again')
+  const deadLetters = program.command('dead-letters').description('list, show and replay rejected records')
   for (const add of [addList, addShow, addReplay]) add(deadLetters)
 }

@@ -5,7 +5,7 @@ export function addList(deadLetters: Command): void {
   deadLetters
     .command('list')
     .description('list the dead letters that were not replayed, the oldest first; never a value')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .option('--limit <N>', 'only the newest N; reads no more of the topic than they need')
     .action(async ({ json, limit: text }: { json?: true; limit?: string }) => {
       const { limitOf } = await import('./values.ts')
@@ -19,7 +19,7 @@ export function addList(deadLetters: Command): void {
     })
 }
 
-type Parts = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
+type Deps = Parameters<typeof import('@tally/dead-letters').readWaiting>[0]
 type Printed = ReturnType<typeof import('@tally/dead-letters').printDeadLetter>
 type Piece = {
   entries: Parameters<typeof import('@tally/dead-letters').printDeadLetter>[0][]
@@ -27,13 +27,13 @@ type Piece = {
 }
 
 async function* readPieces(
-  parts: Parts,
+  deps: Deps,
   topicPrefix: string,
   limit: number | undefined,
 ): AsyncGenerator<Piece> {
   const { readNewest, readWaiting } = await import('@tally/dead-letters')
-  if (limit === undefined) return yield* readWaiting(parts, topicPrefix)
-  const { entries, foreign } = await readNewest(parts, topicPrefix, { limit })
+  if (limit === undefined) return yield* readWaiting(deps, topicPrefix)
+  const { entries, foreign } = await readNewest(deps, topicPrefix, { limit })
   yield { entries: entries.slice(0, limit).reverse(), foreign }
 }
 

@@ -40,7 +40,7 @@ test('with --limit only the newest dead letters are listed, the oldest of them f
   expect(JSON.parse((await run('show', id(2))).stdout).value).toBe('of 2')
 })
 
-test('a --limit that is no number of dead letters is wrong usage', async () => {
+test('an invalid --limit is wrong usage', async () => {
   const { run } = await given([1])
   for (const limit of ['0', '-1', 'x']) {
     expect(await run('list', `--limit=${limit}`)).toEqual({

@@ -43,7 +43,7 @@ test('a dead letter that fails again comes back once, under its new id', async (
   expect(await listed()).toEqual(second)
 })
 
-test('a record that is good by now counts when it is replayed, and is listed no more', async () => {
+test('a record that is valid by now counts when it is replayed, and is no longer listed', async () => {
   const festival = newFestival()
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const order = festival.order()

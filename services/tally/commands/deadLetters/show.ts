@@ -6,7 +6,7 @@ export function addShow(deadLetters: Command): void {
     .command('show')
     .description('print all of a dead letter as JSON, with its headers and its value')
     .argument('<ID>', 'its id, as `tally dead-letters list` prints it')
-    .option('--json', 'print JSON, which is so anyway')
+    .option('--json', 'print JSON (always on)')
     .action(async (text: string) => {
       const { deadLetterIdOf } = await import('./values.ts')
       const id = deadLetterIdOf(text)

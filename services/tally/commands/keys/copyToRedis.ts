@@ -23,9 +23,7 @@ export async function copyToRedis(settings: Settings, stored: StoredKey): Promis
     await copyKey(redis, accessKeys(settings.redisPrefix), stored)
   } catch {
     const nodes = describeRedis(settings.redisNodes)
-    console.error(
-      `tally: Redis does not answer at ${nodes}; the key is in Postgres, its copy follows by itself`,
-    )
+    console.error(`tally: Redis does not answer at ${nodes}; the key is in Postgres and will be copied later`)
   } finally {
     redis.disconnect()
   }

@@ -14,7 +14,7 @@ type Raw = {
 export function addCreate(keys: Command): void {
   keys
     .command('create')
-    .description('create a key and print its token, this once')
+    .description('create a key and print its token, which is shown only once')
     .requiredOption('--organization <UUID>', 'whose data it reads')
     .requiredOption('--name <NAME>', 'what it is for, 1 to 200 characters')
     .requiredOption(
@@ -51,7 +51,7 @@ async function print(key: ApiKey, token: string, asJson: boolean): Promise<void>
   const { printKey } = await import('@tally/access')
   const printed = printKey(key)
   if (asJson) return console.log(JSON.stringify({ ...printed, token }))
-  console.log(`token         ${token}   (shown this once: keep it)`)
+  console.log(`token         ${token}   (shown only once: store it now)`)
   console.log(`key id        ${printed.keyId}`)
   console.log(`name          ${printed.name}`)
   console.log(`organization  ${printed.organizationId}`)

@@ -62,10 +62,10 @@ test('a new key is printed with every field and its token, ids in lower case, sc
   expect(await copyOf(printed.keyId)).toMatchObject({ keyId: printed.keyId, revokedAt: null })
 })
 
-test('without --json the token is shown to people, this once', async () => {
+test('without --json the token is printed for people, only once', async () => {
   const { code, stdout } = await create()
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^token +tally_\w+ +\(shown this once: keep it\)$/m)
+  expect(stdout).toMatch(/^token +tally_\w+ +\(shown only once: store it now\)$/m)
 })
 
 test("an unknown organization, and an event that is not the organization's own, are failures", async () => {
@@ -82,7 +82,7 @@ test("an unknown organization, and an event that is not the organization's own, 
   })
 })
 
-test('keys are listed one JSON object a line, never with a token', async () => {
+test('keys are listed as one JSON object per line, never with a token', async () => {
   const organizationId = await addOrganization(database.db)
   const { token, ...first } = await created('--organization', organizationId)
   const { token: _, ...second } = await created('--organization', organizationId)
@@ -97,7 +97,7 @@ test('keys are listed one JSON object a line, never with a token', async () => {
   expect(stdout).not.toContain(token.slice(19))
 })
 
-test('a key is revoked in Postgres and in its copy; twice keeps the first time; an unknown one is a failure', async () => {
+test('a key is revoked in Postgres and in its copy; a second time changes nothing; an unknown key is a failure', async () => {
   const { token: _, ...key } = await created()
   const first = await tally(['keys', 'revoke', key.keyId], settings)
   expect(first).toMatchObject({ code: 0, stderr: '' })
@@ -113,7 +113,7 @@ test('a key is revoked in Postgres and in its copy; twice keeps the first time; 
   })
 })
 
-test('with Redis down a key is created all the same, with a warning', async () => {
+test('with Redis down a key is created nevertheless, with a warning', async () => {
   const args = [
     'keys',
     'create',
@@ -128,13 +128,12 @@ test('with Redis down a key is created all the same, with a warning', async () =
   const ran = await tally(args, { ...settings, REDIS_URL: 'redis://:hidden@127.0.0.1:1' })
   expect(ran).toMatchObject({
     code: 0,
-    stderr:
-      'tally: Redis does not answer at 127.0.0.1:1; the key is in Postgres, its copy follows by itself\n',
+    stderr: 'tally: Redis does not answer at 127.0.0.1:1; the key is in Postgres and will be copied later\n',
   })
   expect(JSON.parse(ran.stdout).token).toMatch(/^tally_/)
 })
 
-test('without the schema the command to run is named', async () => {
+test('without the schema, the error names the command to run', async () => {
   const empty = await freshDatabase({ migrated: false })
   const list = ['keys', 'list', '--organization', organizationId]
   const ran = await tally(list, { ...settings, DATABASE_URL: empty.url }).finally(() => empty.drop())

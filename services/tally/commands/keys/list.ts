@@ -7,7 +7,7 @@ export function addList(keys: Command): void {
     .command('list')
     .description('list the keys of an organization, the oldest first; never a token')
     .requiredOption('--organization <UUID>', 'whose keys')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async (raw: { organization: string; json?: true }) => {
       const { organizationOf } = await import('./values.ts')
       const organizationId = organizationOf(raw.organization)

@@ -4,9 +4,11 @@ import { openCommand, withSchema } from '../../open.ts'
 export function addRevoke(keys: Command): void {
   keys
     .command('revoke')
-    .description('revoke a key and print it as one JSON object; one that is revoked already stays as it is')
+    .description(
+      'revoke a key and print it as one JSON object; a key that is already revoked does not change',
+    )
     .argument('<KEYID>', 'the 12 characters after `tally_`')
-    .option('--json', 'print one JSON object, which is so anyway')
+    .option('--json', 'print one JSON object (always on)')
     .action(async (text: string) => {
       const { keyIdOf } = await import('./values.ts')
       const keyId = keyIdOf(text)

@@ -5,7 +5,7 @@ export function addList(offsets: Command): void {
   offsets
     .command('list', { isDefault: true })
     .description('list the partitions: next offset, start and end of the log, state')
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .action(async ({ json }: { json?: true }) => {
       const { settings, logger } = await openCommand()
       const { topicPrefix } = settings

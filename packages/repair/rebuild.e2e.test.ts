@@ -10,7 +10,7 @@ import { asOnlyRebuild } from './rebuild/run.ts'
 import { aBusyFestival, damage, expectClean, rebuildAll } from './testing/damage.ts'
 import { keepAsking, keepSending } from './testing/stream.ts'
 
-/** Not what these take, which is a few seconds: what a machine with ten others at work may need. */
+/** The tests take a few seconds; this is what a busy machine may need. */
 const slow = 600_000
 const tally = useTally({ partitions: 2 })
 const organizationId = randomUUID()
@@ -27,7 +27,7 @@ const unfinished = () =>
   tally.database.db.selectFrom('rebuilds').selectAll().where('finished_at', 'is', null).execute()
 
 test(
-  'a rebuild beside a stream of records: no answer drops or is missing, and in the end all agree',
+  'a rebuild while records arrive: no answer drops or is missing, and in the end all agree',
   async () => {
     const [right, wrong] = [aBusyFestival(200), aBusyFestival(200)]
     await tally.count([...right.records, ...wrong.records])
@@ -56,7 +56,7 @@ test(
       async () => (await tally.get(right.festival.path, { token })).status === 200,
     )
     for (let round = 0; round < 3; round++) await rebuildAll(tally)
-    // What is just coming in is no difference.
+    // A record that is just arriving is not a difference.
     await expectClean(tally)
     const sent = await sending.stop()
     await tally.settle()
@@ -73,13 +73,13 @@ test(
 )
 
 test(
-  'a rebuild that was killed goes on behind the last event that it had done',
+  'a rebuild that was killed continues after the last event that it had done',
   async () => {
     await tally.count([newFestival({ organizationId }).organization(), ...manyFestivals(150)])
     await damage(tally, 'update daily_counters set sales_cents = sales_cents + 1')
     const killed = startProcess(['rebuild'], tally.settings)
     await until('some events are done', async () => {
-      if (/tally:|made anew/.test(killed.log()))
+      if (/tally:|events rebuilt/.test(killed.log()))
         throw new Error(`the rebuild ended before it was killed: ${killed.log()}`)
       return (await unfinished())[0]?.last_event_id != null
     })
@@ -88,10 +88,10 @@ test(
     expect(run).toMatchObject({ last_event_id: expect.any(String) })
 
     const stderr = await rebuildAll(tally)
-    const done = Number(/going on with a run that was ended: (\d+) events are done/.exec(stderr)?.[1])
-    const anew = Number(/(\d+) events made anew/.exec(stderr)?.[1])
+    const done = Number(/continuing an interrupted run: (\d+) events are already done/.exec(stderr)?.[1])
+    const rebuilt = Number(/(\d+) events rebuilt/.exec(stderr)?.[1])
     expect(done).toBeGreaterThan(0)
-    expect(done + anew).toBe(152)
+    expect(done + rebuilt).toBe(152)
     expect(await unfinished()).toEqual([])
     await expectClean(tally)
   },
@@ -99,13 +99,13 @@ test(
 )
 
 test(
-  'two rebuilds at once: the second waits a while, and then says why it does not begin',
+  'of two rebuilds at once, the second waits a while and then says why it does not begin',
   async () => {
     const second = await asOnlyRebuild(tally.database.db, () => runTally(['rebuild'], tally.settings))
     expect(second).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'tally: another `tally rebuild` is at work on this database: wait for its end\n',
+      stderr: 'tally: another `tally rebuild` is running on this database: wait until it ends\n',
     })
   },
   slow,

@@ -1,4 +1,4 @@
-/** One festival as data: who runs it, what it sells, when its crowd comes. Weights are relative to each other. */
+/** One festival as data: who runs it, what it sells, when its guests come. Weights are relative to each other. */
 export type Festival = {
   organizationId: string
   organizationName: string
