@@ -1,32 +1,20 @@
 import type { EventId } from '@tally/contract'
 import { lockOffset, readCounters } from '@tally/read-models'
-import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { batchOf, type Harness, shard, topics } from '@tally/testkit/projection/harness'
+import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, friday, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { projectBatch } from './projectBatch.ts'
 
-let harness: Harness
-let eventId: string
-let at: Batches
-beforeAll(async () => {
-  harness = await openHarness()
-})
-beforeEach(async () => {
-  eventId = newEventId()
-  at = await openBatches(harness, eventId)
-})
-afterAll(() => harness.close())
-
-test('a batch is applied, and the next one begins behind it', async () => {
+test('a batch is applied, and the next one begins behind it', async ({ eventId, at }) => {
   const projected = await at.orders(0, anOrder({ eventId }), anOrder({ eventId, orderId: 'A-2' }))
   expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 2, parked: 0, duplicate: 0 } } })
   expect(await at.stored()).toMatchObject({ nextOffset: 2, revision: projected.effects?.revision })
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
-test('a batch that was applied before writes nothing and says where to read on', async () => {
+test('a batch that was applied before writes nothing and says where to read on', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   const before = await at.stored()
   expect(await at.orders(0, anOrder({ eventId, version: 9, totalAmount: 1 }))).toEqual({
@@ -37,7 +25,7 @@ test('a batch that was applied before writes nothing and says where to read on',
   expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
 })
 
-test('of a batch from below the stored offset only what is new is applied', async () => {
+test('of a batch from below the stored offset only what is new is applied', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   const already = anOrder({ eventId, version: 9, totalAmount: 1 })
   const projected = await at.orders(0, already, anOrder({ eventId, orderId: 'A-2' }))
@@ -45,21 +33,24 @@ test('of a batch from below the stored offset only what is new is applied', asyn
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
-test('of a batch from below the stored offset only the new bad records become dead letters', async () => {
+test('of a batch from below the stored offset only the new bad records become dead letters', async ({
+  harness,
+  at,
+}) => {
   await at.orders(0, Buffer.from('{'))
   harness.deadLetters.length = 0
   await at.orders(0, Buffer.from('{'), Buffer.from('['))
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
 })
 
-test('a batch behind a gap writes nothing and seeks back to the stored offset', async () => {
+test('a batch behind a gap writes nothing and seeks back to the stored offset', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   expect(await at.orders(5, anOrder({ eventId, orderId: 'A-5' }))).toEqual({ next: 1, effects: undefined })
   expect(await at.stored()).toMatchObject({ nextOffset: 1 })
   expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
 })
 
-test('a batch without records moves the offset on and takes no revision', async () => {
+test('a batch without records moves the offset on and takes no revision', async ({ harness, at }) => {
   const batch = { ...batchOf(topics.orders, 0, []), next: 7 }
   expect(await projectBatch(harness.deps, 'orders', batch)).toMatchObject({
     next: 7,
@@ -68,7 +59,7 @@ test('a batch without records moves the offset on and takes no revision', async 
   expect(await at.stored()).toMatchObject({ nextOffset: 7, revision: 0 })
 })
 
-test('two workers with the same batch at once apply it once', async () => {
+test('two workers with the same batch at once apply it once', async ({ harness, eventId, at }) => {
   const values = Array.from({ length: 50 }, (_, i) => anOrder({ eventId, orderId: `A-${i}` }))
   const waiting = await harness.db.transaction().execute(async tx => {
     await lockOffset(tx, topics.orders, shard)
@@ -88,7 +79,7 @@ select from pg_stat_activity where datname = current_database() and wait_event_t
   expect(await at.figures()).toEqual({ orders: 50, sales: 850, sold: 100 })
 })
 
-test('orders and refunds of one event at once, in batches of their own, add up', async () => {
+test('orders and refunds of one event at once, in batches of their own, add up', async ({ eventId, at }) => {
   const ids = Array.from({ length: 40 }, (_, i) => `A-${i}`)
   const records = ids.map(orderId => anOrder({ eventId, orderId }))
   const given = ids.map(orderId => aRefund({ eventId, orderId, refundId: `R-${orderId}` }))
@@ -100,7 +91,7 @@ test('orders and refunds of one event at once, in batches of their own, add up',
   expect(await at.figures()).toEqual({ orders: 40, sales: 340, sold: 40 })
 })
 
-test('orders that come while the time zone changes are counted in the new one', async () => {
+test('orders that come while the time zone changes are counted in the new one', async ({ eventId, at }) => {
   const organizationId = newEventId()
   // 19:31 UTC is 01:16 in Kathmandu and 21:31 in Rome.
   for (let round = 0; round < 20; round++) {
@@ -117,7 +108,7 @@ test('orders that come while the time zone changes are counted in the new one', 
 })
 
 /** The order buckets that count any order, as `19:30 day 41 area 1: 2 Paid`. */
-async function bucketsOf(eventId: string): Promise<string[]> {
+async function bucketsOf(harness: Harness, eventId: string): Promise<string[]> {
   const counters = await readCounters(harness.db, eventId as EventId)
   const rows = [...counters].flatMap(([day, areas]) =>
     [...areas].flatMap(([area, { orderBuckets }]) =>
@@ -134,23 +125,34 @@ async function bucketsOf(eventId: string): Promise<string[]> {
   return rows.sort()
 }
 
-test('an order leaves its bucket with its status, day, area and time; refunds touch none', async () => {
+test('an order leaves its bucket with its status, day, area and time; refunds touch none', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const order = (fields: Record<string, unknown>) => anOrder({ eventId, ...fields })
   await at.orders(0, order({}), order({ orderId: 'A-2', orderDateTime: '2026-09-04T19:34:59.999Z' }))
-  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
+  expect(await bucketsOf(harness, eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
   await at.refunds(0, aRefund({ eventId }))
-  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
+  expect(await bucketsOf(harness, eventId)).toEqual(['19:30 day 41 area 1: 2 Paid'])
   await at.orders(2, order({ version: 2, status: 'Cancelled' }))
-  expect(await bucketsOf(eventId)).toEqual([
+  expect(await bucketsOf(harness, eventId)).toEqual([
     '19:30 day 41 area 1: 1 Cancelled',
     '19:30 day 41 area 1: 1 Paid',
   ])
   const moved = { dayId: 42, areaId: 2, orderDateTime: '2026-09-04T19:35:00Z' }
   await at.orders(3, order({ ...moved, version: 3 }), order({ version: 2 }))
-  expect(await bucketsOf(eventId)).toEqual(['19:30 day 41 area 1: 1 Paid', '19:35 day 42 area 2: 1 Paid'])
+  expect(await bucketsOf(harness, eventId)).toEqual([
+    '19:30 day 41 area 1: 1 Paid',
+    '19:35 day 42 area 2: 1 Paid',
+  ])
 })
 
-test('menu items whose ids lie far apart are counted like any others, however many a batch has', async () => {
+test('menu items whose ids lie far apart are counted like any others, however many a batch has', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const idOf = (order: number, line: number) => 1 + 40 * (order * 500 + line)
   const orders = Array.from({ length: 12 }, (_, order) =>
     anOrder({

@@ -1,24 +1,16 @@
 import { openDeadLetters } from '@tally/dead-letters'
 import { projectBatch } from '@tally/projection'
-import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { batchOf, shard, topics } from '@tally/testkit/projection/harness'
+import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect } from 'vitest'
 
-let harness: Harness
-let eventId: string
-let at: Batches
-beforeAll(async () => {
-  harness = await openHarness()
-})
-beforeEach(async () => {
-  eventId = newEventId()
-  at = await openBatches(harness, eventId)
-})
-afterAll(() => harness.close())
-
-test('a bad record goes to the dead letters as it came, and the records around it are applied', async () => {
+test('a bad record goes to the dead letters as it came, and the records around it are applied', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const bad = { ...anOrder({ eventId, status: 'Secret name' }) }
   const projected = await at.orders(0, anOrder({ eventId }), bad, anOrder({ eventId, orderId: 'A-3' }))
   expect(projected).toMatchObject({ next: 3, effects: { counts: { applied: 2 }, rejected: [{ offset: 1 }] } })
@@ -40,7 +32,7 @@ test('a bad record goes to the dead letters as it came, and the records around i
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
-test('where dead letters cannot be sent the batch is rolled back whole', async () => {
+test('a batch whose dead letters cannot be sent is rolled back whole', async ({ harness, eventId, at }) => {
   const producer = { send: () => Promise.reject(new Error('Kafka is down')) }
   const deps = { ...harness.deps, deadLetters: openDeadLetters(producer, 't.dead-letters') }
   const batch = batchOf(topics.orders, 0, [anOrder({ eventId }), Buffer.from('{')])
@@ -49,7 +41,11 @@ test('where dead letters cannot be sent the batch is rolled back whole', async (
   expect(await at.figures()).toBeNull()
 })
 
-test('a batch that Postgres did not take is tried again without a second dead letter', async () => {
+test('a batch that Postgres did not take is tried again without a second dead letter', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const records = [Buffer.from('{'), anOrder({ eventId }), Buffer.from('[')]
   await sql`alter table orders add constraint full_disk check (false) not valid`.execute(harness.db)
   for (let attempt = 0; attempt < 2; attempt++)
@@ -59,7 +55,7 @@ test('a batch that Postgres did not take is tried again without a second dead le
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '2'])
 })
 
-test('a slice that was committed keeps the dead letters of the next one', async () => {
+test('a slice that was committed keeps the dead letters of the next one', async ({ harness, eventId }) => {
   const committed = batchOf(topics.orders, 0, [Buffer.from('{')])
   const next = batchOf(topics.orders, 1, [Buffer.from('['), anOrder({ eventId })])
   await projectBatch(harness.deps, 'orders', committed)
@@ -76,7 +72,11 @@ test('a slice that was committed keeps the dead letters of the next one', async 
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
 
-test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async () => {
+test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const [own, other] = [newEventId(), newEventId()]
   const records = [
     {},
@@ -97,7 +97,7 @@ test('an events batch that is tried again sends neither its bad records nor its 
   expect(offsets.sort()).toEqual(['0', '2'])
 })
 
-test('a dead letter that is still being sent is awaited, not sent again', async () => {
+test('a dead letter that is still being sent is awaited, not sent again', async ({ harness, eventId }) => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
   let sends = 0
   const producer = {
@@ -117,7 +117,11 @@ test('a dead letter that is still being sent is awaited, not sent again', async 
   expect(sends).toBe(1)
 })
 
-test('a record that moves an event to another organization is a conflict, whatever its version', async () => {
+test('a record that moves an event to another organization is a conflict, whatever its version', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   const [own, other] = [newEventId(), newEventId()]
   const { effects } = await at.events(
     0,
@@ -139,7 +143,10 @@ test('a record that moves an event to another organization is a conflict, whatev
   ])
 })
 
-test('the first good refund of an id wins, and a rejected one leaves its id free', async () => {
+test('the first good refund of an id wins, and a rejected one leaves its id free', async ({
+  eventId,
+  at,
+}) => {
   await at.orders(0, anOrder({ eventId }))
   const { effects } = await at.refunds(
     0,
@@ -152,7 +159,7 @@ test('the first good refund of an id wins, and a rejected one leaves its id free
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
-test('a refund that comes before its order waits for it', async () => {
+test('a refund that comes before its order waits for it', async ({ eventId, at }) => {
   expect((await at.refunds(0, aRefund({ eventId }))).effects?.counts).toEqual({
     applied: 0,
     parked: 1,
@@ -163,13 +170,13 @@ test('a refund that comes before its order waits for it', async () => {
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
-test('orders that came before their event move to the hours of its time zone', async () => {
+test('orders that came before their event move to the hours of its time zone', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
   expect(await at.hours()).toMatchObject([{ hour: 21 }])
 })
 
-test('what the schema does not name reaches no table', async () => {
+test('what the schema does not name reaches no table', async ({ harness, eventId, at }) => {
   const order = anOrder({ eventId, customerName: 'MARKER', items: [] })
   await at.orders(0, { ...order, extra: { email: 'MARKER@example.org' } } as typeof order)
   const rows = await harness.db.selectFrom('orders').selectAll().where('event_id', '=', eventId).execute()

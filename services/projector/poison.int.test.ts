@@ -4,43 +4,37 @@ import { maxValueBytes, type RecordBatch } from '@tally/kafka'
 import type { Projected } from '@tally/projection'
 import { judgeBatch, logInternal, projectPieces } from '@tally/projection'
 import { openLogger } from '@tally/runtime'
-import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import { batchOf, type Harness, openHarness, topics } from '@tally/testkit/projection/harness'
-import { anOrder, newEventId } from '@tally/testkit/records/records'
+import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
+import { test } from '@tally/testkit/projection/projectionTest'
+import { anOrder } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 
-let harness: Harness
-let batches: Batches
-let eventId: string
-const internal: number[] = []
-
-beforeAll(async () => {
-  harness = await openHarness()
-})
-beforeEach(async () => {
-  eventId = newEventId()
-  batches = await openBatches(harness, eventId)
-  internal.length = 0
-})
-afterAll(() => harness.close())
-
-const orders = (...ids: string[]) => ids.map(orderId => anOrder({ eventId, orderId }))
-async function project(batch: RecordBatch): Promise<{ next: number; pieces: Projected[] }> {
+const orders = (eventId: string, ...ids: string[]) => ids.map(orderId => anOrder({ eventId, orderId }))
+/** Projects a batch of orders; `internal`: offsets of records on which the projector failed. */
+async function project(
+  harness: Harness,
+  batch: RecordBatch,
+): Promise<{ next: number; pieces: Projected[]; internal: number[] }> {
+  const internal: number[] = []
   const pieces: Projected[] = []
   const deps = { ...harness.deps, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
   const next = await projectPieces(deps, 'orders', batch, (_, projected) => pieces.push(projected))
-  return { next, pieces }
+  return { next, pieces, internal }
 }
-const reasonsOfDeadLetters = () =>
+const reasonsOfDeadLetters = (harness: Harness) =>
   harness.deadLetters.map(({ headers = {} }) => [headers['__connect.errors.offset'], headers['tally.reason']])
 
-test('a record whose value was left out is a dead letter with its size and hash, the others count', async () => {
-  const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
+test('a record whose value was left out is a dead letter with its size and hash, the others count', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3'))
   const leftOut = { bytes: maxValueBytes + 1, sha256: createHash('sha256').update('x').digest('hex') }
   batch.records[1] = { offset: 1, timestampMs: 0, key: Buffer.from('k'), value: null, headers: {}, leftOut }
-  await project(batch)
-  expect(await batches.figures()).toMatchObject({ orders: 2 })
+  await project(harness, batch)
+  expect(await at.figures()).toMatchObject({ orders: 2 })
   expect(harness.deadLetters).toMatchObject([
     {
       value: null,
@@ -54,39 +48,52 @@ test('a record whose value was left out is a dead letter with its size and hash,
   ])
 })
 
-test('a record on which judging fails is a dead letter, the others count', async () => {
-  const batch = batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3'))
+test('a record on which judging fails is a dead letter, the others count', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3'))
   const value = batch.records[1]?.value as Buffer
   value.toString = () => {
     throw new RangeError('Invalid string length')
   }
-  expect(await project(batch)).toMatchObject({ next: 3 })
-  expect(await batches.figures()).toMatchObject({ orders: 2 })
-  expect(reasonsOfDeadLetters()).toEqual([['1', 'internal']])
-  expect(internal).toEqual([1])
+  expect(await project(harness, batch)).toMatchObject({ next: 3, internal: [1] })
+  expect(await at.figures()).toMatchObject({ orders: 2 })
+  expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })
 
-test('a record that the database refuses is a dead letter, the others count once each', async () => {
+test('a record that the database refuses is a dead letter, the others count once each', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   await sql`alter table orders add constraint poison check (order_id <> 'A-4')`.execute(harness.db)
   try {
-    const { next, pieces } = await project(
-      batchOf(topics.orders, 0, orders('A-1', 'A-2', 'A-3', 'A-4', 'A-5')),
+    const { next, pieces, internal } = await project(
+      harness,
+      batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3', 'A-4', 'A-5')),
     )
     expect(next).toBe(5)
     expect(pieces.length).toBeGreaterThan(1)
-    expect(await batches.figures()).toMatchObject({ orders: 4 })
-    expect(reasonsOfDeadLetters()).toEqual([['3', 'internal']])
+    expect(await at.figures()).toMatchObject({ orders: 4 })
+    expect(reasonsOfDeadLetters(harness)).toEqual([['3', 'internal']])
     expect(internal).toEqual([3])
-    expect(await batches.stored()).toMatchObject({ nextOffset: 5 })
+    expect(await at.stored()).toMatchObject({ nextOffset: 5 })
   } finally {
     await sql`alter table orders drop constraint poison`.execute(harness.db)
   }
 })
 
-test('an error that no record caused fails the batch and makes no dead letter', async () => {
+test('an error that no record caused fails the batch and makes no dead letter', async ({
+  harness,
+  eventId,
+}) => {
   await sql`alter table orders rename to elsewhere`.execute(harness.db)
   try {
-    await expect(project(batchOf(topics.orders, 0, orders('A-1', 'A-2')))).rejects.toThrow('does not exist')
+    await expect(project(harness, batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2')))).rejects.toThrow(
+      'does not exist',
+    )
     expect(harness.deadLetters).toEqual([])
   } finally {
     await sql`alter table elsewhere rename to orders`.execute(harness.db)

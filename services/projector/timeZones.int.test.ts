@@ -2,26 +2,18 @@ import type { EventId } from '@tally/contract'
 import { projectBatch } from '@tally/projection'
 import { openPostgres } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type Batches, openBatches } from '@tally/testkit/projection/batches'
-import { batchOf, type Harness, openHarness, topics } from '@tally/testkit/projection/harness'
+import { batchOf, topics } from '@tally/testkit/projection/harness'
+import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { openPublisher } from './publish/publisher.ts'
 
-let harness: Harness
-let eventId: string
-let at: Batches
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(() => harness.close())
-beforeEach(async () => {
-  eventId = newEventId()
-  at = await openBatches(harness, eventId)
-})
-
-test("an order leaves the hour that it was counted in, even if the time zone's data have changed since", async () => {
+test("an order leaves the hour that it was counted in, even if the time zone's data have changed since", async ({
+  harness,
+  eventId,
+  at,
+}) => {
   await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
   await at.orders(0, anOrder({ eventId }), anOrder({ eventId, orderId: 'A-2' }))
   expect(await at.hours()).toMatchObject([{ hour: 21, orderCount: 2, revenue: 34 }])
@@ -47,7 +39,7 @@ select from hourly_counters where event_id = ${eventId}::uuid and (orders < 0 or
 })
 
 /** 200,000 orders of an event in eight hours and two areas, as the batches of a day leave them. */
-async function sellMuch(db: Postgres) {
+async function sellMuch(db: Postgres, eventId: string) {
   await sql`
 insert into orders (event_id, order_id, version, status, day_id, area_id, ordered_at, total_cents, lines)
 select ${eventId}::uuid, 'B-' || i, 1, 'Paid', 41, 1 + i % 2, 1788537600000 + i::bigint * 144, 1700, '[]'
@@ -72,14 +64,18 @@ from pg_stat_user_tables where relname = ${table}`.execute(db)
   return rows[0] as { read: number; written: number }
 }
 
-test('a change of the time zone after 200,000 orders reads no order and recounts nothing', async () => {
+test('a change of the time zone after 200,000 orders reads no order and recounts nothing', async ({
+  harness,
+  eventId,
+  at,
+}) => {
   // One connection, so that its own statistics can be flushed before they are read.
   const options = { name: 'test', max: 1, statementTimeoutMs: 30_000, prepares: true, onError: () => {} }
   const db = openPostgres(harness.url, options)
   const organizationId = newEventId()
   try {
     await at.events(0, anEvent({ eventId, organizationId, timeZone: 'UTC' }))
-    await sellMuch(db)
+    await sellMuch(db, eventId)
     const before = { orders: await workOn(db, 'orders'), hourly: await workOn(db, 'hourly_counters') }
 
     const moved = anEvent({ eventId, organizationId, version: 2, timeZone: 'Asia/Kathmandu' })

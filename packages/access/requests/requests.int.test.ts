@@ -1,17 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
-import { type AllKeys, testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { redisOfFile, type WholeRedis } from '@tally/testkit/servers/redis'
+import { expect, test, vi } from 'vitest'
 import type { ApiKey } from '../keys/apiKey.ts'
 import { openRequestCounts, readRequests } from './requests.ts'
 
-let redis: WholeRedis
-let keys: AllKeys
+const { redis, keys } = await redisOfFile()
 const logger = { debug() {}, info() {}, warn() {} }
-beforeAll(async () => {
-  ;({ redis, keys } = await testRedis())
-})
-afterAll(() => redis.disconnect())
 
 const noon = Date.UTC(2026, 8, 4, 12)
 const minuteMs = 60_000

@@ -1,16 +1,9 @@
 import type { OrganizationId } from '@tally/contract'
 import { newOrganizationId } from '@tally/testkit/records/records'
-import { type AllKeys, testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { redisOfFile } from '@tally/testkit/servers/redis'
+import { expect, test, vi } from 'vitest'
 
-let redis: WholeRedis
-let keys: AllKeys
-beforeAll(async () => {
-  const opened = await testRedis()
-  redis = opened.redis
-  keys = opened.keys
-})
-afterAll(() => redis.disconnect())
+const { redis, keys } = await redisOfFile()
 
 const limits = ['Trial', 2, 'ActiveDayPass', 60, 'Inactive', 3]
 

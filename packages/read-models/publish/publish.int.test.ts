@@ -1,16 +1,8 @@
 import { newEventId } from '@tally/testkit/records/records'
-import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RedisKeys } from './keys.ts'
+import { redisOfFile, testRedis } from '@tally/testkit/servers/redis'
+import { expect, test } from 'vitest'
 
-let redis: WholeRedis
-let keys: RedisKeys
-beforeAll(async () => {
-  const opened = await testRedis()
-  redis = opened.redis
-  keys = opened.keys
-})
-afterAll(() => redis.disconnect())
+const { redis, keys } = await redisOfFile()
 
 const newKey = () => keys.event(newEventId())
 

@@ -1,17 +1,9 @@
-import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { RedisKeys } from './keys.ts'
+import { redisOfFile } from '@tally/testkit/servers/redis'
+import { beforeEach, expect, test } from 'vitest'
 
-let redis: WholeRedis
-let keys: RedisKeys
+const { redis, keys } = await redisOfFile()
 let key: string
 let shard = 0
-beforeAll(async () => {
-  const opened = await testRedis()
-  redis = opened.redis
-  keys = opened.keys
-})
-afterAll(() => redis.disconnect())
 beforeEach(() => {
   key = keys.shard(shard++)
 })

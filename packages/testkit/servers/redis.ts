@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
 import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
 import { openRedis, type RedisOptions } from '@tally/storage'
-import { expect, inject, vi } from 'vitest'
+import { afterAll, expect, inject, vi } from 'vitest'
 
 export type WholeRedis = ReadModelRedis & AccessRedis
 export type AllKeys = RedisKeys & AccessKeys
@@ -23,4 +23,11 @@ export async function testRedis(): Promise<{ redis: WholeRedis; keys: AllKeys }>
   })
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
   return { redis, keys: allKeys(`test-${randomBytes(6).toString('hex')}`) }
+}
+
+/** The same for all tests of a file, closed after them. Call it at the top level of the file. */
+export async function redisOfFile(): ReturnType<typeof testRedis> {
+  const opened = await testRedis()
+  afterAll(() => opened.redis.disconnect())
+  return opened
 }

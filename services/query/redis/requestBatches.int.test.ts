@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { asOfField, eventRevisionField } from '@tally/read-models'
-import { testRedis, type WholeRedis } from '@tally/testkit/servers/redis'
+import { redisOfFile, type WholeRedis } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
 import { openRequestBatches } from './requestBatches.ts'
 
-const { redis, keys } = await testRedis()
+const { redis, keys } = await redisOfFile()
 const topics = ['events', 'orders', 'refunds']
 let reads = 0
 /** The real client, which also counts reads. */
@@ -27,7 +27,6 @@ const breaker = openBreaker({
 const granting = Promise.resolve({ granted: true, limit: 60, remaining: 59, resetMs: 60_000 })
 const limits = { Trial: 2, ActiveDayPass: 60, Inactive: 2 }
 const batches = openRequestBatches({ redis: counted, keys, topics, breaker }, limits)
-afterAll(() => redis.disconnect())
 
 const mark = (revision: number) => ({ revision, epoch: 0 })
 
