@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runTally } from './demo/runTally.ts'
 import { lock } from './demo/startLock.ts'
+import { localFolder } from './folder.ts'
 import { listenForInterruption } from './interruption.ts'
 import { log } from './words.ts'
 
@@ -15,7 +16,7 @@ const help = `npm start [-- options]
   --help      this text
 `
 
-const local = join(import.meta.dirname, '../../.local')
+const local = localFolder('')
 process.exitCode = await main()
 process.exit()
 

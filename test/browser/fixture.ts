@@ -4,7 +4,8 @@ import { runTally } from '@tally/testkit/processes/process'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { chromiumPath } from '../../infra/local/install/chromium.ts'
+import { localFolder } from '#infra/folder.ts'
+import { chromiumPath } from '#infra/install/chromium.ts'
 
 const password = 'un gelato al pistacchio'
 
@@ -100,7 +101,7 @@ export async function follow(page: Page, name: string): Promise<void> {
   await page.waitForURL(String(address))
 }
 
-const folder = join(import.meta.dirname, '../../.local/screenshots')
+const folder = localFolder('screenshots')
 const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 
 /** Takes a screenshot to look at after the tests; with `isForReadme`, also the one that the documentation shows. */

@@ -3,7 +3,7 @@ import { burger, friday, newFestival, saturday } from '@tally/testkit/records/fe
 import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freePort } from '../../infra/local/servers/ports.ts'
+import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
 import { type Fixture, openFixture, picture, signIn, visit } from './fixture.ts'
 

@@ -7,7 +7,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LocalServers, startServers } from '../../infra/local/servers/index.ts'
+import { type LocalServers, startServers } from '#infra/servers/index.ts'
 import { copyPostgres } from '../chaos/system/postgresCopy.ts'
 
 /** docs/reliability.md, Postgres: Postgres comes back without its last commits. */

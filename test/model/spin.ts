@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { tryRun } from '../../infra/local/command.ts'
-import { installPackage } from '../../infra/local/install/apt.ts'
+import { tryRun } from '#infra/command.ts'
+import { installPackage } from '#infra/install/apt.ts'
 import type { Run } from './runs.ts'
 
 const protocol = join(import.meta.dirname, 'protocol.pml')

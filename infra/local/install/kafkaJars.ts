@@ -1,11 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../command.ts'
+import { localFolder } from '../folder.ts'
 import type { PartSetup } from '../servers/part.ts'
 
 const version = '4.3.1'
 const jarCount = 46
-const kafkaFolder = join(import.meta.dirname, `../../../.local/kafka-${version}`)
+const kafkaFolder = localFolder(`kafka-${version}`)
 
 /** The folder of Kafka's jars after `haveJars` has returned. */
 export const jarsFolder = join(kafkaFolder, 'libs')

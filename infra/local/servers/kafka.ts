@@ -8,6 +8,9 @@ import { cannotBeHad, type PartSetup } from './part.ts'
 import { freePort } from './ports.ts'
 import { type Server, serverOf } from './server.ts'
 
+/** Makes Kafka write warnings, start and stop to its output. */
+export const log4jOption = `-Dlog4j2.configurationFile=${join(import.meta.dirname, 'log4j2.properties')}`
+
 const clusterId = 'dGFsbHktbG9jYWwta2Fma2'
 
 /** A Kafka of one node (KRaft) that listens on 127.0.0.1 only and creates no topic automatically. */
@@ -25,7 +28,6 @@ export async function kafkaServer(setup: PartSetup): Promise<Server> {
   // The quick compiler alone saves 0.4 s of a start and costs throughput: for tests only.
   const compiler = setup.durable ? [] : ['-XX:TieredStopAtLevel=1']
   const jvm = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC', ...compiler]
-  const log4j = `-Dlog4j2.configurationFile=${join(import.meta.dirname, 'log4j2.properties')}`
   const classes = ['-cp', `${jarsFolder}/*`]
 
   async function prepare() {
@@ -34,7 +36,7 @@ export async function kafkaServer(setup: PartSetup): Promise<Server> {
     const properties = join(folder, 'server.properties')
     writeFileSync(properties, serverProperties(folder, port, controllerPort))
     await format(properties)
-    const args = [...jvm, log4j, ...classes, 'kafka.Kafka', properties]
+    const args = [...jvm, log4jOption, ...classes, 'kafka.Kafka', properties]
     return { command: java, args, stopSignal: 'SIGTERM' as const }
   }
 
@@ -43,7 +45,9 @@ export async function kafkaServer(setup: PartSetup): Promise<Server> {
     if (existsSync(formatted)) return
     rmSync(join(folder, 'data'), { recursive: true, force: true })
     const args = ['format', '-t', clusterId, '-c', properties]
-    await run(java, [...jvm, log4j, ...classes, 'kafka.tools.StorageTool', ...args], { signal: setup.signal })
+    await run(java, [...jvm, log4jOption, ...classes, 'kafka.tools.StorageTool', ...args], {
+      signal: setup.signal,
+    })
     writeFileSync(formatted, '')
   }
 

@@ -2,11 +2,12 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestServers } from '@tally/testkit/servers/provided'
 import type { TestProject } from 'vitest/node'
+import { localFolder } from '../folder.ts'
 import { forgetAll, startServers } from '../servers/index.ts'
 import { startTestCluster } from './testCluster.ts'
 import { startContainers } from './testContainers.ts'
 
-const runsFolder = join(import.meta.dirname, '../../../.local/test')
+const runsFolder = localFolder('test')
 
 /**
  * Starts real servers once for a run of the tests and returns what stops them. The environment's KAFKA_BROKERS,

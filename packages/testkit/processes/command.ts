@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
-
-const program = fileURLToPath(new URL('../../../services/tally/bin/tally', import.meta.url))
+import { program } from './program.ts'
 
 export type Ran = { code: number | null; stdout: string; stderr: string }
 

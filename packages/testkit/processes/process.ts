@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-
-const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
+import { program } from './program.ts'
 
 export type Environment = Record<string, string>
 export type LogLine = { msg?: string; address?: string; ops?: string } & Record<string, unknown>

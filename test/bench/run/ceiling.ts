@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { endOfLog } from '../../../infra/local/servers/process.ts'
+import { endOfLog } from '#infra/servers/process.ts'
 import type { Bench } from './bench.ts'
 
 /** What a ceiling reports; times are epoch milliseconds. */

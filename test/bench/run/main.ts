@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { listenForInterruption } from '../../../infra/local/interruption.ts'
+import { localFolder } from '#infra/folder.ts'
+import { listenForInterruption } from '#infra/interruption.ts'
 import { reportOf, textOf, writeReport } from '../report/report.ts'
 import { rows } from '../rows/index.ts'
 import { sized } from '../tally/sized.ts'
@@ -35,7 +36,7 @@ function rowsOf({ only }: Options): Row[] {
 /** A row that fails does not stop the others, but makes the exit code 1. */
 async function measure(options: Options, wanted: Row[]): Promise<number> {
   const { signal, exitCode } = listenForInterruption()
-  const folder = join(import.meta.dirname, '../../../.local/bench')
+  const folder = localFolder('bench')
   const run = join(folder, `run-${process.pid}`)
   mkdirSync(run, { recursive: true })
   let bench: Bench | undefined

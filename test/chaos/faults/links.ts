@@ -1,4 +1,4 @@
-import type { PartName } from '../../../infra/local/servers/index.ts'
+import type { PartName } from '#infra/servers/index.ts'
 import type { Allowed } from '../checks/allowed.ts'
 import { type Fault, last } from '../run/fault.ts'
 

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { listenForInterruption } from '../../../infra/local/interruption.ts'
+import { localFolder } from '#infra/folder.ts'
+import { listenForInterruption } from '#infra/interruption.ts'
 import { faults, pendingFaults } from '../faults/index.ts'
 import { type Outcome, together } from './outcome.ts'
 import { runFaults } from './rounds.ts'
@@ -21,7 +22,7 @@ const help = `npm run test:chaos [-- options]
   --list        names the kinds and ends
 `
 
-const folder = join(import.meta.dirname, '../../../.local/chaos')
+const folder = localFolder('chaos')
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const options = {

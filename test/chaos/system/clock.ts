@@ -1,6 +1,6 @@
 import { globSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPackage } from '../../../infra/local/install/apt.ts'
+import { installPackage } from '#infra/install/apt.ts'
 
 const library = '/usr/lib/*/faketime/libfaketime.so.1'
 let installing: Promise<boolean> | undefined

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { PartName } from '../../../infra/local/servers/index.ts'
+import type { PartName } from '#infra/servers/index.ts'
 
 /** The names by which Tally's processes reach each server; Kafka's is as long as 127.0.0.1 (kafkaAddress.ts). */
 export const hostOf = (part: PartName) => `${part}.lan`

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { end, endOfLog, launch } from '../../../infra/local/servers/process.ts'
+import { program } from '@tally/testkit/processes/program'
+import { end, endOfLog, launch } from '#infra/servers/process.ts'
 
-const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
 const startedTimeoutMs = 60_000
 /** Requests that waited for a frozen process may fail until this long after it continues. */
 const goOnTimeoutMs = 3_000

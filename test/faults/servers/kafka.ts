@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '../../../infra/local/command.ts'
-import { haveJars, jarsFolder } from '../../../infra/local/install/kafkaJars.ts'
-import { kafkaAnswers } from '../../../infra/local/servers/kafkaAnswers.ts'
-import { freePort } from '../../../infra/local/servers/ports.ts'
-import { type Server, serverOf } from '../../../infra/local/servers/server.ts'
+import { run } from '#infra/command.ts'
+import { haveJars, jarsFolder } from '#infra/install/kafkaJars.ts'
+import { log4jOption } from '#infra/servers/kafka.ts'
+import { kafkaAnswers } from '#infra/servers/kafkaAnswers.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { type Server, serverOf } from '#infra/servers/server.ts'
 
 /** Three Kafka nodes, each a broker and a controller; node n is `nodes[n - 1]`. */
 export type Brokers = { urls: string; nodes: Server[]; stop: () => Promise<void> }
@@ -15,8 +16,7 @@ export const brokerSessionMs = 3_000
 
 const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java'
 const jvm = ['-Xms96m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
-const log4j = join(import.meta.dirname, '../../../infra/local/log4j2.properties')
-const runJava = [...jvm, `-Dlog4j2.configurationFile=${log4j}`, '-cp', `${jarsFolder}/*`]
+const runJava = [...jvm, log4jOption, '-cp', `${jarsFolder}/*`]
 
 /** Starts the nodes. Every topic has three replicas, two of which must acknowledge a record. */
 export async function startBrokers(): Promise<Brokers> {

@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '@tally/testkit/until'
-import { installPackage } from '../../../infra/local/install/apt.ts'
-import { freePort } from '../../../infra/local/servers/ports.ts'
-import { postgresOwner } from '../../../infra/local/servers/postgresOwner.ts'
-import { end, endOfLog, launch } from '../../../infra/local/servers/process.ts'
+import { installPackage } from '#infra/install/apt.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { postgresOwner } from '#infra/servers/postgresOwner.ts'
+import { end, endOfLog, launch } from '#infra/servers/process.ts'
 
 export type Pooler = { url: string; restart: () => Promise<void>; stop: () => Promise<void> }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type LocalServers, startServers } from '../../../infra/local/servers/index.ts'
+import { type LocalServers, startServers } from '#infra/servers/index.ts'
 
 /** A primary and a standby that streams from it; addresses without a database's name. */
 export type Pair = { primary: LocalServers; standby: LocalServers; stop: () => Promise<void> }

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../../infra/local/servers/ports.ts'
-import { end, launch, type Running } from '../../../infra/local/servers/process.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { end, launch, type Running } from '#infra/servers/process.ts'
 
 /** Some `redis-server` processes of one test, in a folder that is deleted with them. */
 export type Redises = {
