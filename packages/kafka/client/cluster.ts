@@ -43,6 +43,8 @@ export function openCluster(kafka: Kafka): Cluster {
 export type SharedCluster = {
   /** Runs `work` with the topics' metadata loaded; after an error once more with a fresh client. */
   use<T>(topics: string[], work: (cluster: Cluster) => Promise<T>): Promise<T>
+  /** Ids of brokers that have not answered since they were last asked; kept by askLeaders. */
+  silent: Set<string>
   close(): Promise<void>
 }
 
@@ -72,6 +74,7 @@ export function sharedCluster(kafka: Kafka): SharedCluster {
   }
   return {
     use: (topics, work) => once(topics, work).catch(() => once(topics, work)),
+    silent: new Set(),
     close: drop,
   }
 }

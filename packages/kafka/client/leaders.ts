@@ -6,10 +6,13 @@ import type { Broker, Cluster, SharedCluster } from './cluster.ts'
  * its commit, an assignment) waits for the slowest broker.
  */
 const answerMs = 2_000
+/** Time limit for a broker that let the last one pass: it is probably lost, and the other partitions wait for it. */
+const silentAnswerMs = 100
 
 /**
  * Asks the leader of each of these partitions. Leaves out partitions that do not exist, and those of a broker that does
- * not answer within 2 s while another one does. Throws if no broker answers.
+ * not answer in time while another one does: within 2 s, or 0.1 s if it has not answered since the last call. Throws if
+ * no broker answers.
  */
 export async function askLeaders(
   shared: SharedCluster,
@@ -22,7 +25,7 @@ export async function askLeaders(
     const leaders = await leadersOf(cluster, partitions)
     const asked = await Promise.allSettled(
       [...leaders].map(([nodeId, mine]) =>
-        inTime(nodeId, async () => ask(await cluster.findBroker({ nodeId }), mine, nodeId)),
+        inTime(nodeId, shared.silent, async () => ask(await cluster.findBroker({ nodeId }), mine, nodeId)),
       ),
     )
     const failed = asked.flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
@@ -36,12 +39,17 @@ export async function askLeaders(
   if (failure !== undefined) throw failure
 }
 
-/** Waits for an answer, but not for that of a broker that hangs. */
-async function inTime(nodeId: string, ask: () => Promise<void>): Promise<void> {
+/** Waits for an answer, but not for that of a broker that hangs. A late answer ends the broker's silence too. */
+async function inTime(nodeId: string, silent: Set<string>, ask: () => Promise<void>): Promise<void> {
+  const limitMs = silent.has(nodeId) ? silentAnswerMs : answerMs
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new BrokerSilentError(nodeId)), answerMs)
+  const timer = setTimeout(() => {
+    silent.add(nodeId)
+    late.reject(new BrokerSilentError(nodeId, limitMs))
+  }, limitMs)
+  const answer = ask().then(() => void silent.delete(nodeId))
   try {
-    await Promise.race([ask(), late.promise])
+    await Promise.race([answer, late.promise])
   } finally {
     clearTimeout(timer)
   }
@@ -49,8 +57,8 @@ async function inTime(nodeId: string, ask: () => Promise<void>): Promise<void> {
 
 class BrokerSilentError extends Error {
   override readonly name = 'KafkaBrokerSilentTimeoutError'
-  constructor(nodeId: string) {
-    super(`broker ${nodeId} has not answered for ${answerMs / 1_000} s`)
+  constructor(nodeId: string, limitMs: number) {
+    super(`broker ${nodeId} has not answered for ${limitMs / 1_000} s`)
   }
 }
 
