@@ -28,8 +28,7 @@ export async function noteEnds(
     atMs,
   }: { assigned: TopicPartition[]; isStored: (of: TopicPartition) => boolean; atMs: number },
 ): Promise<Map<string, number>> {
-  const counts = await describeTopics(kafka, topics)
-  const ends = await logEnds(kafka, assigned)
+  const [counts, ends] = await Promise.all([describeTopics(kafka, topics), logEnds(kafka, assigned)])
   const isAllRead = [...counts].every(([topic, count]) =>
     Array.from({ length: count }, (_, partition) => isStored({ topic, partition })).every(Boolean),
   )
