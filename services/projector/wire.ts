@@ -108,7 +108,7 @@ function openComponents(
   const { organizations: organizationsTopic, events: eventsTopic } = names
   const onPublished = (tookMs: number): void => metrics.publishSeconds.observe(tookMs / 1000)
   const publisher = openPublisher({ ...servers, organizationsTopic, onNewEpoch, onPublished })
-  const asOf = openAsOf({ ...servers, topics })
+  const asOf = openAsOf()
   return {
     publisher,
     asOf,

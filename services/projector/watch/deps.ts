@@ -1,5 +1,5 @@
 import type { KafkaConnection, TopicPartition } from '@tally/kafka'
-import type { Seen } from '@tally/read-models'
+import type { ReadModelRedis, RedisKeys, Seen } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { Logs } from '../logs/openLogs.ts'
@@ -14,6 +14,8 @@ import type { Walk } from './walk.ts'
 export type WatchDeps = {
   kafka: KafkaConnection
   db: Postgres
+  redis: ReadModelRedis
+  keys: RedisKeys
   publisher: Publisher
   asOf: AsOf
   seen: Seen

@@ -32,13 +32,13 @@ export async function noteEnds(
   const isAllRead = [...counts].every(([topic, count]) =>
     Array.from({ length: count }, (_, partition) => isStored({ topic, partition })).every(Boolean),
   )
-  const marks = assigned.flatMap(({ topic, partition }) => {
+  const noted = assigned.flatMap(({ topic, partition }) => {
     const log = ends.get(topic)?.get(partition)
     if (log === undefined || !logs.isSound({ topic, partition }, log)) return []
     return [{ topic, partition, end: log.end, atMs }]
   })
-  if (isAllRead) asOf.mark(marks)
-  for (const { topic, partition, end } of marks) {
+  if (isAllRead) asOf.noteEnds(noted)
+  for (const { topic, partition, end } of noted) {
     const lag = Math.max(0, end - (asOf.appliedOf({ topic, partition }) ?? 0))
     metrics.lag.set({ topic, partition: String(partition) }, lag)
   }

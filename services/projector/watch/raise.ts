@@ -1,18 +1,28 @@
-import { openEpoch, type RaisedAsOf, type StoredOffset } from '@tally/read-models'
+import { partitionKey, type TopicPartition } from '@tally/kafka'
+import {
+  asOfField,
+  openEpoch,
+  type PartitionAsOf,
+  publishedField,
+  type RaisedAsOf,
+  raiseAsOf,
+  raisePublished,
+  type StoredOffset,
+} from '@tally/read-models'
 import type { Attempt } from './attempts.ts'
 import type { WatchDeps } from './deps.ts'
 import type { Stored } from './stored.ts'
 
-/** Raises the watermarks that are reached. If Postgres does not answer, the result has none. */
+/** Raises the watermarks whose ends are reached. If Postgres does not answer, the result has none. */
 export async function raiseInPostgres(
-  { asOf, metrics }: WatchDeps,
+  { db, topics, asOf, metrics }: WatchDeps,
   attempt: Attempt,
   { nowMs, epoch }: Stored,
 ): Promise<RaisedAsOf> {
   const reached = asOf.reached()
   let raised: RaisedAsOf = { nowMs, epoch, raised: [] }
   await attempt('raise asOf', async () => {
-    raised = await asOf.storeInPostgres(reached)
+    raised = await raiseAsOf(db, topics, reached)
   })
   for (const { topic, partition, atMs } of reached) {
     metrics.freshness.set({ topic, partition: String(partition) }, (raised.nowMs - atMs) / 1000)
@@ -22,20 +32,60 @@ export async function raiseInPostgres(
 
 /** Raises in Redis the watermarks of partitions of which nothing is held back from publication. */
 export async function raiseInRedis(deps: WatchDeps, stored: Stored, raised: RaisedAsOf): Promise<void> {
-  const { asOf, publisher } = deps
+  const { publisher } = deps
   const settled = stored.assigned.filter(of => !isHeldBack(deps, of))
   const whole = raised.raised.filter(of => !publisher.holdsBack(of, Number.POSITIVE_INFINITY))
-  const hasAdded = [...stored.all.values()].some(({ isAdded }) => isAdded)
-  const publishable = await asOf.publishable(stored.assigned, [...settled, ...whole], hasAdded)
+  const watermarks = await publishable(deps, stored, [...settled, ...whole])
   // What was read before Postgres came back does not hold for what it has now.
   const { nowMs, epoch } = raised
   if (epoch !== null && epoch === stored.epoch)
-    await surpass(deps, await asOf.storeInRedis(publishable, { nowMs, epoch }))
+    await surpass(deps, await storeInRedis(deps, watermarks, { nowMs, epoch }))
 }
 
 /** Whether anything that the partition has committed is held back from publication. */
 export const isHeldBack = ({ publisher }: Pick<WatchDeps, 'publisher'>, of: StoredOffset): boolean =>
   publisher.holdsBack(of, of.revision)
+
+type Watermark = TopicPartition & { asOfMs: number | null; revision: number }
+
+/**
+ * The watermarks that may be raised in Redis for the assigned partitions: everything that they claim is published. If
+ * partitions were added, they also depend on what other projectors have published.
+ */
+async function publishable(
+  { db, topics }: WatchDeps,
+  { all, assigned }: Stored,
+  published: PartitionAsOf[],
+): Promise<Watermark[]> {
+  const hasAdded = [...all.values()].some(({ isAdded }) => isAdded)
+  if (!hasAdded) return published
+  const asOfMs = await raisePublished(db, topics, published)
+  const latest = new Map([...assigned, ...published].map(of => [partitionKey(of), of.revision]))
+  return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(partitionKey(of)) ?? of.revision }))
+}
+
+/**
+ * Raises watermarks in Redis, each with the partition's revision that Postgres returned with it. Returns the shards whose
+ * hash is in another epoch, with that epoch; for these it raises nothing.
+ */
+async function storeInRedis(
+  { redis, keys }: WatchDeps,
+  watermarks: Watermark[],
+  { nowMs, epoch }: { nowMs: number; epoch: number },
+): Promise<Map<number, number>> {
+  const others = new Map<number, number>()
+  const byShard = Map.groupBy(watermarks, ({ partition }) => partition)
+  await Promise.all(
+    [...byShard].map(async ([shard, ofShard]) => {
+      const fields = ofShard.flatMap(({ topic, asOfMs, revision }) =>
+        asOfMs === null ? [] : [asOfField(topic), asOfMs, publishedField(topic), revision],
+      )
+      const found = await redis.raiseAsOf(keys.shard(shard), epoch, nowMs, ...fields)
+      if (found !== epoch) others.set(shard, found)
+    }),
+  )
+  return others
+}
 
 /** If Redis is in a later epoch than Postgres (its clock was ahead), opens one above that. */
 async function surpass({ db, seen }: WatchDeps, found: Map<number, number>): Promise<void> {

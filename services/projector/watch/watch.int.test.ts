@@ -58,7 +58,7 @@ async function watched(
     return epoch
   }
   const redis = { raiseAsOf } as unknown as ReadModelRedis
-  const asOf = openAsOf({ db, redis, keys: redisKeys('test'), topics: [topic] })
+  const asOf = openAsOf()
   for (const partition of partitions) asOf.applied({ topic, partition }, ends[partition] as number)
   let flushes = 0
   const publisher: Publisher = {
@@ -73,6 +73,8 @@ async function watched(
   const watching = watch({
     kafka: {} as KafkaConnection,
     db,
+    redis,
+    keys: redisKeys('test'),
     publisher,
     asOf,
     seen: { epoch: 0, revision: 0 },
