@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * Postgres may come back without its last commits. An epoch is the life of one running server: everything written in an
- * epoch carries a higher revision than any that an earlier epoch handed out (README.md of packages/read-models, When
- * Postgres or Redis goes back). Watermarks get a table of their own, so that raising them does not wait for the row
+ * epoch carries a higher revision than any that an earlier epoch handed out (docs/architecture.md, When Postgres or
+ * Redis goes back). Watermarks get a table of their own, so that raising them does not wait for the row
  * locks of batches.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {

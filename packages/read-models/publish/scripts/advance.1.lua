@@ -1,5 +1,6 @@
 -- Stores what was published through a shard, atomically: each event's revision and, for each topic, the published revision,
--- up to which everything is published (README.md of packages/read-models, When Postgres or Redis goes back).
+-- up to which everything is published (docs/architecture.md, When Postgres or Redis goes back). epoch.lua is prepended; it
+-- defines `enter`.
 -- KEYS[1]  the hash of one shard
 -- ARGV[1]  the epoch in which the documents were composed
 -- ARGV[2]  how many published revisions follow, three arguments each:

@@ -1,5 +1,5 @@
 -- Prepended to the scripts that write a shard's hash. Entering a higher epoch removes the watermarks, because Postgres may have
--- lost what they claim (README.md of packages/read-models, When Postgres or Redis goes back). Returns the epoch of the hash
+-- lost what they claim (docs/architecture.md, When Postgres or Redis goes back). Returns the epoch of the hash
 -- afterwards; a script writes nothing if that is not its own.
 local function enter(epoch)
   local current = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
