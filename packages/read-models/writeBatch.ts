@@ -12,9 +12,10 @@ import type { Write } from './write.ts'
 const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]
 
 /**
- * Writes all that a batch changed as one statement where it can, and so in one round trip: its own `writes`, the counters of every event
- * that it touched, and on those events a new revision (docs/architecture.md, invariant 3), which it returns. The events must be locked
- * (`lockEvents`): a revision that is taken with all locks held grows as commits do.
+ * Writes everything that a batch changed in one statement, so in one round trip: its own `writes`, the counters of the
+ * events it changed, and a new revision on those events (docs/architecture.md, invariant 3). Returns the revision. Only a
+ * batch with very many items needs more statements. The events must be locked (`lockEvents`): revisions grow in the order
+ * of commits only if they are taken with all locks held.
  */
 export async function writeBatch(
   tx: Tx,
@@ -24,7 +25,7 @@ export async function writeBatch(
     writes,
   }: { shard: number; changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
 ): Promise<number> {
-  // Usually one write; where there are more, those before the last are sent by themselves, and no longer held.
+  // Usually one write. If there are more, all but the last are sent on their own, so that they are not kept in memory.
   let items: Write | undefined
   for (const write of addItems(changes)) {
     await items?.execute(tx)
