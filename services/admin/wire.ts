@@ -1,7 +1,7 @@
 import { accessKeys, accessScripts } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import { answers, openMetrics, openOps, openStartup, type ServiceDeps, type Settings } from '@tally/runtime'
+import { answers, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
 import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
@@ -19,19 +19,9 @@ const patienceMs = 800
  * Opens what the administration area needs and starts it. The process holds no state that another one would need. While
  * Postgres does not answer, it is not ready and its pages say so.
  */
-export async function startAdmin(
-  settings: Settings,
-  { lifecycle, logger, crash }: ServiceDeps,
-): Promise<void> {
-  const registry = openMetrics()
-  const startup = openStartup(lifecycle, logger)
-  let readiness: () => Promise<string | undefined> = async () => startup.missing() ?? 'starting'
-  const ops = await openOps(
-    lifecycle,
-    { host: settings.ops.host, port: settings.ops.port ?? 9092 },
-    { metrics: registry, readiness: () => readiness() },
-  )
-  logger.info({ ops }, 'admin starting')
+export async function startAdmin(settings: Settings, service: ServiceDeps): Promise<void> {
+  const { lifecycle, logger, crash } = service
+  const { registry, startup, started } = await openServiceOps('admin', settings.ops, 9092, service)
   const db = openPostgres(settings.databaseUrl, {
     name: 'admin',
     max: 8,
@@ -89,10 +79,12 @@ export async function startAdmin(
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)
   const address = await app.listen({ host: admin.host, port: admin.port })
-  readiness = async () => {
-    if (startup.missing() !== undefined) return startup.missing()
-    const isUp = await answers(patienceMs, () => sql`select 1`.execute(db))
-    return isUp ? undefined : 'Postgres does not answer'
-  }
-  logger.info({ address, ops }, 'admin started')
+  started(
+    async () => {
+      if (startup.missing() !== undefined) return startup.missing()
+      const isUp = await answers(patienceMs, () => sql`select 1`.execute(db))
+      return isUp ? undefined : 'Postgres does not answer'
+    },
+    { address },
+  )
 }

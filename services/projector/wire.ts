@@ -1,15 +1,7 @@
 import type { RecordType } from '@tally/contract'
 import { openDeadLetters } from '@tally/dead-letters'
 import { type Consumer, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
-import {
-  type Logger,
-  openMetrics,
-  openOps,
-  openStartup,
-  type Readiness,
-  type ServiceDeps,
-  type Settings,
-} from '@tally/runtime'
+import { type Logger, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { consume } from './consume.ts'
 import { type Logs, openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
@@ -43,14 +35,8 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const names = topicNames(settings.topicPrefix)
   const types = recordTypes(names)
   const topics = [...types.keys()]
-  const registry = openMetrics()
+  const { registry, startup, started } = await openServiceOps('projector', settings.ops, 9090, service) // 1
   const metrics = projectorMetrics(registry)
-
-  const startup = openStartup(lifecycle, logger) // 1
-  let readiness: Readiness = () => startup.missing() ?? 'starting'
-  const { host, port = 9090 } = settings.ops
-  const ops = await openOps(lifecycle, { host, port }, { metrics: registry, readiness: () => readiness() })
-  logger.info({ ops }, 'projector starting')
 
   const servers = await openServers(settings, service, { startup, maxBatches: concurrency }) // 2
   void warnOfRetention(servers.kafka, topics, logger)
@@ -81,8 +67,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   lifecycle.onRelease('consumer', () => consumer.stop())
   lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
 
-  readiness = () => notReady(consumer, logs, refusals)
-  logger.info({ ops }, 'projector started')
+  started(() => notReady(consumer, logs, refusals))
 }
 
 /** The topics that are read, with the type of their records. */

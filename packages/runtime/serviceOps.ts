@@ -1,0 +1,40 @@
+import type { ServiceDeps } from './lifecycle.ts'
+import { type Metrics, openMetrics } from './metrics.ts'
+import { openOps, type Readiness } from './ops.ts'
+import { openStartup, type Startup } from './startup.ts'
+
+export type ServiceOps = {
+  registry: Metrics
+  startup: Startup
+  /** Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`. */
+  started(readiness: Readiness, fields?: Record<string, unknown>): void
+}
+
+/**
+ * Opens the operations port of a service first of all, so that `/readyz` says what the service waits for while it
+ * starts.
+ */
+export async function openServiceOps(
+  name: 'projector' | 'query' | 'admin',
+  { host, port }: { host: string; port?: number | undefined },
+  defaultPort: number,
+  { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
+): Promise<ServiceOps> {
+  const registry = openMetrics()
+  const startup = openStartup(lifecycle, logger)
+  let readiness: Readiness = () => startup.missing() ?? 'starting'
+  const ops = await openOps(
+    lifecycle,
+    { host, port: port ?? defaultPort },
+    { metrics: registry, readiness: () => readiness() },
+  )
+  logger.info({ ops }, `${name} starting`)
+  return {
+    registry,
+    startup,
+    started(check, fields = {}) {
+      readiness = check
+      logger.info({ ...fields, ops }, `${name} started`)
+    },
+  }
+}

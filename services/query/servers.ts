@@ -1,0 +1,68 @@
+import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
+import {
+  checkSchema,
+  openPostgres,
+  type ReadModelRedis,
+  type RedisKeys,
+  readModelScripts,
+  redisKeys,
+} from '@tally/read-models'
+import type { ServiceDeps, Settings, Startup } from '@tally/runtime'
+import { openRedis, type Postgres } from '@tally/storage'
+
+/** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
+export const hangsMs = 1_000
+/** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
+const redisTimeoutMs = 1_000
+/** Connections to Postgres for reads: those of the gate, and two for repairs. */
+const readConnections = 8
+/** Connections for keys, the rate limit and polls. */
+const authConnections = 4
+
+export type Servers = {
+  db: Postgres
+  /** For authentication and the rate limit, which never wait for reads. */
+  authDb: Postgres
+  redis: ReadModelRedis & AccessRedis
+  keys: RedisKeys & AccessKeys
+}
+
+/**
+ * Connects to Postgres and Redis. Does not wait for one that does not answer; calls `crash` if Postgres answers later
+ * with another schema version, and throws if it does so at once.
+ */
+export async function openServers(
+  settings: Settings,
+  { lifecycle, logger, crash }: ServiceDeps,
+  startup: Startup,
+): Promise<Servers> {
+  const openPool = (max: number) => {
+    const pool = openPostgres(settings.databaseUrl, {
+      name: 'query',
+      max,
+      statementTimeoutMs: 5_000,
+      onlyReads: true,
+      onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+    })
+    lifecycle.onRelease('postgres', () => pool.destroy(), hangsMs)
+    return pool
+  }
+  const db = openPool(readConnections)
+  const authDb = openPool(authConnections)
+  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  await Promise.race([schemaChecked, startup.waits])
+  schemaChecked.catch(crash)
+
+  const redis = openRedis(
+    settings.redisNodes,
+    {
+      name: 'query',
+      commandTimeoutMs: redisTimeoutMs,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    { ...readModelScripts, ...accessScripts },
+  )
+  lifecycle.onRelease('redis', () => redis.disconnect())
+  const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
+  return { db, authDb, redis, keys }
+}
