@@ -14,7 +14,7 @@ export type EventEffect = {
 /** What applying the records of one batch did; `revision` is undefined if nothing changed. */
 export type Effects = {
   revision: number | undefined
-  /** The partition's revision before the batch: what it published ends there or has a gap. */
+  /** The partition's revision before the batch; a published mark below it is a gap. */
   since: number
   events: Map<EventId, EventEffect>
   /** Organizations whose record or list of events changed. */
@@ -34,5 +34,5 @@ export function noEffects(): Effects {
   }
 }
 
-/** A good record of a batch with its offset. */
+/** A valid record of a batch with its offset. */
 export type Placed<Value> = { offset: number; value: Value }

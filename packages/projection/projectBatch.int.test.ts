@@ -7,14 +7,17 @@ import { sql } from 'kysely'
 import { expect, vi } from 'vitest'
 import { projectBatch } from './projectBatch.ts'
 
-test('a batch is applied, and the next one begins behind it', async ({ eventId, at }) => {
+test('a batch is applied, and the next one begins after it', async ({ eventId, at }) => {
   const projected = await at.orders(0, anOrder({ eventId }), anOrder({ eventId, orderId: 'A-2' }))
   expect(projected).toMatchObject({ next: 2, effects: { counts: { applied: 2, parked: 0, duplicate: 0 } } })
   expect(await at.stored()).toMatchObject({ nextOffset: 2, revision: projected.effects?.revision })
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
-test('a batch that was applied before writes nothing and says where to read on', async ({ eventId, at }) => {
+test('a batch that was applied before writes nothing and returns the stored offset', async ({
+  eventId,
+  at,
+}) => {
   await at.orders(0, anOrder({ eventId }))
   const before = await at.stored()
   expect(await at.orders(0, anOrder({ eventId, version: 9, totalAmount: 1 }))).toEqual({
@@ -25,7 +28,10 @@ test('a batch that was applied before writes nothing and says where to read on',
   expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
 })
 
-test('of a batch from below the stored offset only what is new is applied', async ({ eventId, at }) => {
+test('only the new records of a batch that begins below the stored offset are applied', async ({
+  eventId,
+  at,
+}) => {
   await at.orders(0, anOrder({ eventId }))
   const already = anOrder({ eventId, version: 9, totalAmount: 1 })
   const projected = await at.orders(0, already, anOrder({ eventId, orderId: 'A-2' }))
@@ -33,7 +39,7 @@ test('of a batch from below the stored offset only what is new is applied', asyn
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
-test('of a batch from below the stored offset only the new bad records become dead letters', async ({
+test('only the new bad records of a batch that begins below the stored offset become dead letters', async ({
   harness,
   at,
 }) => {
@@ -43,7 +49,7 @@ test('of a batch from below the stored offset only the new bad records become de
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['1'])
 })
 
-test('a batch behind a gap writes nothing and seeks back to the stored offset', async ({ eventId, at }) => {
+test('a batch after a gap writes nothing and seeks back to the stored offset', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   expect(await at.orders(5, anOrder({ eventId, orderId: 'A-5' }))).toEqual({ next: 1, effects: undefined })
   expect(await at.stored()).toMatchObject({ nextOffset: 1 })
@@ -91,7 +97,7 @@ test('orders and refunds of one event at once, in batches of their own, add up',
   expect(await at.figures()).toEqual({ orders: 40, sales: 340, sold: 40 })
 })
 
-test('orders that come while the time zone changes are counted in the new one', async ({ eventId, at }) => {
+test('orders that arrive while the time zone changes are counted in the new one', async ({ eventId, at }) => {
   const organizationId = newEventId()
   // 19:31 UTC is 01:16 in Kathmandu and 21:31 in Rome.
   for (let round = 0; round < 20; round++) {

@@ -7,8 +7,8 @@ import { slices } from './slices.ts'
 
 /**
  * Projects a batch, in one piece if nothing fails. If applying or writing it fails because of a record's content, the
- * batch is halved until the failing record is alone: that one is rejected as `internal`. Calls `done` after each piece;
- * returns where to read on. Every other error is thrown.
+ * batch is halved until the failing record is alone: that one is rejected as `internal`. Calls `done` after each piece.
+ * Returns the offset to read next. Throws every other error.
  */
 export async function projectPieces(
   deps: ProjectorDeps,

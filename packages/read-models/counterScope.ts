@@ -10,8 +10,8 @@ export function eventIdsOf(scope: CounterScope): EventId[] {
   return 'events' in scope ? scope.events : [...new Set(scope.areas.map(({ eventId }) => eventId))]
 }
 
-/** The rest of a select from `counter` that limits it to a scope. */
-export function within(scope: CounterScope): RawBuilder<unknown> {
+/** The end of a select from `counter`: limits it to a scope. */
+export function inScope(scope: CounterScope): RawBuilder<unknown> {
   if ('events' in scope) return sql`where counter.event_id = any(${scope.events}::uuid[])`
   return sql`
 join unnest(

@@ -8,7 +8,7 @@ import { addItems } from './items/writer.ts'
 import { addOrderBuckets } from './orderBuckets/writer.ts'
 import type { Write } from './write.ts'
 
-/** The most that a batch writes: two of its own, four of counters. */
+/** A batch has at most six writes: two of its own, four of counters. */
 const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]
 
 /**

@@ -7,11 +7,9 @@ import type { ProjectorMetrics } from './metrics.ts'
 import type { Publisher } from './publish/publisher.ts'
 import type { AsOf } from './watch/asOf.ts'
 
-/**
- * The size of one transaction: at most a second of work, so that heartbeats, a stop and other batches wait no longer.
- */
+/** The size of one transaction: at most about a second of work, for which heartbeats, a stop and other batches wait. */
 const aTransaction = { records: 10_000, bytes: 8 * 1024 * 1024 }
-/** Records between a batch and the partition's end from which on documents wait for more batches. */
+/** If this many records follow a batch in its partition, its documents wait for further batches. */
 const behind = 1_000
 
 export type OnBatchDeps = {
@@ -25,9 +23,9 @@ export type OnBatchDeps = {
 }
 
 /**
- * What the consumer calls with each batch: projects it in transactions of bounded size and has their documents
- * published. Returns where to read on. A transient error is thrown, and the batch is read again; any other ends the
- * process.
+ * Returns the function that the consumer calls with each batch. It projects the batch in transactions of bounded size, has
+ * their documents published, and returns the offset to read next. It throws a transient error, so that the batch is read
+ * again; any other error ends the process.
  */
 export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchDeps) {
   const projectSlice = (slice: RecordBatch): Promise<number> => {
@@ -44,7 +42,7 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     if (effects === undefined) return
     const isBehind = slice.highWatermark - next >= behind
     publisher.add(slice, effects, { isBehind })
-    // A flush that fails is counted and tried again by the watch.
+    // The watch counts and repeats a flush that fails.
     if (!isBehind) void publisher.flush().catch(() => undefined)
     report(slice, effects, tookMs)
   }

@@ -6,7 +6,7 @@ import { anEvent, anOrder, aRefund, newEventId, newOrganizationId } from '@tally
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 
-test('a bad record goes to the dead letters as it came, and the records around it are applied', async ({
+test('a bad record becomes a dead letter unchanged, and the records around it are applied', async ({
   harness,
   eventId,
   at,
@@ -41,7 +41,7 @@ test('a batch whose dead letters cannot be sent is rolled back whole', async ({ 
   expect(await at.figures()).toBeNull()
 })
 
-test('a batch that Postgres did not take is tried again without a second dead letter', async ({
+test('a batch that failed in Postgres is retried without a second dead letter', async ({
   harness,
   eventId,
   at,
@@ -72,7 +72,7 @@ test('a slice that was committed keeps the dead letters of the next one', async 
   expect(harness.deadLetters.map(({ headers }) => headers?.['__connect.errors.offset'])).toEqual(['0', '1'])
 })
 
-test('an events batch that is tried again sends neither its bad records nor its conflicts twice', async ({
+test('a retried batch of events sends neither its bad records nor its conflicts twice', async ({
   harness,
   eventId,
   at,
@@ -159,7 +159,7 @@ test('the first good refund of an id wins, and a rejected one leaves its id free
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
-test('a refund that comes before its order waits for it', async ({ eventId, at }) => {
+test('a refund that arrives before its order waits for it', async ({ eventId, at }) => {
   expect((await at.refunds(0, aRefund({ eventId }))).effects?.counts).toEqual({
     applied: 0,
     parked: 1,
@@ -170,7 +170,7 @@ test('a refund that comes before its order waits for it', async ({ eventId, at }
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
 })
 
-test('orders that came before their event move to the hours of its time zone', async ({ eventId, at }) => {
+test('orders that arrive before their event move to the hours of its time zone', async ({ eventId, at }) => {
   await at.orders(0, anOrder({ eventId }))
   await at.events(0, anEvent({ eventId, organizationId: newOrganizationId() }))
   expect(await at.hours()).toMatchObject([{ hour: 21 }])

@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { openPublisher } from './publish/publisher.ts'
 
-test("an order leaves the hour that it was counted in, even if the time zone's data have changed since", async ({
+test('an order leaves the hour that it was counted in, even if the time zone data has changed since', async ({
   harness,
   eventId,
   at,

@@ -5,8 +5,9 @@ import type { Tx } from '@tally/storage'
 import type { Effects } from '../effects.ts'
 
 /**
- * Writes a batch's orders or refunds, adds its changes to the counters and stamps its revision on the events it changed;
- * returns the effects with both. An event may be there with no change of a counter: its orders changed all the same.
+ * Writes a batch's orders or refunds, adds its changes to the counters, and stamps its revision on the events that it
+ * changed. Returns the effects with the events and the revision. `changes` may hold an event without a changed counter: its
+ * orders changed nevertheless.
  */
 export async function storeChanges(
   tx: Tx,

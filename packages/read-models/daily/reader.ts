@@ -2,7 +2,7 @@ import type { EventId, OrderStatus } from '@tally/contract'
 import { allAreas, type DailyTotals, noStatuses } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { type AreaRow, type CounterScope, within } from '../counterScope.ts'
+import { type AreaRow, type CounterScope, inScope } from '../counterScope.ts'
 import { statusCounts } from '../statusCounts.ts'
 
 export type DailyRow = AreaRow & DailyTotals
@@ -14,7 +14,7 @@ select event_id, day_id, area_id,
   paid + preparing + ready_for_pickup + completed as orders,
   sales_cents as "salesCents",
   items_sold as "itemsSold"
-from daily_counters as counter ${within(scope)}`.execute(db)
+from daily_counters as counter ${inScope(scope)}`.execute(db)
   return rows
 }
 

@@ -69,7 +69,7 @@ from events where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 
-/** Events of a shard, and scattered events, that a revision above `revision` changed. */
+/** Events of a shard, and scattered events, that changed after `revision`. */
 export async function readEventsSince(
   db: Kysely<Database>,
   shard: number,

@@ -23,7 +23,7 @@ const festival = {
   menuItems: [],
 }
 
-test('a batch that waited for another one sees the event that it wrote', async () => {
+test('a batch that waited for another one sees the event that the other one wrote', async () => {
   const decoded = decodeRecord('events', Buffer.from(eventId), Buffer.from(JSON.stringify(festival)))
   const event = (decoded as { value: Event }).value
   await database.db.transaction().execute(tx => lockEvents(tx, [eventId], 0))

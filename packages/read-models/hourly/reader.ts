@@ -1,7 +1,7 @@
 import type { BucketTotals } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { type AreaRow, type CounterScope, eventIdsOf, within } from '../counterScope.ts'
+import { type AreaRow, type CounterScope, eventIdsOf, inScope } from '../counterScope.ts'
 
 export type HourlyRow = AreaRow & BucketTotals & { timeZone: string }
 
@@ -15,7 +15,7 @@ with zones as materialized (select event_id, time_zone from events where event_i
 select counted.*, coalesce(time_zone, 'UTC') as "timeZone"
 from (
   select event_id, day_id, area_id, bucket, orders, sales_cents as "salesCents"
-  from hourly_counters as counter ${within(scope)}
+  from hourly_counters as counter ${inScope(scope)}
 ) as counted
 left join zones using (event_id)`.execute(db)
   return rows

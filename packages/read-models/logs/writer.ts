@@ -75,7 +75,7 @@ update partition_logs set state = null, since = null, message = null
 where topic = ${topic} and partition = ${partition} and state is not null`.execute(db)
 }
 
-/** Moves a partition to another offset, as an operator decided: `topicId` is the log that the offset belongs to. */
+/** Moves a partition to the offset that an operator chose; `topicId` is the log that the offset belongs to. */
 export async function moveOffset(
   tx: Tx,
   { topic, partition }: Partition,

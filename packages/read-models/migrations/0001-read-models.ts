@@ -7,7 +7,7 @@ import { type Kysely, sql } from 'kysely'
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
--- Begins at the microseconds of now: what a newer database says wins over documents that an older one left in Redis.
+-- Begins at the current time in microseconds: revisions of a new database are above those that an older one left in Redis.
 do $$ begin
   execute format('create sequence revisions as bigint cache 1 start with %s', (extract(epoch from now()) * 1000000)::bigint);
 end $$;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What the platform team's commands remember: which dead letters were replayed, and how far a rebuild has come. */
+/** Tables of the platform team's commands: which dead letters were replayed, and how far a rebuild has come. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 create table replayed_letters (

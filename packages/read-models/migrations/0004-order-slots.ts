@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The slots of the list of orders, filled from the orders that are kept. Until the end nobody writes an order; a
- * projector of an older program knows no slots and must be stopped before (`tally rebuild` mends what one wrote after).
+ * Creates the time buckets of the order list and fills them from the stored orders, which are locked against writes
+ * meanwhile. Stop projectors of an older program first: they do not write these rows (`tally rebuild` adds what one left
+ * out).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The administration area: who may sign in, who is signed in, how often it was tried, and who did what. */
+/** The administration area: who may sign in, who is signed in, sign-in attempts, and who did what. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 create table administrators (
@@ -13,7 +13,7 @@ create table administrators (
   created_at timestamptz not null default now()
 );
 
--- Of the session's token its hash alone: who reads this table can sign in as nobody.
+-- Only the hash of the session's token: reading this table does not allow anyone to sign in.
 create table admin_sessions (
   session_sha256 bytea primary key,
   administrator_id uuid not null references administrators on delete cascade,

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The counters of sixteen menu items in one row, where each had one of its own: most of what a batch cost Postgres was
- * finding and writing thousands of them. An older projector that still runs writes nothing from here on: its statement
+ * Stores the counters of sixteen menu items in one row instead of one row each: most of what a batch cost Postgres was
+ * finding and writing thousands of rows. An older projector that still runs writes nothing from here on: its statement
  * names a column that is gone.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 lock table item_counters in access exclusive mode;
 
--- Counted from 1, and none of them null: to nothing else can be added.
+-- Indexes start at 1, and no number is null: null plus a number is null.
 create domain sixteen_counts as bigint[] not null
 check (array_lower(value, 1) = 1 and cardinality(value) = 16 and array_position(value, null) is null);
 

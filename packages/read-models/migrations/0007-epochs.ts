@@ -26,7 +26,7 @@ select epoch from epochs where server = running_server()
 $$;
 
 -- Called by each new connection before it is used. Returns the epoch of the running server, which is at least seen_epoch,
--- and opens it first if needed: then the sequence of revisions goes on above the clock in microseconds, above
+-- and opens it first if needed: then the sequence of revisions continues above the clock in microseconds, above
 -- seen_revision, and above everything that this database handed out.
 create function open_epoch(seen_epoch bigint, seen_revision bigint) returns bigint language plpgsql as $$
 declare

@@ -24,7 +24,7 @@ create table partition_logs (
   check ((state is null) = (message is null) and (state is null) = (since is null))
 );
 
--- A topic that was created again gives the offsets, and so the ids, of its rejected records a second time.
+-- A topic that was created again uses the same offsets, and so the same ids of rejected records, a second time.
 alter table replayed_letters
   add column fingerprint bytea not null default '',
   drop constraint replayed_letters_pkey,

@@ -86,7 +86,7 @@ export async function storeOffset(
     .execute()
 }
 
-/** One revision from the sequence; take it only after every lock is held, so that revisions grow as commits do. */
+/** One revision from the sequence; take it only after every lock is held, so that revisions grow in the order of the commits. */
 export async function nextRevision(tx: Tx): Promise<number> {
   const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(tx)
   return (rows[0] as { revision: number }).revision

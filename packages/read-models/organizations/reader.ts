@@ -15,7 +15,7 @@ export async function readOrganizationHead(
   return row && { revision: row.revision, status: row.version === 0 ? undefined : row.status }
 }
 
-/** Organizations that a revision above `revision` changed. */
+/** Organizations that changed after `revision`. */
 export async function readOrganizationsSince(
   db: Kysely<Database>,
   revision: number,

@@ -5,8 +5,8 @@ import type { ReadModelRedis } from './scripts.ts'
  * Moves shards in Redis to the epoch of the database. When Postgres comes back without its last commits, Redis holds
  * watermarks that documents composed from then on do not reach. So each event's hash carries the epoch of its
  * documents, each shard's hash that of its watermarks, and an answer never combines documents with watermarks of an
- * older epoch. Entering an epoch removes the watermarks, which is safe for any process at any time (README.md, When
- * Postgres or Redis goes back).
+ * older epoch. Entering an epoch removes the watermarks, which is safe for any process at any time
+ * (docs/architecture.md, When Postgres or Redis goes back).
  */
 export type Epochs = {
   /** Enters the epoch for each of these shards, unless this process has done so before. */

@@ -8,7 +8,7 @@ export type ReadVersion = {
   epochs: { documents: number; asOf: number }
 }
 
-/** Whether a read of Redis is older than the last answer: then Postgres, the truth, is asked. */
+/** Whether a read of Redis is older than the last answer; the caller then reads from Postgres. */
 export const isBehind = (last: LastAnswer | undefined, read: ReadVersion): boolean =>
   last !== undefined &&
   !holdsAll(last, read) &&

@@ -13,7 +13,7 @@ const maxEvents = 20
  */
 const maxRows = 5_000
 
-/** Takes the first entries that may be composed together; at least one. */
+/** Splits off the first entries that may be composed together; at least one. */
 export async function takePieces(db: Postgres, todo: Entry[]): Promise<{ piece: Entry[]; rest: Entry[] }> {
   const first = todo.slice(0, maxEvents)
   const whole = first.filter(([, entry]) => entry.whole).map(([id]) => id)

@@ -54,7 +54,7 @@ export async function publishEvents(
   return published
 }
 
-/** Documents cannot be published now; transient, like a part that is down. */
+/** Documents cannot be published now. A transient error, as if Postgres were down. */
 export class EpochError extends Error {
   override readonly name = 'EpochError'
   /** The SQLSTATE of a read-only database. */

@@ -37,8 +37,8 @@ export async function readShardHash(
 export type EventVersion = { revision: number; epoch: number }
 
 /**
- * Whether an event's hash contains everything that its shard's hash, which was read first, claims (README.md, When
- * Postgres or Redis goes back).
+ * Whether an event's hash contains everything that its shard's hash, which was read first, claims
+ * (docs/architecture.md, When Postgres or Redis goes back).
  */
 export const fitsShard = (shard: ShardHash, eventId: EventId, { revision, epoch }: EventVersion): boolean =>
   revision >= (shard.revisions.get(eventId) ?? 0) && epoch <= shard.epoch

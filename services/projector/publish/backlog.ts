@@ -3,7 +3,7 @@ import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Published } from '@tally/read-models'
 import { joinMarks, type Mark, openPending, type Pending } from './pending.ts'
 
-/** Events and organizations per piece: new changes wait no longer than one piece takes. */
+/** Events and organizations per piece. New changes wait for at most one piece. */
 const pieceSize = 20
 
 type BacklogEntry = {
@@ -20,20 +20,21 @@ export type Piece = {
    * Events of the entry's earlier pieces: the mark covers them too, and the hash that lists them may have gone back.
    */
   noted: Published['events']
-  /** Call it when the piece is published; until then `next` returns the same piece. */
+  /** Call it once the piece is published; until then `next` returns the same piece. */
   done(published: Published['events']): void
 }
 
-/** What must be published again but is not new: everything if Redis lost its data, or single documents that are old. */
+/** What must be published again although it is not new: everything if Redis lost its data, or single old documents. */
 export type Backlog = {
   /**
-   * Takes what does not wait here already. Marks of one shard cover the same events, so an entry is merged into one of its
-   * shard that has not begun.
+   * Adds what is not waiting yet. Marks of one shard cover the same events, so an entry with a mark is merged into one of
+   * its shard that has not begun.
    */
   add(entry: BacklogEntry): void
   /**
-   * Takes the marks of what was published meanwhile, with its events: an entry's mark that ends where one of them begins is
-   * extended to its end. Redis refuses such a mark alone, and the entry would end behind everything that came since.
+   * Takes the marks of what was published meanwhile, with its events. If such a mark begins where an entry's mark ends, the
+   * entry's mark is extended to its end: Redis refuses a mark that begins above the stored one, so without this the entry
+   * would end behind everything published since.
    */
   extend(marks: Iterable<Mark>, published: Published['events']): void
   /** The next piece; undefined if nothing is left. */
@@ -47,7 +48,7 @@ type Entry = {
   organizations: OrganizationId[]
   marks: Mark[]
   noted: Map<EventId, Published['events'][number]>
-  /** Its first piece was handed out: the events in it may already have been read. */
+  /** Its first piece was handed out, so its events may already have been read from Postgres. */
   hasBegun: boolean
 }
 

@@ -5,7 +5,7 @@ import { openBacklog } from './backlog.ts'
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `e${from + i}` as EventId)
 const markOf = (topic: string, partition = 3) => ({ topic, partition, since: 0, revision: 9 })
 
-/** Publishes everything; how many events that were, and the topics of the marks in the order in which they were raised. */
+/** Publishes everything. Returns the number of events, and the topics of the marks in the order in which they are raised. */
 function drain(backlog: ReturnType<typeof openBacklog>): { events: number; marks: string[] } {
   const drained = { events: 0, marks: [] as string[] }
   for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {
@@ -16,7 +16,7 @@ function drain(backlog: ReturnType<typeof openBacklog>): { events: number; marks
   return drained
 }
 
-test('the marks of one shard have its events published once', () => {
+test('several marks of one shard publish its events once', () => {
   const backlog = openBacklog()
   for (const topic of ['events', 'orders', 'refunds'])
     backlog.add({ events: ids(50), organizations: [], mark: markOf(topic) })
@@ -26,7 +26,7 @@ test('the marks of one shard have its events published once', () => {
   expect(backlog.holds(markOf('refunds'))).toBe(false)
 })
 
-test('a mark that comes when the publication has begun vouches for its own', () => {
+test('a mark that is added after the publication of its shard has begun publishes its events again', () => {
   const backlog = openBacklog()
   backlog.add({ events: ids(50), organizations: [], mark: markOf('events') })
   backlog.next()?.done([])
@@ -34,7 +34,7 @@ test('a mark that comes when the publication has begun vouches for its own', () 
   expect(drain(backlog)).toEqual({ events: 30 + 50, marks: ['events', 'orders'] })
 })
 
-test('what waits already is not taken twice, but what is in work is', () => {
+test('an event that is waiting is not added twice, but one that is being published is', () => {
   const backlog = openBacklog()
   backlog.add({ events: ids(50), organizations: [] })
   backlog.add({ events: ids(60), organizations: [] })

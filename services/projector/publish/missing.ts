@@ -33,7 +33,7 @@ export async function findMissing(
   const mark = await redis.hget(keys.shard(of.partition), publishedField(of.topic))
   const published = Number(mark ?? 0)
   if (published >= storedRevision) return undefined
-  // As of now: the marks of batches that come from here on touch it, and extend it in the backlog.
+  // Up to now: then the marks of later batches touch this mark, and extend it in the backlog.
   const now = (await readOffsets(db, [of.topic])).find(({ partition }) => partition === of.partition)
   const revision = Math.max(storedRevision, now?.revision ?? 0)
   const events = await readEventsSince(db, of.partition, published)

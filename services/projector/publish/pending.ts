@@ -38,7 +38,7 @@ export function openPending(): Pending {
   return pending
 }
 
-/** Two differences make one if the later begins at the revision at which the earlier ends. */
+/** Merges two differences if the later one begins at the revision at which the earlier one ends. */
 function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
   if (one === undefined) return other
   if (one.whole || other.whole) return { whole: true }
@@ -53,7 +53,7 @@ function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
   }
 }
 
-/** Two spans make one if they touch; otherwise the later one stays, and `heal` finds what lies before it. */
+/** Merges two marks if they touch or overlap; otherwise keeps the later one, and `heal` finds what lies before it. */
 export function joinMarks(one: Mark | undefined, other: Mark): Mark {
   if (one === undefined) return other
   const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]

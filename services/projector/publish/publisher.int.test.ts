@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterAll(() => harness.close())
 
-/** Applies one more order of 17 euros; with a publisher, what it changed is noted there. */
+/** Applies one more order of 17 euros, and adds what it changed to the publisher, if one is given. */
 async function sell(
   publisher?: Publisher,
   fields: Record<string, unknown> = {},
@@ -119,7 +119,7 @@ test('a publisher that knows only the last of several batches publishes the even
   expect(JSON.parse(documents['kpis:41:2'] ?? '')).toMatchObject({ totalOrders: 1 })
 })
 
-test('differences that another batch stands between are not joined: the event is published whole', async () => {
+test('differences with another batch between them are not merged: the event is published whole', async () => {
   const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
@@ -148,7 +148,7 @@ test('Redis that lost all of its data is filled again', async () => {
   expect(JSON.parse(list ?? '')).toMatchObject([{ id: eventId, name: 'Sagra del Pesce' }])
 })
 
-test('Redis that came back from an old snapshot is brought to where Postgres is', async () => {
+test('a Redis that came back from an old snapshot is brought up to date with Postgres', async () => {
   const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
@@ -167,7 +167,7 @@ test('Redis that came back from an old snapshot is brought to where Postgres is'
   expect(await published()).toMatchObject({ orders: 2, revision: await revisionInPostgres() })
 })
 
-test('a late publisher never puts older figures over newer ones', async () => {
+test('a late publisher never replaces newer figures with older ones', async () => {
   const [late, quick] = [openPublisher(harness), openPublisher(harness)]
   await openFestival(late)
   await sell(late)
@@ -199,7 +199,7 @@ test('what could not be published is kept and published by the next flush', asyn
   await relay.close()
 })
 
-test('what a partition that is behind has changed waits for the batch that catches up', async () => {
+test('changes of a partition that is behind wait for the batch that catches up', async () => {
   const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()
@@ -218,7 +218,7 @@ test('what a partition that is behind has changed waits for the batch that catch
   expect(await heal(publisher)).toBe(false)
 })
 
-test('it waits two seconds at most', async () => {
+test('changes of a partition that is behind wait two seconds at most', async () => {
   const publisher = openPublisher(harness)
   await openFestival(publisher)
   await publisher.flush()

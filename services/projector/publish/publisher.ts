@@ -14,30 +14,31 @@ import { openSequence } from './sequence.ts'
 const fewEvents = 20
 
 /**
- * Publishes what was committed to Redis. Redis is disposable (docs/architecture.md, invariant 4): what it misses is known here
- * (`add`) or detected (`heal`, `again`), and the next flush tries it again. Flushes never overlap; what is added
- * meanwhile is composed once by the next one.
+ * Publishes to Redis what was committed to Postgres. Redis is disposable (docs/architecture.md, invariant 4): what it lacks
+ * is known here (`add`) or detected (`heal`, `again`). Flushes never overlap; what is added during a flush is composed
+ * once, by the next one.
  */
 export type Publisher = {
-  /** Takes what a committed batch changed; if the partition is behind, holds it back for up to 2 s. */
+  /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
   add(of: TopicPartition, effects: Effects, lag?: { isBehind: boolean }): void
   /**
-   * Takes events and organizations whose documents in Redis are old or missing; they are published whole, after
-   * everything new. Leaves out what is pending anyway.
+   * Adds events and organizations whose documents in Redis are old or missing. They are published whole, after everything
+   * new. What is already pending is left out.
    */
   again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
-  /** Publishes everything pending that is due; throws if Redis or Postgres does not answer, and keeps it pending. */
+  /** Publishes everything that is due. Throws if Redis or Postgres does not answer; everything then stays pending. */
   flush(): Promise<void>
   /**
-   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`; throws as
-   * `flush` does.
+   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`. Throws like
+   * `flush`.
    */
   drain(isStopping?: () => boolean): Promise<void>
   /** Whether anything of the partition committed up to `revision` is held back. */
   holdsBack(of: TopicPartition, revision: number): boolean
   /**
-   * Compares a partition's mark in Redis with Postgres (`storedRevision`, read before the last flush; nothing of the
-   * partition may be held back) and takes everything that Redis lacks; false if nothing is missing.
+   * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that Redis
+   * lacks. Returns false if nothing is missing. Read `storedRevision` before the last flush, and call this only if nothing
+   * of the partition is held back.
    */
   heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }

@@ -47,7 +47,7 @@ export function openDrain(
 
   /** Returns false if no piece is left. */
   const publishPiece = async (): Promise<boolean> => {
-    // Not before its turn: the flush before may extend its mark.
+    // Not earlier, because the flush before it may extend its mark.
     const piece = backlog.next()
     if (piece === undefined) return false
     piece.done(await publish(piece.pending, piece.noted))

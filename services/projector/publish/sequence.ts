@@ -1,7 +1,7 @@
 /** Runs work one at a time, in the order of the calls; work that fails does not stop what follows. */
 export type Sequence = {
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Resolves when the work that was called last before this has ended. */
+  /** Resolves when everything called so far has ended. */
   idle(): Promise<unknown>
 }
 

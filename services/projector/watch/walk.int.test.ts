@@ -69,7 +69,7 @@ const mine = [
   { topic: topics.organizations, partition: 0 },
 ]
 
-/** A difference must be found twice. */
+/** Two steps, because a difference counts only if it is found twice. */
 async function walkRound(): Promise<void> {
   await walk.step(mine)
   await walk.step(mine)
@@ -133,7 +133,7 @@ test('a difference that is being published anyway changes nothing', async () => 
   expect(await stored()).toBe(before)
 })
 
-test('events that change all the time keep the walk from no other shard', async () => {
+test('events that change all the time do not keep the walk from other shards', async () => {
   const busy = { topic: topics.events, partition: shard - 1 }
   const before = await harness.redis.dumpBuffer(eventKey())
   await sell()
@@ -157,7 +157,7 @@ test('a projector of many shards walks all of them within a few steps', async ()
   expect(await figures()).toBe(1)
 })
 
-test('what is pending anyway is not taken for lost, and a projector that stops leaves the backlog to the next one', async () => {
+test('what is pending does not count as lost, and a projector that stops leaves the backlog to the next one', async () => {
   const batch = batchOf(topics.orders, next, [anOrder({ eventId, orderId: `A-${next++}` })])
   const { effects } = await projectBatch(harness.deps, 'orders', batch)
   if (effects !== undefined) publisher.add(batch, effects, { isBehind: true })
@@ -173,7 +173,7 @@ test('what is pending anyway is not taken for lost, and a projector that stops l
   expect(await harness.redis.exists(organizationKey())).toBe(1)
 })
 
-test('live figures do not wait for all that Redis has lost', async () => {
+test('live figures do not wait for the publication of what Redis has lost', async () => {
   const others = await publishEvents(10_000)
   for (const key of [eventKey(), shardKey()]) await harness.redis.del(key)
   await Promise.all(others.map(id => harness.redis.del(harness.keys.event(id as never))))
@@ -192,7 +192,7 @@ test('live figures do not wait for all that Redis has lost', async () => {
   expect(publisher.holdsBack(offset, 1)).toBe(false)
 }, 60_000)
 
-test('a mark stores again what earlier pieces of its backlog published: the hash may have gone back in between', async () => {
+test('the last piece of a backlog stores the revisions of earlier pieces again, because the hash may have gone back', async () => {
   const others = await publishEvents(30)
   await harness.redis.del(shardKey())
   let advances = 0
@@ -215,7 +215,7 @@ test('a mark stores again what earlier pieces of its backlog published: the hash
   expect(fields).toEqual(expect.arrayContaining(others.map(id => eventRevisionField(id as never))))
 })
 
-test('a mark whose backlog has ended vouches for what was published meanwhile, too', async () => {
+test('the mark of a finished backlog covers what was published meanwhile', async () => {
   await publishEvents(60)
   await harness.redis.del(shardKey())
   const of = { topic: topics.orders, partition: shard }

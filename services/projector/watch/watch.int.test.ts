@@ -20,7 +20,7 @@ import { watch } from './watch.ts'
 
 const topic = 'orders'
 const ends = [5, 1_000, 5]
-// Three partitions that end there; nothing more is asked of Kafka.
+// Three partitions with these ends; the watch asks Kafka nothing else.
 vi.mock('@tally/kafka', async original => ({
   ...(await original<typeof import('@tally/kafka')>()),
   describeTopics: async () => new Map([[topic, ends.length]]),
@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-/** Makes a partition's row with everything applied. */
+/** Inserts a partition's row with everything applied. */
 async function apply(partition: number): Promise<void> {
   await ensureOffsets(database.db, topic, [partition])
   await database.db.transaction().execute(async tx => {
@@ -42,19 +42,22 @@ async function apply(partition: number): Promise<void> {
   })
 }
 
-/** Partitions that were sought because Postgres lost their commits. */
+/** Partitions that the watch reads again because Postgres lost their commits. */
 let sought: Set<number>
-/** A projector's watch over partitions, of which it holds some back, for three ticks; what Redis was told by shard. */
+/**
+ * Runs a projector's watch for three ticks; `heldBack`: partitions of which something is not published yet. Returns the
+ * watermarks that it raised in Redis, by the key of the shard.
+ */
 async function watched(
   partitions: number[],
   heldBack: number[] = [],
   { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchDeps> = {},
 ): Promise<Map<string, number>> {
   const { db } = database
-  const told = new Map<string, number>()
+  const raised = new Map<string, number>()
   sought = new Set()
   const raiseAsOf = async (key: string, epoch: number, _nowMs: number, _field: string, atMs: number) => {
-    if (atMs !== undefined) told.set(key, atMs)
+    if (atMs !== undefined) raised.set(key, atMs)
     return epoch
   }
   const redis = { raiseAsOf } as unknown as ReadModelRedis
@@ -95,10 +98,10 @@ async function watched(
   })
   await until('three ticks are over', () => flushes >= 3)
   await watching.stop()
-  return told
+  return raised
 }
 
-test('while one partition is not assigned yet nothing is said, nor is it taken for one that was added', async () => {
+test('while a partition is not assigned to any projector, no watermark is raised, and it does not count as added', async () => {
   await apply(0)
   await apply(2)
   expect(await watched([0, 2])).toEqual(new Map())
@@ -106,7 +109,7 @@ test('while one partition is not assigned yet nothing is said, nor is it taken f
   expect(await readAsOf(database.db, [topic], 1)).toBeNull()
 })
 
-test('once partitions were added Redis says of none more than all have published', async () => {
+test('once partitions were added, no watermark in Redis exceeds what all partitions have published', async () => {
   await apply(0)
   await apply(1)
   await database.db
@@ -115,9 +118,9 @@ test('once partitions were added Redis says of none more than all have published
     .execute()
   await apply(2)
   expect(await watched([0, 1, 2], [1])).toEqual(new Map())
-  const told = await watched([0, 1, 2])
-  expect(told.size).toBe(3)
-  expect(new Set(told.values()).size).toBe(1)
+  const raised = await watched([0, 1, 2])
+  expect(raised.size).toBe(3)
+  expect(new Set(raised.values()).size).toBe(1)
 })
 
 test('offset rows are inserted again if a restored database has none', async () => {
@@ -127,14 +130,14 @@ test('offset rows are inserted again if a restored database has none', async () 
   expect((await readOffsets(database.db, [topic])).map(({ partition }) => partition)).toEqual([0])
 })
 
-test('an offset that an operator moves back, of a log that was created again, is no lost commit', async () => {
+test('an offset that an operator moves back, of a log that was created again, is not a lost commit', async () => {
   for (const partition of [0, 1, 2]) await apply(partition)
   await database.db.updateTable('shard_offsets').set({ next_offset: 2 }).execute()
   await watched([0, 1], [1])
   expect([...sought]).toEqual([0])
 })
 
-test('an error that waiting does not resolve is logged once, and the watch goes on', async () => {
+test('an error that waiting does not resolve is logged once, and the watch continues', async () => {
   await apply(0)
   const logger = openLogger('test', 'silent')
   const logged = vi.spyOn(logger, 'error')

@@ -6,7 +6,7 @@
 -- ARGV[2]  how many published revisions follow, three arguments each:
 --          its field; the first revision and the last revision of what was published without a gap. A stored one below
 --          the first stays: documents in between are missing, and the projector's heal publishes them
--- then     field of an event, its revision, ...: all events that they cover
+-- then     field of an event, its revision, ...: all events that these published revisions cover
 -- returns  the epoch of the hash: nothing is stored unless it equals ARGV[1]
 local epoch = enter(ARGV[1])
 if epoch ~= tonumber(ARGV[1]) then

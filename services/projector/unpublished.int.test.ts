@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-/** One more order of the event, committed; published only where a publisher hears of it. */
+/** Commits one more order of the event; publishes it if a publisher is given. */
 async function sell(eventId: string, publisher?: Publisher): Promise<void> {
   const order = anOrder({ eventId, orderId: `A-${nextOffset}` })
   const { next, effects } = await projectBatch(
@@ -41,7 +41,7 @@ async function ordersInRedis(eventId: string): Promise<number> {
   return JSON.parse((await harness.readEvent(eventId))['kpis:41:0'] ?? '{}').totalOrders
 }
 
-test('what a killed projector did not publish is published, although its successor publishes another event first', async () => {
+test('what a killed projector did not publish is published, even if its successor publishes another event first', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
   const first = openPublisher(harness)
   await sell(fish, first)
@@ -56,7 +56,7 @@ test('what a killed projector did not publish is published, although its success
   expect([await ordersInRedis(fish), await ordersInRedis(wine)]).toEqual([2, 2])
 })
 
-test('a Redis that is put back to an older snapshot is brought up to date, although a batch comes before it is noticed', async () => {
+test('a Redis that is put back to an older snapshot is brought up to date, even if a batch arrives before that is noticed', async () => {
   const [fish, wine] = [newEventId(), newEventId()]
   const publisher = openPublisher(harness)
   await sell(fish, publisher)
