@@ -6,6 +6,7 @@ import {
   type KafkaConnection,
   openProducer,
   type RecordHeaders,
+  type TopicNames,
   topicNames,
 } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
@@ -82,92 +83,20 @@ const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 const ofOneReplica = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>
   createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
 
+type Release = () => Promise<unknown> | unknown
+
 /** Starts real processes over a database, topics, a consumer group and a Redis prefix of their own. */
-export async function startTally(options: Options) {
-  const { projectors = usualProjectors(), queries = 1, partitions = 2, settings = {}, server } = options
-  const servers = inject('servers')
-  const { brokers = servers.kafkaBrokers } = options
-  const makeTopics = options.makeTopics ?? ofOneReplica(partitions)
-  const name = `test-${randomBytes(6).toString('hex')}`
-  const releases: (() => Promise<unknown> | unknown)[] = []
+export async function startTally(options: Options): Promise<Tally> {
+  const { projectors = usualProjectors(), queries = 1 } = options
+  const releases: Release[] = []
   const stop = async () => {
     for (const release of releases.splice(0).reverse()) await release()
   }
   try {
-    const database = await freshDatabase(server === undefined ? {} : { server })
-    releases.push(database.drop)
-    const places = { kafkaBrokers: brokers, databaseUrl: database.url, redisUrl: servers.redisUrl }
-    const own = { ...environmentOf({ ...places, name }), ...settings }
-    const kafka = connectKafka(
-      { brokers: brokers.split(','), ssl: false },
-      { clientId: 'test', logger: openLogger('test', 'silent') },
-    )
-    releases.push(() => kafka.close())
-    await makeTopics(kafka, name)
-    const names = topicNames(name)
-    const producer = await openProducer(kafka)
-    releases.push(() => producer.close())
-    const redis = openWholeRedis(servers.redisUrl.split(','), {
-      name: 'test',
-      commandTimeoutMs: 5_000,
-      onError: () => {},
-    })
-    releases.push(() => redis.disconnect())
-    await whenReady(redis, 5_000)
-
-    const start = async (command: string, message: string, more: Environment = {}) => {
-      const process = startProcess([command], { ...own, ...more })
-      releases.push(() => process.end())
-      const { address = '' } = await process.line(({ msg }) => msg === message)
-      return { process, address }
-    }
-    const startQuery = (more?: Environment) => start('query', 'query started', more)
-    const startAdmin = (more?: Environment) => start('admin', 'admin started', more)
-
-    const tally: Tally = {
-      settings: own,
-      database,
-      redis,
-      projectors: [],
-      queries: [],
-      async produce(records) {
-        await producer.send(
-          records.map(({ type, value, key = keyOf(type, value), headers = {} }) => ({
-            topic: names[type],
-            key,
-            headers,
-            value: value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value),
-          })),
-        )
-      },
-      async settle() {
-        const sinceMs = Date.now()
-        const of = { redisPrefix: own.REDIS_PREFIX, topicPrefix: own.TOPIC_PREFIX, partitions }
-        await until('everything produced is counted', async () => (await earliestAsOf(redis, of)) >= sinceMs)
-      },
-      async count(records) {
-        await tally.produce(records)
-        await tally.settle()
-      },
-      async key(organizationId, over = {}) {
-        const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
-        const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
-        const { stored, token } = await createKey(database.db, wanted as NewKey)
-        await copyKey(redis, allKeys(name), stored)
-        return token
-      },
-      get: (path, { query = 0, ...rest } = {}) => ask(tally.queries[query]?.address ?? '', path, rest),
-      async startProjector() {
-        const { process } = await start('projector', 'projector started')
-        tally.projectors.push(process)
-        return process
-      },
-      startQuery,
-      startAdmin,
-      stop,
-    }
+    const opened = await openServers(options, releases)
+    const tally: Tally = { ...opened, ...openProcesses(opened.settings, releases), stop }
     const [first] = await Promise.all([
-      Promise.all(Array.from({ length: queries }, () => startQuery())),
+      Promise.all(Array.from({ length: queries }, () => tally.startQuery())),
       ...Array.from({ length: projectors }, () => tally.startProjector()),
     ])
     tally.queries.push(...first)
@@ -176,6 +105,87 @@ export async function startTally(options: Options) {
     await stop()
     throw error
   }
+}
+
+/** The servers as one test file has them, and what a test does there without Tally's processes. */
+async function openServers(options: Options, releases: Release[]) {
+  const servers = inject('servers')
+  const {
+    brokers = servers.kafkaBrokers,
+    partitions = 2,
+    makeTopics = ofOneReplica(partitions),
+    server,
+  } = options
+  const name = `test-${randomBytes(6).toString('hex')}`
+  const database = await freshDatabase(server === undefined ? {} : { server })
+  releases.push(database.drop)
+  const addresses = { kafkaBrokers: brokers, databaseUrl: database.url, redisUrl: servers.redisUrl }
+  const settings = { ...environmentOf({ ...addresses, name }), ...options.settings }
+  const kafka = connectKafka(
+    { brokers: brokers.split(','), ssl: false },
+    { clientId: 'test', logger: openLogger('test', 'silent') },
+  )
+  releases.push(() => kafka.close())
+  await makeTopics(kafka, name)
+  const producer = await openProducer(kafka)
+  releases.push(() => producer.close())
+  const redis = openWholeRedis(servers.redisUrl.split(','), {
+    name: 'test',
+    commandTimeoutMs: 5_000,
+    onError: () => {},
+  })
+  releases.push(() => redis.disconnect())
+  await whenReady(redis, 5_000)
+
+  const produce: Tally['produce'] = records =>
+    producer.send(records.map(record => outgoing(topicNames(name), record)))
+  const settle = async () => {
+    const sinceMs = Date.now()
+    const of = { redisPrefix: settings.REDIS_PREFIX, topicPrefix: settings.TOPIC_PREFIX, partitions }
+    await until('everything produced is counted', async () => (await earliestAsOf(redis, of)) >= sinceMs)
+  }
+  const count: Tally['count'] = async records => {
+    await produce(records)
+    await settle()
+  }
+  const key: Tally['key'] = async (organizationId, over = {}) => {
+    const scopes: NewKey['scopes'] = ['events:read', 'analytics:read', 'orders:read']
+    const wanted = { organizationId, name: 'test', scopes, eventId: null, expiresAt: null, ...over }
+    const { stored, token } = await createKey(database.db, wanted as NewKey)
+    await copyKey(redis, allKeys(name), stored)
+    return token
+  }
+  return { settings, database, redis, produce, settle, count, key }
+}
+
+function openProcesses(settings: Environment, releases: Release[]) {
+  const projectors: Tally['projectors'] = []
+  const queries: Tally['queries'] = []
+  const start = async (command: string, more: Environment = {}) => {
+    const process = startProcess([command], { ...settings, ...more })
+    releases.push(() => process.end())
+    const { address = '' } = await process.line(({ msg }) => msg === `${command} started`)
+    return { process, address }
+  }
+  const get: Tally['get'] = (path, { query = 0, ...rest } = {}) =>
+    ask(queries[query]?.address ?? '', path, rest)
+  return {
+    projectors,
+    queries,
+    get,
+    async startProjector() {
+      const { process } = await start('projector')
+      projectors.push(process)
+      return process
+    },
+    startQuery: (more?: Environment) => start('query', more),
+    startAdmin: (more?: Environment) => start('admin', more),
+  }
+}
+
+function outgoing(names: TopicNames, { type, value, key = keyOf(type, value), headers = {} }: TestRecord) {
+  const bytes = value === null || Buffer.isBuffer(value) ? value : JSON.stringify(value)
+  return { topic: names[type], key, headers, value: bytes }
 }
 
 function keyOf(type: TopicType, value: { organizationId?: string; eventId?: string }): string {
