@@ -1,5 +1,6 @@
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
+import { byPartition } from '../offsets/byPartition.ts'
 import type { StallState } from './table.ts'
 
 type Partition = { topic: string; partition: number }
@@ -36,9 +37,7 @@ export async function noteTopicIds(
   partitions: (Partition & { topicId: string })[],
 ): Promise<void> {
   if (partitions.length === 0) return
-  const sorted = partitions.toSorted((one, other) =>
-    one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
-  )
+  const sorted = partitions.toSorted(byPartition)
   await sql`
 insert into partition_logs (topic, partition, topic_id)
 select * from unnest(

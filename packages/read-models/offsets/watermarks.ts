@@ -1,5 +1,6 @@
-import type { Postgres } from '@tally/storage'
-import { sql } from 'kysely'
+import type { Postgres, Tx } from '@tally/storage'
+import { type RawBuilder, sql } from 'kysely'
+import { byPartition } from './byPartition.ts'
 import { requiredRevision } from './reader.ts'
 
 /** `end` was the end of the partition at `atMs` of the database's clock, or later. */
@@ -22,30 +23,45 @@ export type PartitionAsOf = {
 export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
 
 /**
- * Raises `as_of` to an end's time if everything up to that end is applied, and returns the watermarks of those
- * partitions. Once a partition has `is_added`, an event's records may lie in any two partitions, so the one that is
- * furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has gone
- * back, and records since then are not counted. A row that another session holds locked is skipped.
+ * Raises the watermarks of partitions of which everything up to an end is applied to that end's time, and returns them. Once
+ * a partition has `is_added`, an event's records may lie in any two partitions, so the one that is furthest behind limits
+ * all. A watermark is lowered only if it is later than the database's clock: the clock has gone back, and records since
+ * then are not counted. A row that another session holds locked is skipped.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], ends: PartitionEnd[]): Promise<RaisedAsOf> {
-  const sorted = ends.toSorted((one, other) =>
-    one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : one.partition - other.partition,
-  )
-  const logEnds = sql`unnest(
+  const logEnds = asRows(ends)
+  return db.transaction().execute(async tx => {
+    await raiseCaughtUp(tx, logEnds)
+    const raised = await raiseWatermarks(tx, topics, logEnds)
+    const { rows: now } = await sql<{ nowMs: number; epoch: number | null }>`
+select clock_timestamp() as "nowMs", current_epoch() as epoch`.execute(tx)
+    return { raised, ...(now[0] as { nowMs: number; epoch: number | null }) }
+  })
+}
+
+/** The ends as rows `log_end` of a `from`, in the order in which their partitions are locked. */
+function asRows(ends: PartitionEnd[]): RawBuilder<unknown> {
+  const sorted = ends.toSorted(byPartition)
+  return sql`unnest(
   ${sorted.map(({ topic }) => topic)}::text[],
   ${sorted.map(({ partition }) => partition)}::int[],
   ${sorted.map(({ end }) => end)}::bigint[],
   ${sorted.map(({ atMs }) => new Date(atMs).toISOString())}::timestamptz[]
 ) as log_end (topic, partition, end_offset, at)`
-  return db.transaction().execute(async tx => {
-    const free = sql`free as (
+}
+
+/** The partitions of these ends whose rows no other session has locked; locks them. */
+const free = (logEnds: RawBuilder<unknown>): RawBuilder<unknown> => sql`free as (
   select topic, partition
   from shard_watermarks join ${logEnds} using (topic, partition)
   order by topic, partition
   for update of shard_watermarks skip locked
 )`
-    await sql`
-with ${free}
+
+/** Raises `caught_up_to` of each partition that has applied everything up to its end. */
+async function raiseCaughtUp(tx: Tx, logEnds: RawBuilder<unknown>): Promise<void> {
+  await sql`
+with ${free(logEnds)}
 update shard_watermarks as stored
 set caught_up_to = case
   when stored.caught_up_to > clock_timestamp() then log_end.at
@@ -56,8 +72,16 @@ join free using (topic, partition)
 join shard_offsets as applied on applied.topic = log_end.topic and applied.partition = log_end.partition
 where stored.topic = log_end.topic and stored.partition = log_end.partition
   and applied.next_offset >= log_end.end_offset and log_end.at <= clock_timestamp()`.execute(tx)
-    const { rows: raised } = await sql<PartitionAsOf>`
-with ${free}, every as (
+}
+
+/** Raises `as_of` as far as `caught_up_to` permits, and returns the watermarks, none later than its end. */
+async function raiseWatermarks(
+  tx: Tx,
+  topics: string[],
+  logEnds: RawBuilder<unknown>,
+): Promise<PartitionAsOf[]> {
+  const { rows } = await sql<PartitionAsOf>`
+with ${free(logEnds)}, every as (
   select
     bool_or(is_added) as has_added,
     case when bool_and(caught_up_to is not null) then min(caught_up_to) end as caught_up_to
@@ -83,12 +107,9 @@ returning
   publishable.revision,
   case when stored.as_of is not null then least(stored.as_of, log_end.at) end as "asOfMs",
   case when stored.caught_up_to is not null then least(stored.caught_up_to, log_end.at) end as "caughtUpToMs"`.execute(
-      tx,
-    )
-    const { rows: now } = await sql<{ nowMs: number; epoch: number | null }>`
-select clock_timestamp() as "nowMs", current_epoch() as epoch`.execute(tx)
-    return { raised, ...(now[0] as { nowMs: number; epoch: number | null }) }
-  })
+    tx,
+  )
+  return rows
 }
 
 /**
