@@ -2,9 +2,9 @@ import { orderStatuses } from '@tally/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hourIn } from './hours.ts'
-import { anyZone, recordSet } from './testing/arbitraries.ts'
-import { bruteForce } from './testing/bruteForce.ts'
-import { type Counted, counted, type GoodRecord } from './testing/counted.ts'
+import { anyZone, recordSet } from './test/arbitraries.ts'
+import { bruteForce } from './test/bruteForce.ts'
+import { type Counted, counted, type GoodRecord } from './test/counted.ts'
 
 /** Splits a list into batches after the records that `cuts` says. */
 function split(records: GoodRecord[], cuts: boolean[]): GoodRecord[][] {

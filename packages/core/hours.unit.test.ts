@@ -2,7 +2,7 @@ import type { EpochMs } from '@tally/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hourIn } from './hours.ts'
-import { instant, zones } from './testing/arbitraries.ts'
+import { instant, zones } from './test/arbitraries.ts'
 
 const at = (text: string) => Date.parse(text) as EpochMs
 

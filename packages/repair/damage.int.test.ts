@@ -3,7 +3,7 @@ import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { useTally } from '@tally/testkit/processes/tally'
 import { afterAll, expect, test } from 'vitest'
-import { aBusyFestival, damage, expectClean, keysOf, rebuildAll, verifyAll } from './testing/damage.ts'
+import { aBusyFestival, damage, expectClean, keysOf, rebuildAll, verifyAll } from './test/damage.ts'
 
 const tally = useTally()
 const { festival, records } = aBusyFestival()

@@ -9,8 +9,8 @@ import { connectForTest, deleteBefore, sendAll } from '@tally/testkit/servers/ka
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { aBusyFestival, damage, expectClean, rebuildAll } from './testing/damage.ts'
-import { keepAsking, keepSending } from './testing/stream.ts'
+import { aBusyFestival, damage, expectClean, rebuildAll } from './test/damage.ts'
+import { keepAsking, keepSending } from './test/stream.ts'
 
 const slow = 180_000
 const tally = useTally({ partitions: 3 })

@@ -7,8 +7,8 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 import { asOnlyRebuild } from './rebuild/run.ts'
-import { aBusyFestival, damage, expectClean, rebuildAll } from './testing/damage.ts'
-import { keepAsking, keepSending } from './testing/stream.ts'
+import { aBusyFestival, damage, expectClean, rebuildAll } from './test/damage.ts'
+import { keepAsking, keepSending } from './test/stream.ts'
 
 /** The tests take a few seconds; this is what a busy machine may need. */
 const slow = 600_000

@@ -12,9 +12,9 @@ afterEach(() => {
   running.clear()
 })
 
-/** Runs testing/service.ts as a process; `says` waits until it has written a line. */
+/** Runs test/service.ts as a process; `says` waits until it has written a line. */
 function startService(scenario: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'testing/service.ts'), scenario], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'test/service.ts'), scenario], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { findKeys, revokeKey } from '../keys/store.ts'
 import { formatToken, makeToken } from '../keys/token.ts'
-import { everyProcess, openAuthenticatorHarness, timed } from '../testing/authenticator.ts'
+import { everyProcess, openAuthenticatorHarness, timed } from '../test/authenticator.ts'
 import { followKeys } from './keyChanges.ts'
 
 let harness: Awaited<ReturnType<typeof openAuthenticatorHarness>>

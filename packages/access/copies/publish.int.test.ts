@@ -1,7 +1,7 @@
 import type { WholeRedis } from '@tally/testkit/servers/redis'
 import { afterAll, expect, test, vi } from 'vitest'
 import { revokeKey } from '../keys/store.ts'
-import { openCopyHarness } from '../testing/copies.ts'
+import { openCopyHarness } from '../test/copies.ts'
 import { keepPublished, publishKeys } from './publish.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 

@@ -1,7 +1,7 @@
 import { testRedis } from '@tally/testkit/servers/redis'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { revokeKey } from '../keys/store.ts'
-import { openCopyHarness } from '../testing/copies.ts'
+import { openCopyHarness } from '../test/copies.ts'
 import { copyKey, readCopies } from './redisCopy.ts'
 
 const { db, organizationId, redis, keys, create, close } = await openCopyHarness()

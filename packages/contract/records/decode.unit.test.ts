@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeText, decodeWith, goodRecords, readWith } from '../testing/records.ts'
+import { decodeText, decodeWith, goodRecords, readWith } from '../test/records.ts'
 import { decodeRecord, type RecordType, recordTypes } from './decode.ts'
 
 const types = Object.keys(recordTypes) as RecordType[]

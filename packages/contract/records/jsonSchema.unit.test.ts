@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { goodRecords } from '../testing/records.ts'
+import { goodRecords } from '../test/records.ts'
 import { type RecordType, recordTypes } from './decode.ts'
 
 type Properties = Record<string, Record<string, unknown>>

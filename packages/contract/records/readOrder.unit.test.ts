@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { goodRecords } from '../testing/records.ts'
+import { goodRecords } from '../test/records.ts'
 import { order } from './order.ts'
 import { readOrder } from './readOrder.ts'
 

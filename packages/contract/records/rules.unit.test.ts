@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { goodRecords, judged, readWith } from '../testing/records.ts'
+import { goodRecords, judged, readWith } from '../test/records.ts'
 import type { RecordType } from './decode.ts'
 
 type Fields = Record<string, unknown>

@@ -2,7 +2,7 @@ import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { bar, chips, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { hourIn } from '../hours.ts'
-import { counted } from '../testing/counted.ts'
+import { counted } from '../test/counted.ts'
 
 const inRome = hourIn('Europe/Rome')
 const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]

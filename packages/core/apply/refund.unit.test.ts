@@ -3,7 +3,7 @@ import { burger, chips, type Fields, saturday } from '@tally/testkit/records/rec
 import { expect, test } from 'vitest'
 import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
-import { counted } from '../testing/counted.ts'
+import { counted } from '../test/counted.ts'
 import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
 
 const inRome = hourIn('Europe/Rome')

@@ -7,7 +7,7 @@ import { applyOrder } from '../apply/order.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
 import { noRefunds } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
-import { anyZone, instant } from '../testing/arbitraries.ts'
+import { anyZone, instant } from '../test/arbitraries.ts'
 import { composeHours } from './hours.ts'
 
 const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs

@@ -1,7 +1,7 @@
 import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
+import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
+import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
 const count = 20_000
 let fixture: Fixture

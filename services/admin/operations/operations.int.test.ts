@@ -3,7 +3,7 @@ import { clearStall, noteStall } from '@tally/read-models'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
 let fixture: Fixture
 let visitor: ReturnType<typeof newVisitor>

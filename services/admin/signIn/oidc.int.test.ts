@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../testing/fixture.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import { openOidc } from './oidc.ts'
 
 /** The claims of the provider's accounts, by subject. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture, password } from '../testing/fixture.ts'
+import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { limits } from './attempts.ts'
 
 let fixture: Fixture
