@@ -1,6 +1,6 @@
 import type { KafkaRecord, RecordBatch } from '@tally/kafka'
 
-/** The most that a piece may hold: records, and bytes of their values. A larger record is a piece of its own. */
+/** Limits of a piece: records, and bytes of their values. A larger record is a piece by itself. */
 export type Bounds = { records: number; bytes?: number }
 
 /**

@@ -110,6 +110,6 @@ function notReady(consumer: Consumer, logs: Logs, refusals: Refusals): string | 
   if (!joined) return 'not in the consumer group yet'
   const held = logs.notReady() ?? refusals.notReady()
   if (held !== undefined) return held
-  if (lastError !== undefined) return 'caught in an error; it tries again'
+  if (lastError !== undefined) return 'Kafka or a batch has failed; retrying'
   return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
 }

@@ -48,7 +48,7 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
 }
 
-/** One order of a batch: what is known of it by now, and the record of the batch that won so far. */
+/** One order of a batch: what is known of it so far, and the batch's record that has won so far. */
 type Entry = { first: Order; known: KnownOrder; winner: Order | undefined }
 
 const unknown: KnownOrder = { order: undefined, refunds: noRefunds }

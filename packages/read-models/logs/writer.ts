@@ -6,7 +6,7 @@ import type { StallState } from './table.ts'
 type Partition = { topic: string; partition: number }
 
 /**
- * Moves partitions of which nothing was ever applied to the beginning of their logs. Returns those that begin above 0.
+ * Moves partitions that have never applied a record to the start of their logs. Returns those that begin above 0.
  */
 export async function beginAtLogStart(
   db: Postgres,

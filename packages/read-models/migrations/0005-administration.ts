@@ -28,7 +28,7 @@ create table sign_in_attempts (
   ends_at timestamptz not null
 );
 
--- The e-mail is kept as it was: an entry outlives the administrator.
+-- The e-mail address at that time: an entry outlives the administrator.
 create table audit_entries (
   audit_id bigint generated always as identity primary key,
   organization_id uuid not null,

@@ -42,7 +42,7 @@ from (
 group by event_id, day_id, bucket, grouping sets ((area_id), ())
 order by event_id, day_id, coalesce(area_id, 0), bucket;
 
--- Last, and in the order in which others read these tables: from here on readers wait.
+-- Last, because readers wait from here on, and in the order in which others read these tables.
 drop index orders_by_time;
 alter index orders_by_ordered_at rename to orders_by_time;
 drop table hourly_counters;

@@ -23,10 +23,10 @@ export type PartitionAsOf = {
 export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
 
 /**
- * Raises the watermarks of partitions of which everything up to an end is applied to that end's time, and returns them. Once
- * a partition has `is_added`, an event's records may lie in any two partitions, so the one that is furthest behind limits
- * all. A watermark is lowered only if it is later than the database's clock: the clock has gone back, and records since
- * then are not counted. A row that another session holds locked is skipped.
+ * If a partition has applied everything up to its end, raises its watermark to that end's time; returns the watermarks of
+ * all partitions in `ends`. Once a partition has `is_added`, an event's records may be in any two partitions, so the one
+ * that is furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has
+ * gone back, and records since then are not counted. A row that another session has locked is skipped.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], ends: PartitionEnd[]): Promise<RaisedAsOf> {
   const logEnds = asRows(ends)
@@ -50,7 +50,7 @@ function asRows(ends: PartitionEnd[]): RawBuilder<unknown> {
 ) as log_end (topic, partition, end_offset, at)`
 }
 
-/** The partitions of these ends whose rows no other session has locked; locks them. */
+/** Locks the rows of these ends' partitions, except those that another session has locked. */
 const free = (logEnds: RawBuilder<unknown>): RawBuilder<unknown> => sql`free as (
   select topic, partition
   from shard_watermarks join ${logEnds} using (topic, partition)

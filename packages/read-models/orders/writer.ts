@@ -10,8 +10,8 @@ export function storeOrders(orders: Order[]): Write | undefined {
 }
 
 /**
- * The same for orders of which nothing is stored; their events must be locked. Without the check for conflicts Postgres
- * takes two thirds of the time.
+ * The same for orders that are not stored yet; their events must be locked. Without the check for conflicts, Postgres
+ * needs two thirds of the time.
  */
 export function storeNewOrders(orders: Order[]): Write | undefined {
   return orders.length === 0 ? undefined : insertOrders(orders, sql``)

@@ -13,7 +13,7 @@ type BacklogEntry = {
   mark?: Mark
 }
 
-export type Piece = {
+type Piece = {
   /** What to publish; the last piece of an entry includes its mark. */
   pending: Pending
   /**

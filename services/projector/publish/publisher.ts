@@ -103,7 +103,7 @@ function addMissing(pending: Pending, { events, organizations, mark }: Missing):
   pending.addMark(mark)
 }
 
-/** Copies what it needs: a reference to the batch would keep everything that was fetched with it in memory. */
+/** Copies topic and partition: a reference to the batch would keep everything that was fetched with it in memory. */
 function addBatch(
   pending: Pending,
   { topic, partition }: TopicPartition,

@@ -14,7 +14,7 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  *
  * 1. read the stored offsets, at a time of the database's clock. Without them the tick ends here.
  * 2. find commits that Postgres has lost. The applied offsets are copied before 1, so that a batch that commits meanwhile
- *    is not taken for a lost one.
+ *    does not look like a lost one.
  * 3. note the ends of the partitions at the time of 1. Not awaited: while Kafka is down, watermarks stand still, but Redis
  *    is still repaired. One request at a time; the ends serve the ticks that follow.
  * 4. raise the watermarks in Postgres.
