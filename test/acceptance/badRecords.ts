@@ -1,5 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { burger, type Festival, type Fields, friday, saturday } from '@tally/testkit/records/festival'
+import { badTimestamps } from './timestamps.ts'
 
 export type Case = { rule: string; reason: string; field?: string; record: TestRecord }
 
@@ -20,57 +21,14 @@ const line = (fields: Fields) => ({
 const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index))
 
-/** Invalid timestamps, or timestamps of a year outside of the allowed range (docs/records.md, Values). */
-const badTimestamps = [
-  '1969-12-31T23:59:59.999Z',
-  '1970-01-01T00:59:59+01:00',
-  '9999-12-31T23:59:59-00:01',
-  '10000-01-01T00:00:00Z',
-  '0000-01-01T00:00:00Z',
-  '2026-09-05T19:31:60Z',
-  '2026-09-05T24:00:00Z',
-  '2026-09-05T19:60:00Z',
-  '2026-09-05t19:31:07Z',
-  '2026-09-05T19:31:07z',
-  '2026-09-05 19:31:07Z',
-  '2026-09-05T19:31:07',
-  '2026-09-05T19:31Z',
-  '2026-09-05T19:31:07.Z',
-  '2026-09-05T19:31:07,5Z',
-  '2026-09-05T19:31:07+24:00',
-  '2026-09-05T19:31:07+02:60',
-  '2026-09-05T19:31:07+0200',
-  '2026-09-05T19:31:07+02',
-  '2026-02-29T00:00:00Z',
-  '2028-02-30T00:00:00Z',
-  '2100-02-29T00:00:00Z',
-  '2026-04-31T00:00:00Z',
-  '2026-13-01T00:00:00Z',
-  '2026-00-10T00:00:00Z',
-  '2026-09-00T00:00:00Z',
-  '+002026-09-05T19:31:07Z',
-  '2026-09-05T19:31:07Z ',
-  '2026-09-05',
-  '',
-  1788636667000,
-  null,
-]
-
-/** Timestamps on the good side of each bound, with what is answered. */
-export const goodTimestamps: [string, string][] = [
-  ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00Z'],
-  ['1969-12-31T23:59:59-00:01', '1970-01-01T00:00:59Z'],
-  ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
-  ['2026-09-05T23:59:59+23:59', '2026-09-05T00:00:59Z'],
-  ['2026-09-05T00:00:00-23:59', '2026-09-05T23:59:00Z'],
-  ['2026-09-05T19:31:07.1299999999999Z', '2026-09-05T19:31:07.129Z'],
-  ['2026-09-05T19:31:07.5-00:00', '2026-09-05T19:31:07.500Z'],
-  ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00Z'],
-  ['2000-02-29T12:00:00+14:00', '2000-02-28T22:00:00Z'],
-]
-
 /** One bad record for each rule of docs/records.md. */
 export function badRecords(festival: Festival): Case[] {
+  const makers = openMakers(festival)
+  return [badJson, badOrders, badEvents, badRefunds, badOrganizations, badKeys].flatMap(make => make(makers))
+}
+
+/** Functions that make one bad record each: of a wrong field, of a wrong value as a whole, of a wrong key. */
+function openMakers(festival: Festival) {
   const { eventId } = festival
   const raw = (rule: string, value: Buffer | null): Case => ({
     rule,
@@ -102,9 +60,13 @@ export function badRecords(festival: Festival): Case[] {
     reason: 'key-mismatch',
     record: { ...record, key },
   })
+  return { festival, raw, schema, order, item, event, refund, organization, keyed }
+}
+type Makers = ReturnType<typeof openMakers>
+
+function badJson({ raw, schema, festival }: Makers): Case[] {
   const good = festival.order()
   const json = Buffer.from(JSON.stringify(good.value))
-
   return [
     raw('no value', null),
     raw('an empty value', Buffer.alloc(0)),
@@ -118,7 +80,12 @@ export function badRecords(festival: Festival): Case[] {
       schema(`the JSON ${text}`, { ...good, value: Buffer.from(text) }),
     ),
     schema('an array with an order', { ...good, value: [good.value] }),
+  ]
+}
 
+function badOrders({ order, item, schema, festival }: Makers): Case[] {
+  const { eventId } = festival
+  return [
     ...[0, -1, 1.5, '2', null, undefined, 2_147_483_648, true].flatMap(value => [
       order('areaId', value),
       item('menuItemId', value),
@@ -151,7 +118,11 @@ export function badRecords(festival: Festival): Case[] {
     ...['', 'no-uuid', `{${eventId}}`, eventId.replaceAll('-', ''), `${eventId}0`, null].map(value =>
       order('eventId', value),
     ),
+  ]
+}
 
+function badEvents({ event }: Makers): Case[] {
+  return [
     ...['', 'x'.repeat(201), null].map(value => event('name', value)),
     ...['+02:00', 'europe/rome', 'Mars/Olympus', '', 'Europe/Rome ', 7].map(value =>
       event('timeZone', value),
@@ -188,7 +159,11 @@ export function badRecords(festival: Festival): Case[] {
     event('menuItems', [{ menuItemId: 1, name: 'x', categoryName: null }]),
     event('menuItems', [{ menuItemId: 1, name: 'x', categoryName: 'x'.repeat(201) }]),
     event('organizationId', 'no-uuid'),
+  ]
+}
 
+function badRefunds({ refund, schema, festival }: Makers): Case[] {
+  return [
     refund('refundId', 'a/b'),
     refund('orderId', ''),
     refund('refundedAt', '2026-09-05T20:02:00'),
@@ -209,11 +184,20 @@ export function badRecords(festival: Festival): Case[] {
       }),
       'lines',
     ),
+  ]
+}
 
+function badOrganizations({ organization }: Makers): Case[] {
+  return [
     ...['Active', '', null].map(value => organization('status', value)),
     organization('name', ''),
     organization('version', 0),
+  ]
+}
 
+function badKeys({ keyed, festival }: Makers): Case[] {
+  const { eventId } = festival
+  return [
     keyed('no key', festival.order(), null),
     keyed('an empty key', festival.order(), ''),
     keyed('a key in upper case', festival.order(), eventId.toUpperCase()),

@@ -3,7 +3,7 @@ import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { burger, newFestival } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
-import { goodTimestamps } from './badRecords.ts'
+import { goodTimestamps } from './timestamps.ts'
 
 const tally = useTally()
 const orderId = 'A-1'

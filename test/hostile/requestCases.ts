@@ -9,12 +9,23 @@ const list = (count: number, line: (index: number) => string) =>
 
 /** Requests that are wrong, odd, or far too large; `path` is one that exists and `token` opens it. */
 export function requestCases(path: string, token: string): RequestCase[] {
+  const makers = openMakers(path, token)
+  return [requestLines, headers, bodies, requestTargets].flatMap(make => make(makers))
+}
+
+/** `raw`: a case as it is; `get`: a GET with the token and these headers. */
+function openMakers(path: string, token: string) {
   const key = `X-Api-Key: ${token}`
-  const get = (what: string, target: string, headers: string[] = [], body = ''): RequestCase => ({
+  const get = (what: string, target: string, more: string[] = [], body = ''): RequestCase => ({
     what,
-    bytes: requestBytes('GET', target, { headers: [key, ...headers], body }),
+    bytes: requestBytes('GET', target, { headers: [key, ...more], body }),
   })
   const raw = (what: string, bytes: string): RequestCase => ({ what, bytes })
+  return { path, token, key, get, raw }
+}
+type Makers = ReturnType<typeof openMakers>
+
+function requestLines({ path, key, raw }: Makers): RequestCase[] {
   return [
     ...[...METHODS, 'get', 'BREW', 'X'.repeat(300), 'GET\t', ''].map(method =>
       raw(`the method ${method.slice(0, 20)}`, requestBytes(method, path, { headers: [key] })),
@@ -30,7 +41,11 @@ export function requestCases(path: string, token: string): RequestCase[] {
     raw('line feeds alone', `GET ${path} HTTP/1.1\nHost: tally\nConnection: close\n\n`),
     raw('a carriage return alone', `GET ${path} HTTP/1.1\r\nA: b\rC: d\r\nConnection: close\r\n\r\n`),
     raw('a folded header', requestBytes('GET', path, { headers: ['A: b', ' c', key] })),
+  ]
+}
 
+function headers({ path, key, token, get }: Makers): RequestCase[] {
+  return [
     get('64 KiB of one header', path, [`A: ${'a'.repeat(65_536)}`]),
     get('64 KiB of token', path, [`Authorization: Bearer ${'a'.repeat(65_536)}`]),
     get('15 KiB of token', path, [`Authorization: Bearer ${'a '.repeat(7_500)}`]),
@@ -72,7 +87,11 @@ export function requestCases(path: string, token: string): RequestCase[] {
     get('a version of the route', path, ['Accept-Version: 9.x', 'Accept: \xff/\xff;q=nine']),
     get('an unknown encoding', path, ['Accept-Encoding: zip;q=-1', 'TE: trailers, x', 'Trailer: A']),
     get('origins and preflights', path, ['Origin: null', 'Access-Control-Request-Method: \xff']),
+  ]
+}
 
+function bodies({ path, get, raw }: Makers): RequestCase[] {
+  return [
     get('a body on GET', path, ['Content-Length: 5', 'Content-Type: application/json'], '{"a":'),
     get('a body of 2 MiB on GET', path, ['Content-Length: 2097152'], 'a'.repeat(2_097_152)),
     get('a length that is none', path, ['Content-Length: nine']),
@@ -110,7 +129,11 @@ export function requestCases(path: string, token: string): RequestCase[] {
         ),
       ),
     ),
+  ]
+}
 
+function requestTargets({ path, get, raw }: Makers): RequestCase[] {
+  return [
     ...targets(path).map(([what, target]) => get(what, target)),
     ...targets(path).map(([what, target]) => raw(`HEAD, ${what}`, requestBytes('HEAD', target))),
   ]
