@@ -18,72 +18,72 @@ export function questionsOf(eventId: string, expected: EventOracle): Question[] 
   const base = `/api/v1/events/${eventId}`
   const areas = [undefined, ...expected.areaIds]
   const days = [undefined, ...expected.dayIds]
-  const scopes = days.flatMap(dayId => areas.map(areaId => ({ dayId, areaId })))
-  const perScope = scopes.flatMap(({ dayId, areaId }): Question[] => {
-    const query = queryOf({ dayId, areaId })
-    const meta = { dayId: dayId ?? expected.defaultDay }
-    const analytics = `${base}/analytics`
-    return [
-      {
-        endpoint: 'getKpis',
-        path: `${analytics}/kpis${query}`,
-        data: expected.kpis({ dayId, areaId }),
-        meta,
-      },
-      {
-        endpoint: 'getOrdersByHour',
-        path: `${analytics}/orders/by-hour${query}`,
-        data: expected.byHour({ dayId, areaId }),
-        meta,
-      },
-      {
+  return [
+    { endpoint: 'getEvent', path: base, data: expected.detail },
+    ...days.flatMap(dayId => areas.flatMap(areaId => figuresOf(base, expected, { dayId, areaId }))),
+    ...days.flatMap(dayId => itemCountsOf(base, expected, dayId)),
+    ...areas.flatMap(areaId => trendsOf(base, expected, areaId)),
+    ...listsOf(base, expected),
+    ...detailsOf(base, expected),
+  ]
+}
+
+type Scope = { dayId: number | undefined; areaId: number | undefined }
+
+function figuresOf(base: string, expected: EventOracle, scope: Scope): Question[] {
+  const analytics = `${base}/analytics`
+  const query = queryOf(scope)
+  const meta = { dayId: scope.dayId ?? expected.defaultDay }
+  return [
+    { endpoint: 'getKpis', path: `${analytics}/kpis${query}`, data: expected.kpis(scope), meta },
+    {
+      endpoint: 'getOrdersByHour',
+      path: `${analytics}/orders/by-hour${query}`,
+      data: expected.byHour(scope),
+      meta,
+    },
+    ...[undefined, 1].map(
+      (limit): Question => ({
         endpoint: 'getTopItems',
-        path: `${analytics}/orders/top-items${query}`,
-        data: expected.topItems({ dayId, areaId }),
+        path: `${analytics}/orders/top-items${queryOf({ ...scope, limit })}`,
+        data: expected.topItems(scope, limit),
         meta,
-      },
-      {
-        endpoint: 'getTopItems',
-        path: `${analytics}/orders/top-items${queryOf({ dayId, areaId, limit: 1 })}`,
-        data: expected.topItems({ dayId, areaId }, 1),
-        meta,
-      },
-    ]
-  })
-  const perDay = days.flatMap((dayId): Question[] => {
-    const meta = { dayId: dayId ?? expected.defaultDay }
-    const menuItemIds = expected.menuItemIds.length > 0 ? expected.menuItemIds.toReversed() : undefined
-    return [
-      {
-        endpoint: 'getItemCounts',
-        path: `${base}/live/item-counts${queryOf({ dayId })}`,
-        data: expected.itemCounts(dayId),
-        meta,
-      },
-      {
-        endpoint: 'getItemCounts',
-        path: `${base}/live/item-counts${queryOf({ dayId, menuItemIds: menuItemIds?.join(',') })}`,
-        data: expected.itemCounts(dayId, menuItemIds),
-        meta,
-      },
-    ]
-  })
-  const trends = areas.flatMap(areaId =>
-    [undefined, 1, 365].map(
-      (count): Question => ({
-        endpoint: 'getSalesTrend',
-        path: `${base}/analytics/sales-trend${queryOf({ days: count, areaId })}`,
-        data: expected.salesTrend(count, areaId),
       }),
     ),
+  ]
+}
+
+function itemCountsOf(base: string, expected: EventOracle, dayId: number | undefined): Question[] {
+  const meta = { dayId: dayId ?? expected.defaultDay }
+  const all = expected.menuItemIds.length > 0 ? expected.menuItemIds.toReversed() : undefined
+  return [undefined, all].map(
+    (menuItemIds): Question => ({
+      endpoint: 'getItemCounts',
+      path: `${base}/live/item-counts${queryOf({ dayId, menuItemIds: menuItemIds?.join(',') })}`,
+      data: expected.itemCounts(dayId, menuItemIds),
+      meta,
+    }),
   )
-  const lists = [
+}
+
+function trendsOf(base: string, expected: EventOracle, areaId: number | undefined): Question[] {
+  return [undefined, 1, 365].map(
+    (days): Question => ({
+      endpoint: 'getSalesTrend',
+      path: `${base}/analytics/sales-trend${queryOf({ days, areaId })}`,
+      data: expected.salesTrend(days, areaId),
+    }),
+  )
+}
+
+function listsOf(base: string, expected: EventOracle): Question[] {
+  const filters = [
     {},
     ...expected.dayIds.map(dayId => ({ dayId })),
     ...expected.areaIds.map(areaId => ({ areaId })),
     ...statuses.map(status => ({ status })),
   ]
-  const orders = lists.flatMap(filter => {
+  return filters.flatMap(filter => {
     const found = expected.orders(filter)
     const pageOf = (page: number, pageSize: number): Question => {
       const totalPages = Math.ceil(found.length / pageSize)
@@ -94,21 +94,16 @@ export function questionsOf(eventId: string, expected: EventOracle): Question[] 
     }
     return [pageOf(1, 100), pageOf(2, 7), pageOf(Math.max(1, Math.ceil(found.length / 7)), 7)]
   })
-  const details = expected.allOrders.slice(0, 20).map(
+}
+
+function detailsOf(base: string, expected: EventOracle): Question[] {
+  return expected.allOrders.slice(0, 20).map(
     (order): Question => ({
       endpoint: 'getOrder',
       path: `${base}/orders/${encodeURIComponent(order.id)}`,
       data: order,
     }),
   )
-  return [
-    { endpoint: 'getEvent', path: base, data: expected.detail },
-    ...perScope,
-    ...perDay,
-    ...trends,
-    ...orders,
-    ...details,
-  ]
 }
 
 /**

@@ -52,35 +52,9 @@ export function openCount(): Count {
     return sums
   }
 
-  const kpis = (eventId: string, dayId: number, areaId?: number): Expected => {
-    const sum = totals(eventId).sales.get(`${dayId}/${areaId ?? 'all'}`) ?? { orders: 0, cents: 0, items: 0 }
-    const average = sum.orders === 0 ? 0 : Math.floor((2 * sum.cents + sum.orders) / (2 * sum.orders)) / 100
-    const data = {
-      totalOrders: sum.orders,
-      totalSales: sum.cents / 100,
-      currency: 'EUR',
-      averageOrderValue: average,
-      totalItemsSold: sum.items,
-    }
-    return {
-      path: `/analytics/kpis?dayId=${dayId}${areaId === undefined ? '' : `&areaId=${areaId}`}`,
-      data,
-    }
-  }
-
-  const itemCounts = (eventId: string, dayId: number): Expected => {
-    const names = new Map<number, string>(
-      of(eventId).event.menuItems.map((item: Any) => [item.menuItemId, item.name]),
-    )
-    const sold = [...(totals(eventId).items.get(dayId) ?? [])].sort(([one], [other]) => one - other)
-    const data = sold.map(([menuItemId, { quantity, refunded }]) => ({
-      menuItemId,
-      itemName: names.get(menuItemId),
-      quantitySold: quantity,
-      quantityRefunded: refunded,
-    }))
-    return { path: `/live/item-counts?dayId=${dayId}`, data }
-  }
+  const kpis = (eventId: string, dayId: number, areaId?: number) => kpisOf(totals(eventId), dayId, areaId)
+  const itemCounts = (eventId: string, dayId: number) =>
+    itemCountsOf(totals(eventId), of(eventId).event.menuItems, dayId)
 
   return {
     add({ type, value }) {
@@ -112,6 +86,31 @@ export function openCount(): Count {
         .map(([orderId]) => orderId),
     orders: () => [...events.values()].reduce((sum, { orders }) => sum + orders.size, 0),
   }
+}
+
+function kpisOf({ sales }: EventTotals, dayId: number, areaId?: number): Expected {
+  const sum = sales.get(`${dayId}/${areaId ?? 'all'}`) ?? { orders: 0, cents: 0, items: 0 }
+  const average = sum.orders === 0 ? 0 : Math.floor((2 * sum.cents + sum.orders) / (2 * sum.orders)) / 100
+  const data = {
+    totalOrders: sum.orders,
+    totalSales: sum.cents / 100,
+    currency: 'EUR',
+    averageOrderValue: average,
+    totalItemsSold: sum.items,
+  }
+  return { path: `/analytics/kpis?dayId=${dayId}${areaId === undefined ? '' : `&areaId=${areaId}`}`, data }
+}
+
+function itemCountsOf({ items }: EventTotals, menuItems: Any[], dayId: number): Expected {
+  const names = new Map<number, string>(menuItems.map(item => [item.menuItemId, item.name]))
+  const sold = [...(items.get(dayId) ?? [])].sort(([one], [other]) => one - other)
+  const data = sold.map(([menuItemId, { quantity, refunded }]) => ({
+    menuItemId,
+    itemName: names.get(menuItemId),
+    quantitySold: quantity,
+    quantityRefunded: refunded,
+  }))
+  return { path: `/live/item-counts?dayId=${dayId}`, data }
 }
 
 function rowOf(order: Any): OrderRow {

@@ -1,0 +1,82 @@
+import type { figures } from './figures.ts'
+import { type Any, at, sum, unique } from './words.ts'
+
+type Figures = ReturnType<typeof figures>
+type Menu = Map<number, Any>
+
+const centsOf = (list: Figures[]) => sum(list.map(({ effective }) => effective))
+const nameOf = (menu: Menu, id: number) => menu.get(id)?.name ?? `Item ${id}`
+
+export function kpisOf(list: Figures[]) {
+  const cents = centsOf(list)
+  return {
+    totalOrders: list.length,
+    totalSales: cents / 100,
+    currency: 'EUR',
+    averageOrderValue:
+      list.length === 0 ? 0 : Math.floor((2 * cents + list.length) / (2 * list.length)) / 100,
+    totalItemsSold: sum(list.flatMap(({ items }) => items.map(({ quantity }) => quantity))),
+  }
+}
+
+export const totalsOf = (list: Figures[]) => ({
+  totalSales: centsOf(list) / 100,
+  orderCount: list.length,
+  currency: 'EUR',
+})
+
+/** A row for each hour of the day in the event's time zone. */
+export function ordersByHour(list: Figures[], timeZone: string) {
+  const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', hourCycle: 'h23', timeZone })
+  const hourOf = ({ order }: Figures) => Number(clock.format(at(order.orderDateTime)))
+  return unique(list.map(hourOf))
+    .sort((a, b) => a - b)
+    .map(hour => {
+      const own = list.filter(figures => hourOf(figures) === hour)
+      return { hour, orderCount: own.length, revenue: centsOf(own) / 100, currency: 'EUR' }
+    })
+}
+
+/** A row for each item that was sold, by id. */
+export function itemsOf(list: Figures[], menu: Menu) {
+  const lines = list.flatMap(({ items }) => items)
+  return unique(lines.map(({ menuItemId }) => menuItemId))
+    .sort((a, b) => a - b)
+    .map(menuItemId => {
+      const own = lines.filter(line => line.menuItemId === menuItemId)
+      const total = (name: 'quantity' | 'revenue' | 'refundedQuantity' | 'refundedRevenue') =>
+        sum(own.map(line => line[name]))
+      return {
+        menuItemId,
+        itemName: nameOf(menu, menuItemId),
+        categoryName: menu.get(menuItemId)?.categoryName ?? '',
+        quantity: total('quantity'),
+        revenue: total('revenue') / 100,
+        refundedQuantity: total('refundedQuantity'),
+        refundedRevenue: total('refundedRevenue') / 100,
+        currency: 'EUR',
+      }
+    })
+}
+
+/** A row for each item that was sold or, if ids are asked for, for each of these. */
+export function itemCountsOf(list: Figures[], menu: Menu, asked?: number[]) {
+  const sold = itemsOf(list, menu).map(({ menuItemId, itemName, quantity, refundedQuantity }) => ({
+    menuItemId,
+    itemName,
+    quantitySold: quantity,
+    quantityRefunded: refundedQuantity,
+  }))
+  if (asked === undefined) return sold
+  const empty = { quantitySold: 0, quantityRefunded: 0 }
+  return unique(asked)
+    .sort((a, b) => a - b)
+    .map(
+      menuItemId =>
+        sold.find(row => row.menuItemId === menuItemId) ?? {
+          menuItemId,
+          itemName: nameOf(menu, menuItemId),
+          ...empty,
+        },
+    )
+}
