@@ -10,7 +10,7 @@ export {
   UndecodableBatchError,
 } from './errors.ts'
 export { type JudgedLog, judgeLogs, type LogPosition, skipHint } from './log/judgeLogs.ts'
-export { type LogIdentity, logEnds, logIdentities } from './log/logEnds.ts'
+export { logEnds } from './log/logEnds.ts'
 export { endOffsets } from './log/offsets.ts'
 export { readBack, type WindowRead } from './log/readBack.ts'
 export { fingerprintOf, readRecordAt } from './log/readRecordAt.ts'

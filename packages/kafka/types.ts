@@ -1,4 +1,5 @@
 import type { Logger } from '@tally/runtime'
+import type { TopicPartition } from './topics/topicPartition.ts'
 
 /** How to reach Kafka (docs/operations.md, Settings). */
 export type KafkaSettings = {
@@ -45,6 +46,11 @@ export type OutgoingRecord = {
 export type RecordBatch = {
   topic: string
   partition: number
+  /**
+   * The id of the topic that the records are from, as a fact: the broker refuses a fetch with another id. None if the
+   * partition was fetched by name (`ConsumeOptions.identityOf`).
+   */
+  topicId?: string
   from: number
   next: number
   highWatermark: number
@@ -86,6 +92,17 @@ export type ConsumeOptions = {
    * go on. Without this callback the consumer crashes (OffsetOutOfLogError).
    */
   onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
+  /**
+   * The log to fetch a partition from, asked before each fetch: only records of this log are passed on. A partition
+   * without an answer is not fetched yet. One without a `topicId`, and every partition of a broker older than Kafka 3.1, is
+   * fetched by name, like all partitions of a consumer without this callback.
+   */
+  identityOf?(of: TopicPartition): Partial<LogIdentity> | undefined
+  /**
+   * Called if a broker refuses to read from the log that `identityOf` returned: the topic was deleted, or created again, or
+   * the partition has a new leader. The partition is held; the others go on.
+   */
+  onRefused?(of: TopicPartition): void
   /** Called with an error that can never heal: authorization, unsupported version, topic gone, offset outside the log. */
   onCrash(error: Error): void
   maxBytesPerPartition?: number
@@ -149,6 +166,12 @@ export type PartitionLogs = Map<
   number,
   { start: number; end: number; topicId?: string; leaderEpoch?: number }
 >
+
+/**
+ * Which log a partition's name stands for: a topic that was deleted and created again has another `topicId`, and
+ * `leaderEpoch` grows with each election of a leader, whose log may be shorter.
+ */
+export type LogIdentity = { topicId: string; leaderEpoch: number }
 
 export type ConnectOptions = { clientId: string; logger: Logger }
 

@@ -22,9 +22,9 @@ export type ProjectorDeps = {
   deadLetters: DeadLetters
   onInternal?: OnInternal
   /**
-   * Resolves if the batch comes from the log that the stored offset belongs to (logs/openLogs.ts); otherwise rejects.
+   * Throws unless the batch comes from the log that the stored offset belongs to (logs/openLogs.ts).
    */
-  verify?(batch: RecordBatch): Promise<void>
+  verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
   hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
 }
@@ -45,8 +45,8 @@ export type Projected = { next: number; effects: Effects | undefined; isForeign?
  * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
  * 4. send dead letters, while the good records are applied. Kafka has acknowledged them before the commit, so that none is
  *    lost. Crash: the batch is read again and they are sent again; readers of that topic recognize them by their offset.
- * 5. verify that the batch comes from the log that was read before (the topic may have been deleted and created again since),
- *    store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one revision
+ * 5. verify that the batch comes from the log that the stored offset belongs to (the topic may have been deleted and created
+ *    again), store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one revision
  *    behind; the next owner of the partition notices that and publishes them (services/projector/publish/publisher.ts).
  */
 export async function projectBatch(
@@ -55,8 +55,6 @@ export async function projectBatch(
   batch: RecordBatch,
   verdict?: Rejected,
 ): Promise<Projected> {
-  const verified = verify?.(batch)
-  verified?.catch(() => undefined) // awaited before 5
   const { good, rejected } = judgeBatch(type, batch, { onInternal, verdict }) // 1
 
   const projected = await db.transaction().execute(async tx => {
@@ -75,8 +73,7 @@ export async function projectBatch(
     effects.rejected = effects.rejected.concat(bad)
 
     const isForeign = !isAdded && hasForeign(batch, effects.events.keys())
-    // 5
-    await verified
+    verify?.(batch) // 5
     const last = batch.records.at(-1)
     await storeOffset(tx, {
       topic: batch.topic,

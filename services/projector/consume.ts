@@ -57,6 +57,8 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
       return starts
     },
     onOutOfLog: logs.outOfLog,
+    identityOf: logs.identityOf,
+    onRefused: of => void logs.refused(of),
     onCrash: crash,
   })
   logs.attach(consumer)

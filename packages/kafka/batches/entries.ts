@@ -15,6 +15,8 @@ export type Entry = {
 export type Fetched = {
   topic: string
   partition: number
+  /** With which it was fetched; none if it was fetched by name. */
+  topicId?: string | undefined
   /** The requested offset. */
   from: number
   highWatermark: number

@@ -7,6 +7,8 @@ import { type Entry, entriesOf, type Fetched } from './entries.ts'
  */
 export type PartitionData = {
   partition: number
+  /** With which it was fetched; none if it was fetched by name. */
+  topicId?: string
   highWatermark: string
   abortedTransactions?: AbortedTransaction[] | null
   messages: Buffer
@@ -23,6 +25,7 @@ export type PartitionData = {
 export class FetchedBatch implements Fetched {
   readonly topic: string
   readonly partition: number
+  readonly topicId: string | undefined
   readonly fetchedOffset: string
   readonly from: number
   readonly highWatermark: number
@@ -37,6 +40,7 @@ export class FetchedBatch implements Fetched {
   constructor(topic: string, fetchedOffset: string, data: PartitionData) {
     this.topic = topic
     this.partition = data.partition
+    this.topicId = data.topicId
     this.fetchedOffset = fetchedOffset
     this.from = Number(fetchedOffset)
     this.highWatermark = Number(data.highWatermark)

@@ -50,10 +50,11 @@ export class Part {
 
   /** The records so far as a batch; the next part begins behind it. */
   take(): RecordBatch {
-    const { topic, partition, highWatermark } = this.#of
+    const { topic, partition, topicId, highWatermark } = this.#of
     const batch = {
       topic,
       partition,
+      ...(topicId !== undefined && { topicId }),
       from: this.#from,
       next: this.#next,
       highWatermark,

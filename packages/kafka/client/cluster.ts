@@ -13,6 +13,7 @@ export type Cluster = {
   refreshMetadata(): Promise<void>
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
   findBroker(of: { nodeId: string }): Promise<Broker>
+  brokerPool: { metadataExpireAt: number | null }
 }
 
 export type Broker = {

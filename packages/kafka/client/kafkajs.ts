@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { registerCodecs } from '../codecs/index.ts'
 import { encodeBatch, magicByte } from '../patches/encodeBatch.ts'
+import { addFetchById } from '../patches/fetchById.ts'
 import { keepBytes } from '../patches/fetchResponse.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
 import { patchLostBroker } from '../patches/lostBroker.ts'
@@ -29,6 +30,10 @@ function loadPatched(): typeof import('kafkajs') {
   }))
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
+  addFetchById(require('kafkajs/src/protocol/requests/fetch/index.js'), {
+    parse: require('kafkajs/src/protocol/requests/fetch/v0/response.js').parse,
+    createErrorFromCode: require('kafkajs/src/protocol/error.js').createErrorFromCode,
+  })
   patchReconnect(
     require('kafkajs/src/network/connection.js').prototype,
     kafkajs.KafkaJSConnectionError as never,

@@ -2,21 +2,21 @@ import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { retryPolicy } from '../client/client.ts'
 import type { ConsumeOptions } from '../types.ts'
 import type { Tuning } from './memory.ts'
-import { assignerWith } from './shardAssigner.ts'
+import { assignerWith, type ConsumerHooks } from './shardAssigner.ts'
 
 /** The next offset to read of a partition whose log does not hold it. */
 export type OutOfLog = { topic: string; partition: number; wanted: number }
 
-/** A kafkajs consumer that is not connected yet. `outOfLog` returns true if it handled the offset. */
+/** A kafkajs consumer that is not connected yet. */
 export function newGroupConsumer(
   kafka: Kafka,
   options: ConsumeOptions,
   tuning: Tuning,
-  outOfLog: (of: OutOfLog) => boolean,
+  hooks: ConsumerHooks,
 ): Consumer {
   return kafka.consumer({
     groupId: options.groupId,
-    partitionAssigners: [assignerWith({ outOfLog })],
+    partitionAssigners: [assignerWith(hooks)],
     sessionTimeout: tuning.sessionTimeoutMs,
     heartbeatInterval: tuning.heartbeatIntervalMs,
     rebalanceTimeout: tuning.rebalanceTimeoutMs,

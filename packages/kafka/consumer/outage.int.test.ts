@@ -7,7 +7,9 @@ import { connectForTest, newTopic, producerForTest, readForTest, textOf } from '
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type LocalServers, startServers } from '../../../infra/local/servers/index.ts'
+import { logEnds } from '../log/logEnds.ts'
 import { endOffsets } from '../log/offsets.ts'
+import type { LogIdentity } from '../types.ts'
 
 /** A broker of its own: the other tests need theirs. */
 let servers: LocalServers
@@ -73,5 +75,37 @@ test('a consumer that starts while Kafka is down joins when it is there, and one
   const producer = await producerForTest(connection)
   await producer.send([{ topic, key: null, value: 'a' }])
   await until('it is read', () => records.length === 1, 60_000)
+  expect(crashes).toEqual([])
+}, 180_000)
+
+test('a partition that has a new leader is refused until it was checked; then it is read on', async () => {
+  const connection = connectForTest(servers.kafkaBrokers)
+  const topic = await newTopic(connection)
+  const producer = await producerForTest(connection)
+  const send = (value: string) => producer.send([{ topic, key: null, value }])
+  const check = async () => (await logEnds(connection, [{ topic, partition: 0 }])).get(topic)?.get(0) ?? {}
+  await send('before')
+  let checked: Partial<LogIdentity> = await check()
+  const refused: object[] = []
+  const { records, consumer, crashes } = await readForTest(connection, {
+    topics: [topic],
+    identityOf: () => checked,
+    onRefused: of => void refused.push(of),
+  })
+  await until('it is read', () => records.length === 1)
+
+  await servers.part('kafka').kill('SIGKILL')
+  await servers.part('kafka').start()
+  await send('after')
+  await until('it is refused', () => refused.length > 0, 60_000)
+  expect(refused).toEqual([{ topic, partition: 0 }])
+  expect(records.map(textOf)).toEqual(['before'])
+  const { topicId, leaderEpoch = 0 } = checked
+  checked = await check()
+  expect(checked.topicId).toBe(topicId)
+  expect(checked.leaderEpoch).toBeGreaterThan(leaderEpoch)
+  consumer.resume(topic, 0)
+  await until('it is read on', () => records.length === 2)
+  expect(records.map(textOf)).toEqual(['before', 'after'])
   expect(crashes).toEqual([])
 }, 180_000)

@@ -38,10 +38,19 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
     pauses.remove(topic, partition, 'held')
   }
 
+  const delay = (topic: string, partition: number, ms: number): void => {
+    pauses.add(topic, partition, 'retrying')
+    clearTimeout(retries.get(topic, partition))
+    const timer = setTimeout(() => pauses.remove(topic, partition, 'retrying'), ms)
+    retries.set(topic, partition, timer)
+  }
+
   return {
     pauses,
     seeksOf,
     seek,
+    /** Does not fetch a partition for `ms`. */
+    delay,
     hold,
     resume,
 
@@ -66,10 +75,7 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
     /** Seeks back to a batch that failed, and fetches it again after `ms`. */
     retry(topic: string, partition: number, from: number, ms: number): void {
       seek(topic, partition, from)
-      pauses.add(topic, partition, 'retrying')
-      clearTimeout(retries.get(topic, partition))
-      const timer = setTimeout(() => pauses.remove(topic, partition, 'retrying'), ms)
-      retries.set(topic, partition, timer)
+      delay(topic, partition, ms)
     },
 
     /** As Consumer.seek: at once, whatever failed before. */

@@ -3,6 +3,7 @@ import type { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { readAhead } from '../batches/readParts.ts'
 import { settled } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
+import type { Refused } from '../patches/refused.ts'
 import { partitionKey } from '../topics/topicPartition.ts'
 import type { Assignment, ConsumeOptions } from '../types.ts'
 import { commitLater } from './commits.ts'
@@ -16,6 +17,8 @@ import { openProcess } from './processFetch.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
 const queueAfterMs = 200
+/** How long a partition is not fetched after its broker was not ready to read it, as during an election. */
+const refusedMs = 100
 /** How long closing waits for batches in progress; less than the 8 s in which a consumer must stop. */
 const finishTimeoutMs = 5_000
 
@@ -50,7 +53,11 @@ export function openSession(
   memory: Memory,
 ): Session {
   const { kafka, logger } = inside(connection)
-  const consumer = newGroupConsumer(kafka, options, tuning, of => outOfLog(of))
+  const { identityOf } = options
+  const consumer = newGroupConsumer(kafka, options, tuning, {
+    outOfLog: of => outOfLog(of),
+    fetches: identityOf && { identityOf, refused: of => refused(of) },
+  })
   const end = Promise.withResolvers<Error | undefined>()
   const closing = new AbortController()
   const commits = commitLater(consumer)
@@ -79,6 +86,16 @@ export function openSession(
     positions.hold(topic, partition)
     options.onOutOfLog({ topic, partition, wanted })
     return true
+  }
+
+  const refused = ({ topic, partition, isOther }: Refused): void => {
+    if (!memory.assignment.get(topic)?.includes(partition)) return
+    if (isOther) {
+      positions.hold(topic, partition)
+      options.onRefused?.({ topic, partition })
+    } else {
+      positions.delay(topic, partition, refusedMs)
+    }
   }
 
   const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
@@ -110,7 +127,8 @@ export function openSession(
   return {
     ended: end.promise,
     end: end.resolve,
-    busy: () => queues.count() > 0,
+    // Before onAssigned has answered, nothing is fetched from logs that it has to check.
+    busy: () => queues.count() > 0 || (memory.joined && !generations.current().isReady),
     seek: positions.seekNow,
     hold: positions.hold,
     resume: positions.resume,

@@ -1,6 +1,8 @@
 import type { PartitionAssigner } from 'kafkajs'
+import type { Cluster } from '../client/cluster.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import type { Assignment } from '../types.ts'
+import { checkFetches, type FetchHooks } from './checkedFetches.ts'
 
 const assignerName = 'TallyShards'
 const assignerVersion = 1
@@ -35,15 +37,22 @@ export function assignShards(
   return new Map(members.map(({ id, assignment }) => [id, assignment]))
 }
 
-/** Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled. */
-export type OutOfLogHook = { outOfLog(of: { topic: string; partition: number; wanted: number }): boolean }
+export type ConsumerHooks = {
+  /** Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled. */
+  outOfLog(of: { topic: string; partition: number; wanted: number }): boolean
+  /** Absent if the consumer fetches by name. */
+  fetches: FetchHooks | undefined
+}
 
 /**
- * A shardAssigner that carries the hook, because it is the only object of the caller that kafkajs's ConsumerGroup
- * keeps.
+ * A shardAssigner that carries the hooks, because it is the only object of the caller that kafkajs's ConsumerGroup
+ * keeps and that gets the consumer's cluster.
  */
-export function assignerWith(hook: OutOfLogHook): PartitionAssigner {
-  return given => Object.assign(shardAssigner(given), hook)
+export function assignerWith({ outOfLog, fetches }: ConsumerHooks): PartitionAssigner {
+  return given => {
+    if (fetches !== undefined) checkFetches(given.cluster as unknown as Cluster, fetches)
+    return Object.assign(shardAssigner(given), { outOfLog })
+  }
 }
 
 /** assignShards as kafkajs's assigner, which runs on the member that leads the group. */

@@ -1,9 +1,9 @@
 import { type Broker, readUncommitted } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { askLeaders } from '../client/leaders.ts'
-import { askTopicMetadata } from '../topics/topicMetadata.ts'
+import { askTopicMetadata, noId } from '../topics/topicMetadata.ts'
 import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
-import type { PartitionLogs } from '../types.ts'
+import type { LogIdentity, PartitionLogs } from '../types.ts'
 
 /** Kafka's two special timestamps of ListOffsets. */
 const latestTimestamp = '-1'
@@ -31,10 +31,9 @@ export async function logEnds(
     const ids = await identities(broker, nodeId, mine)
     for (const of of mine) {
       const [start, end] = [earliest, latest].map(offsets => offsets.get(partitionKey(of)))
-      if (start === undefined || end === undefined) continue
-      logs
-        .get(of.topic)
-        ?.set(of.partition, { start: Math.min(start, end), end, ...ids.get(partitionKey(of)) })
+      const identity = ids?.get(partitionKey(of))
+      if (start === undefined || end === undefined || (ids !== undefined && identity === undefined)) continue
+      logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...identity })
     }
   })
   return logs
@@ -59,33 +58,19 @@ async function listOffsets(
   )
 }
 
-/** Which log a topic's name stands for: a topic that was deleted and created again has another id. */
-export type LogIdentity = { topicId: string; leaderEpoch: number }
-
 /**
- * The current log of each of these partitions, according to their leaders; empty for a partition that does not exist
- * and for brokers older than Kafka 3.0. A batch fetched before this call comes from a log that existed then: if the id
- * still equals that of earlier batches, the batch came from the same log, because Kafka never reuses an id.
+ * The current logs of these partitions according to their leader. A partition that does not exist has none. Returns
+ * undefined for a broker that is older than Kafka 3.0 or gives topics no ids.
  */
-export async function logIdentities(
-  connection: KafkaConnection,
-  partitions: TopicPartition[],
-): Promise<Map<string, LogIdentity>> {
-  const all = new Map<string, LogIdentity>()
-  await askLeaders(inside(connection).cluster, partitions, async (broker, mine, nodeId) => {
-    for (const [key, identity] of await identities(broker, nodeId, mine)) all.set(key, identity)
-  })
-  return all
-}
-
 async function identities(
   broker: Broker,
   nodeId: string,
   partitions: TopicPartition[],
-): Promise<Map<string, LogIdentity>> {
+): Promise<Map<string, LogIdentity> | undefined> {
   const topics = [...new Set(partitions.map(({ topic }) => topic))]
   const found = await askTopicMetadata(broker, topics)
-  const states = (found ?? []).flatMap(({ topic, topicId, partitions }) =>
+  if (found === undefined || found.some(({ topicId }) => topicId === noId)) return undefined
+  const states = found.flatMap(({ topic, topicId, partitions }) =>
     partitions.map(state => ({ ...state, topic, topicId })),
   )
   const wanted = new Set(partitions.map(partitionKey))

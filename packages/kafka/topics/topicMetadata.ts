@@ -1,7 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Broker } from '../client/cluster.ts'
-// Must come before kafkajs's own modules: it patches them.
-import '../client/kafkajs.ts'
+import { Decoder, Encoder, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
 
 /** A broker's metadata of a topic. A `topicId` is never used again; `leaderEpoch` grows with each election. */
 export type TopicMetadata = {
@@ -12,10 +10,13 @@ export type TopicMetadata = {
 
 const metadataKey = 3
 const metadataVersion = 12
+/** What a broker answers if its cluster gives topics no ids (`inter.broker.protocol.version` before 2.8). */
+export const noId = '0'.repeat(32)
 
 /**
  * Asks one broker for topic ids and leader epochs (Metadata version 12; kafkajs 2.2.4 stops at 6, which has neither).
  * Topics that do not exist are left out. Returns undefined for a broker that is older than Kafka 3.0.
+ * The message: MetadataRequest.json and MetadataResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */
 export async function askTopicMetadata(
   broker: Broker,
@@ -35,11 +36,7 @@ export async function askTopicMetadata(
 
 /** The header's tagged fields come first: kafkajs writes and reads a header without them. */
 function encode(topics: string[]): Encoder {
-  const all = topics.map(topic => {
-    const entry = new Encoder()
-    entry.writeBufferInternal(noId)
-    return entry.writeUVarIntString(topic).writeUVarInt(0)
-  })
+  const all = topics.map(topic => writeId(new Encoder(), noId).writeUVarIntString(topic).writeUVarInt(0))
   return new Encoder()
     .writeUVarInt(0)
     .writeUVarIntArray(all)
@@ -50,14 +47,14 @@ function encode(topics: string[]): Encoder {
 
 function decode(data: Buffer): TopicMetadata[] {
   const from = new Decoder(data)
-  from.readTaggedFields()
+  skipTaggedFields(from)
   from.readInt32() // throttle_time_ms
   from.readUVarIntArray(() => {
     from.readInt32() // node_id
     from.readUVarIntString() // host
     from.readInt32() // port
     from.readUVarIntString() // rack
-    from.readTaggedFields()
+    skipTaggedFields(from)
   })
   from.readUVarIntString() // cluster_id
   from.readInt32() // controller_id
@@ -68,11 +65,11 @@ function decode(data: Buffer): TopicMetadata[] {
 function decodeTopic(from: Decoder): TopicMetadata | undefined {
   const errorCode = from.readInt16()
   const topic = from.readUVarIntString() ?? ''
-  const topicId = from.readBytes(16).toString('hex')
+  const topicId = readId(from)
   from.readBoolean() // is_internal
   const partitions = from.readUVarIntArray(() => decodePartition(from)) ?? []
   from.readInt32() // topic_authorized_operations
-  from.readTaggedFields()
+  skipTaggedFields(from)
   return errorCode === 0 ? { topic, topicId, partitions } : undefined
 }
 
@@ -82,28 +79,6 @@ function decodePartition(from: Decoder): TopicMetadata['partitions'][number] {
   const leader = from.readInt32()
   const leaderEpoch = from.readInt32()
   for (let list = 0; list < 3; list++) from.readUVarIntArray(() => from.readInt32()) // replicas, in sync, offline
-  from.readTaggedFields()
+  skipTaggedFields(from)
   return { partition, leader, leaderEpoch }
 }
-
-type Encoder = {
-  writeBufferInternal(value: Buffer): void
-  writeUVarIntString(value: string): Encoder
-  writeUVarIntArray(value: Encoder[]): Encoder
-  writeUVarInt(value: number): Encoder
-  writeBoolean(value: boolean): Encoder
-}
-type Decoder = {
-  readInt16(): number
-  readInt32(): number
-  readBoolean(): boolean
-  readBytes(length: number): Buffer
-  readUVarIntString(): string | null
-  readUVarIntArray<T>(read: () => T): T[] | null
-  readTaggedFields(): unknown
-}
-
-const require = createRequire(import.meta.url)
-const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder.js')
-const Decoder: new (data: Buffer) => Decoder = require('kafkajs/src/protocol/decoder.js')
-const noId = Buffer.alloc(16)

@@ -77,12 +77,41 @@ test('a batch that cannot be decoded is reported with the command that skips it,
 
 test('a batch of another log than the one that was compared is refused, and its partition is held', async () => {
   const { logs, of, done, stored, move } = await given()
-  await logs.verify(of)
+  const topicId = String(logs.identityOf(of)?.topicId)
+  expect((await stored())?.topicId).toBe(topicId)
+  logs.verify({ ...of, topicId })
+  expect(() => logs.verify({ ...of, topicId: 'another' })).toThrow(
+    `was read from the topic with id another, but the next offset is that of ${topicId}`,
+  )
   await move(3, 'another')
   await logs.tick()
   expect(logs.notReady()).toContain('was deleted and created again')
   expect(done).toEqual([['hold', of.topic, 0]])
   expect(await stored()).toMatchObject({ nextOffset: 3, stall: { state: 'recreated' } })
+})
+
+test('a partition that a broker refused for its new leader goes on at once if the log fits', async () => {
+  const { logs, of, done, stored, move } = await given()
+  const { topicId, leaderEpoch } = logs.identityOf(of) ?? {}
+  await move(4, String(topicId))
+  // As if the log had been compared when another leader had it.
+  Object.assign(logs.identityOf(of) ?? {}, { leaderEpoch: -7 })
+  await logs.refused(of)
+  expect(logs.identityOf(of)).toEqual({ topicId, leaderEpoch })
+  expect(done).toEqual([
+    ['seek', of.topic, 0, 4],
+    ['resume', of.topic, 0],
+  ])
+  expect(await stored()).toMatchObject({ nextOffset: 4, stall: null })
+})
+
+test('a partition that a broker refused because the topic was created again stands still at once', async () => {
+  const { logs, of, done, stored, move } = await given()
+  await move(4, 'another')
+  await logs.refused(of)
+  expect(logs.notReady()).toContain('was deleted and created again')
+  expect(done).toEqual([['hold', of.topic, 0]])
+  expect(await stored()).toMatchObject({ nextOffset: 4, stall: { state: 'recreated' } })
 })
 
 test('every setting that lets Kafka remove records is named, and no other', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Assignment,
   type Consumer,
@@ -17,7 +18,6 @@ import { beginAtLogStart, ensureOffsets, noteTopicIds, readLogs, type StoredLog 
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { ProjectorMetrics } from '../metrics.ts'
-import { openIdentities } from './identities.ts'
 import { openStalls } from './stalls.ts'
 
 export type LogsDeps = {
@@ -30,16 +30,19 @@ export type LogsDeps = {
   onMoved: (of: TopicPartition, next: number) => void
 }
 
-/** The identity that a batch's log must have: that of the log that was compared with the stored offset. */
+/** The identity of the log that was compared with the stored offset; without ids if Kafka gives none. */
 type Checked = Partial<LogIdentity>
+
+/** When to judge a refused partition again; a new leader may not be ready yet. After that, `tick` does it. */
+const judgeAfterMs = [0, 50, 100, 200, 400]
 
 /**
  * Keeps a projector from applying records of another log than the one that its stored offsets belong to (docs/reliability.md,
- * Kafka). It compares a partition with Kafka on assignment, once a second and (by the topic's id) before each commit. A
- * partition that does not fit is held and reported until `tally offsets` moves its offset or Kafka fits again.
+ * Kafka). It compares a partition with Kafka on assignment, once a second, and when a broker refuses a fetch: each fetch
+ * names the log that was compared. A partition that does not fit is held and reported until `tally offsets` moves its
+ * offset or Kafka fits again.
  */
 export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsDeps) {
-  const identityOf = openIdentities(kafka)
   const stalls = openStalls({ db, metrics, logger })
   const checked = new Map<string, Checked>()
   /** Partitions that are not read until a check succeeds. */
@@ -119,6 +122,18 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsDe
     if (stalls.of(log) ?? stored.stall) await stalls.end(log)
   }
 
+  /** Judges one held partition. Returns false if another attempt may help. */
+  const judgeAgain = async (of: TopicPartition): Promise<boolean> => {
+    const refused = checked.get(partitionKey(of))
+    const stored = (await readMine()).find(one => partitionKey(one) === partitionKey(of))
+    if (stored === undefined) return true
+    const [log] = await judgeLogs(kafka, [stored])
+    const isRefused = log?.topicId === refused?.topicId && log?.leaderEpoch === refused?.leaderEpoch
+    if (log === undefined || (log.state === 'ok' && isRefused)) return false
+    if (isMine(of)) await check(log, stored)
+    return true
+  }
+
   return {
     /** For ConsumeOptions.onAssigned: where to start, and what to hold. */
     async assigned(assignment: Assignment): Promise<StartOffsets> {
@@ -148,23 +163,31 @@ export function openLogs({ kafka, db, topics, metrics, logger, onMoved }: LogsDe
       return starts
     },
 
+    /** For ConsumeOptions.identityOf. */
+    identityOf: (of: TopicPartition): Partial<LogIdentity> | undefined => checked.get(partitionKey(of)),
+
     /**
-     * Resolves if a batch comes from the log that the stored offset belongs to. Call it after the batch was fetched;
-     * the transaction must wait for it before it commits.
+     * For ConsumeOptions.onRefused: the session already holds the partition. Judges it at once, so that a new leader whose
+     * log fits is read without waiting for the next tick.
      */
-    async verify(batch: TopicPartition): Promise<void> {
-      const known = checked.get(partitionKey(batch))
-      if (known !== undefined && known.topicId === undefined) return // Kafka before 3.0 has no ids
-      const identity = await identityOf(batch)
-      if (known !== undefined && identity?.topicId === known.topicId) {
-        if (identity?.leaderEpoch === known.leaderEpoch) return
-        // A new leader may have truncated the log below what was applied.
-        const stored = (await readMine()).find(one => partitionKey(one) === partitionKey(batch))
-        const [log] = stored === undefined ? [] : await judgeLogs(kafka, [stored])
-        if (stored !== undefined && log?.state === 'ok') return accept(log, stored)
+    async refused(of: TopicPartition): Promise<void> {
+      held.add(partitionKey(of))
+      for (const ms of judgeAfterMs) {
+        if (ms > 0) await sleep(ms, undefined, { ref: false })
+        if (!held.has(partitionKey(of)) || (await judgeAgain(of).catch(() => false))) return
       }
-      hold(batch)
-      throw new LogChangedError(`${batch.topic}-${batch.partition} is not the log that was read before`)
+    },
+
+    /**
+     * Throws if a batch was fetched from another log than the one that the stored offset belongs to. A batch that was
+     * fetched by name (from Kafka before 3.1) passes.
+     */
+    verify(batch: TopicPartition & { topicId?: string }): void {
+      const expected = checked.get(partitionKey(batch))?.topicId
+      if (expected === undefined || batch.topicId === undefined || batch.topicId === expected) return
+      throw new LogChangedError(
+        `a batch of ${batch.topic}-${batch.partition} was read from the topic with id ${batch.topicId}, but the next offset is that of ${expected}`,
+      )
     },
 
     /** Whether `asOf` may be based on the end of this log. */
