@@ -80,28 +80,21 @@ function paceOf(rate: number, speed: number | undefined): Pace {
   return rate === 0 ? { kind: 'unpaced' } : { kind: 'rate', ordersPerSecond: rate }
 }
 
-function numberOf(
-  option: string,
-  raw: string | number | undefined,
-  least: number,
-  most: number,
-): number | undefined {
-  if (raw === undefined) return undefined
-  const value = /^\d+(\.\d+)?$/.test(String(raw)) ? Number(raw) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new FeedOptionError(`${option} takes a number from ${least} to ${most}, got "${raw}"`)
-}
+const numberOf = rangeOf('a number', /^\d+(\.\d+)?$/)
+const wholeOf = rangeOf('a whole number', /^\d+$/)
 
-function wholeOf(
-  option: string,
-  raw: string | number | undefined,
-  least: number,
-  most: number,
-): number | undefined {
-  if (raw === undefined) return undefined
-  const value = /^\d+$/.test(String(raw)) ? Number(raw) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new FeedOptionError(`${option} takes a whole number from ${least} to ${most}, got "${raw}"`)
+function rangeOf(kind: string, shape: RegExp) {
+  return (
+    option: string,
+    raw: string | number | undefined,
+    least: number,
+    most: number,
+  ): number | undefined => {
+    if (raw === undefined) return undefined
+    const value = shape.test(String(raw)) ? Number(raw) : Number.NaN
+    if (value >= least && value <= most) return value
+    throw new FeedOptionError(`${option} takes ${kind} from ${least} to ${most}, got "${raw}"`)
+  }
 }
 
 function dateOf(raw: string | undefined): string | undefined {

@@ -1,20 +1,12 @@
 import { useTally } from '@tally/testkit/processes/tally'
+import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 
 const tally = useTally({ queries: 2 })
 const festival = newFestival()
-const paths = [
-  '',
-  '/analytics/kpis',
-  '/analytics/sales-trend',
-  '/analytics/orders/by-hour',
-  '/analytics/orders/top-items',
-  '/live/item-counts',
-  '/orders',
-  '/orders/one',
-]
+const paths = [...eventPaths, '/orders/one']
 
 test('asOf follows the clock while nothing is sold, stands still without a projector, and never goes back', async () => {
   await tally.count([festival.organization(), festival.event(), festival.order({ orderId: 'one' })])

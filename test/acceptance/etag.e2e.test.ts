@@ -1,4 +1,5 @@
 import { useTally } from '@tally/testkit/processes/tally'
+import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { bar, kitchen, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
@@ -6,17 +7,7 @@ import { beforeAll, expect, test } from 'vitest'
 const tally = useTally({ queries: 2, settings: { RATE_LIMITS: 'Trial=100,ActiveDayPass=1000000' } })
 const festival = newFestival()
 const { path: base } = festival
-const paths = [
-  '/api/v1/events',
-  base,
-  `${base}/analytics/kpis`,
-  `${base}/analytics/sales-trend`,
-  `${base}/analytics/orders/by-hour`,
-  `${base}/analytics/orders/top-items`,
-  `${base}/live/item-counts`,
-  `${base}/orders`,
-  `${base}/orders/one`,
-]
+const paths = ['/api/v1/events', ...eventPaths.map(path => base + path), `${base}/orders/one`]
 let token: string
 
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { useTally } from '@tally/testkit/processes/tally'
+import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
 
@@ -52,17 +53,7 @@ function pathsOf(event: Festival, of: Festival): string[] {
     `/orders/order-${id}`,
   ].map(path => event.path + path)
 }
-const plainPathsOf = ({ path }: Festival) =>
-  [
-    '',
-    '/analytics/kpis',
-    '/analytics/sales-trend',
-    '/analytics/orders/by-hour',
-    '/analytics/orders/top-items',
-    '/live/item-counts',
-    '/orders',
-    '/orders/same',
-  ].map(end => path + end)
+const plainPathsOf = ({ path }: Festival) => [...eventPaths, '/orders/same'].map(end => path + end)
 
 const others = [
   { who: 'another organization’s key', token: 'theirs', event: mine, secrets: [mine, alsoMine] },

@@ -1,3 +1,4 @@
+import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterEach, beforeAll, expect, test } from 'vitest'
@@ -42,14 +43,7 @@ const totalOrders = async (query: number) =>
 /** The nine endpoints. */
 const paths = [
   '/api/v1/events',
-  ...[
-    '',
-    '/analytics/kpis',
-    '/analytics/sales-trend',
-    '/analytics/orders/by-hour',
-    '/analytics/orders/top-items',
-    '/live/item-counts',
-  ].map(path => sagra.path + path),
+  ...eventPaths.filter(path => path !== '/orders').map(path => sagra.path + path),
 ]
 const orderPaths = [`${sagra.path}/orders`, `${sagra.path}/orders/${order.value.orderId}`]
 

@@ -1,4 +1,5 @@
 import { useTally } from '@tally/testkit/processes/tally'
+import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
@@ -75,16 +76,7 @@ const injections = [
   '1e3',
 ]
 
-const paths = [
-  '',
-  '/analytics/kpis',
-  '/analytics/sales-trend',
-  '/analytics/orders/by-hour',
-  '/analytics/orders/top-items',
-  '/live/item-counts',
-  '/orders',
-  '/orders/',
-]
+const paths = [...eventPaths, '/orders/']
 const names = [
   'dayId',
   'areaId',

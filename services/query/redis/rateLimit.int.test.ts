@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
 import { openPostgres } from '@tally/read-models'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { testRedis } from '@tally/testkit/servers/redis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { redisOfFile } from '@tally/testkit/servers/redis'
+import { afterAll, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
 import { openRateLimiter } from './rateLimit.ts'
 import { openRequestBatches } from './requestBatches.ts'
 
-const { redis, keys } = await testRedis()
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(async () => {
-  redis.disconnect()
-  await database.drop()
-})
+const { redis, keys } = await redisOfFile()
+const database = await freshDatabase()
+afterAll(database.drop)
 
 const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
 const topics = ['events', 'orders', 'refunds']

@@ -8,16 +8,21 @@ import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
 /** The two sources, with what each test puts into them. */
-const sources = vi.hoisted(() => ({
-  redis: async (): Promise<unknown> => 'missing',
-  postgres: async (): Promise<unknown> => undefined,
-  askedPostgres: 0,
-  relied: 0,
-  isRedisUp: true,
-  refusesWrites: false,
-  isBehind: false,
-  isPostgresUp: true,
-}))
+const { sources, healthy } = vi.hoisted(() => {
+  const healthy = {
+    askedPostgres: 0,
+    relied: 0,
+    isRedisUp: true,
+    refusesWrites: false,
+    isBehind: false,
+    isPostgresUp: true,
+  }
+  const answers = {
+    redis: async (): Promise<unknown> => 'missing',
+    postgres: async (): Promise<unknown> => undefined,
+  }
+  return { healthy, sources: { ...answers, ...healthy } }
+})
 vi.mock('./fromRedis.ts', () => ({ openRedisSource: () => () => sources.redis() }))
 vi.mock('./fromPostgres.ts', () => ({
   openPostgresSource: () => () => {
@@ -80,14 +85,7 @@ const postgresIsDown = () => {
 }
 
 beforeEach(() => {
-  Object.assign(sources, {
-    askedPostgres: 0,
-    relied: 0,
-    isRedisUp: true,
-    refusesWrites: false,
-    isBehind: false,
-    isPostgresUp: true,
-  })
+  Object.assign(sources, healthy)
   postgresHas(undefined)
 })
 

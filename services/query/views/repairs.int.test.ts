@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
 import { publishEvents } from '@tally/read-models'
-import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { testRedis } from '@tally/testkit/servers/redis'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { redisOfFile } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { requireEpoch } from './repairs.ts'
 
-const { redis, keys } = await testRedis()
-let database: TestDatabase
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(async () => {
-  redis.disconnect()
-  await database.drop()
-})
+const { redis, keys } = await redisOfFile()
+const database = await freshDatabase()
+afterAll(database.drop)
 
 test('a query process publishes an event only into the epoch that Redis is in', async () => {
   const { db } = database

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../load/random.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
 import { type Clock, hasWrongClocks, wrongClock } from '../system/clock.ts'
+import type { Service } from '../system/service.ts'
 import type { System } from '../system/system.ts'
 
 const hour = 3_600
@@ -28,33 +29,33 @@ async function misuse(clock: Clock, random: Random, tools: FaultTools, name: str
 
 const clockFor = ({ dataFolder }: System, random: Random) =>
   wrongClock(join(dataFolder, 'clocks'), random.of([hour, -hour]))
-const isPossible = () => hasWrongClocks(() => {})
+type Processes = { running: Service[]; start: System['startQuery'] }
+
+/** Replaces a process by one with a wrong clock, and that one by a process with the right clock. */
+function clockFault(name: string, of: (system: System) => Processes): Fault {
+  return {
+    name,
+    allows: 'everything',
+    isLong: true,
+    isPossible: () => hasWrongClocks(() => {}),
+    async run(system, random, tools) {
+      const { running, start } = of(system)
+      const clock = clockFor(system, random)
+      await random.of(running).end('SIGTERM')
+      const service = await start(clock.env)
+      await misuse(clock, random, tools, service.name)
+      await Promise.all([service.end('SIGTERM'), start()])
+    },
+  }
+}
 
 export const clockFaults: Fault[] = [
-  {
-    name: 'projector with a wrong clock',
-    allows: 'everything',
-    isLong: true,
-    isPossible,
-    async run(system, random, tools) {
-      const clock = clockFor(system, random)
-      await random.of(system.projectors).end('SIGTERM')
-      const projector = await system.startProjector(clock.env)
-      await misuse(clock, random, tools, projector.name)
-      await Promise.all([projector.end('SIGTERM'), system.startProjector()])
-    },
-  },
-  {
-    name: 'query process with a wrong clock',
-    allows: 'everything',
-    isLong: true,
-    isPossible,
-    async run(system, random, tools) {
-      const clock = clockFor(system, random)
-      await random.of(system.queries).end('SIGTERM')
-      const query = await system.startQuery(clock.env)
-      await misuse(clock, random, tools, query.name)
-      await Promise.all([query.end('SIGTERM'), system.startQuery()])
-    },
-  },
+  clockFault('projector with a wrong clock', ({ projectors, startProjector }) => ({
+    running: projectors,
+    start: startProjector,
+  })),
+  clockFault('query process with a wrong clock', ({ queries, startQuery }) => ({
+    running: queries,
+    start: startQuery,
+  })),
 ]

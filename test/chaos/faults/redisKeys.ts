@@ -64,7 +64,12 @@ async function untilHealed(redis: Redis, wanted: Map<string, number>, { wrongs }
   }
 }
 
-const aWhile = (random: Random) => random.whole(200, 1_500)
+/** Keeps what chosen keys hold now and returns how to put it back, after some hundred records have been sent. */
+async function keepForAWhile(redis: Parameters<typeof keep>[0], random: Random, tools: FaultTools) {
+  const putBack = await keep(redis, chosenKeys(random, tools))
+  await untilSent(tools.feeding, tools.feeding.sent() + random.whole(200, 1_500))
+  return putBack
+}
 
 export const redisKeyFaults: Fault[] = [
   {
@@ -74,8 +79,7 @@ export const redisKeyFaults: Fault[] = [
     listsTimeoutMs: healTimeoutMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
-        const putBack = await keep(redis, chosenKeys(random, tools))
-        await untilSent(tools.feeding, tools.feeding.sent() + aWhile(random))
+        const putBack = await keepForAWhile(redis, random, tools)
         await putBack()
       }),
   },
@@ -86,8 +90,7 @@ export const redisKeyFaults: Fault[] = [
     listsTimeoutMs: healTimeoutMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {
-        const putBack = await keep(redis, chosenKeys(random, tools))
-        await untilSent(tools.feeding, tools.feeding.sent() + aWhile(random))
+        const putBack = await keepForAWhile(redis, random, tools)
         const lastMs = await tools.feeding.pause()
         await tools.isFresh({ sinceMs: lastMs + 1, timeoutMs: healTimeoutMs })
         await untilHealed(redis, await putBack(), tools)
