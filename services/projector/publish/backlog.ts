@@ -55,73 +55,81 @@ type Entry = {
 export function openBacklog(): Backlog {
   const entries: Entry[] = []
 
-  const note = ({ noted }: Entry, published: Published['events']): void => {
-    for (const event of published)
-      if (event.revision > (noted.get(event.eventId)?.revision ?? -1)) noted.set(event.eventId, event)
-  }
-
-  const pieceOf = (entry: Entry): Piece => {
-    entry.hasBegun = true
-    const pending = openPending()
-    for (const id of entry.organizations.slice(0, pieceSize)) pending.addOrganization(id)
-    for (const id of entry.events.slice(0, pieceSize)) pending.addEvent(id, { whole: true })
-    const isLast = Math.max(entry.organizations.length, entry.events.length) <= pieceSize
-    if (isLast) for (const mark of entry.marks) pending.addMark(mark)
-    return {
-      pending,
-      noted: isLast ? [...entry.noted.values()] : [],
-      done(published) {
-        entry.organizations.splice(0, pieceSize)
-        entry.events.splice(0, pieceSize)
-        note(entry, published)
-        if (isLast) entries.shift()
-      },
-    }
-  }
-
   /** Ids that are in no entry, or only in a piece that is being published. */
   const notWaiting = <Id>(ids: Iterable<Id>, of: (entry: Entry) => Id[]): Id[] => {
     const waiting = new Set(entries.flatMap(entry => of(entry).slice(entry.hasBegun ? pieceSize : 0)))
     return [...ids].filter(id => !waiting.has(id))
   }
 
-  const add = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
+  const append = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
     if (entry.events.length + entry.organizations.length + entry.marks.length > 0)
       entries.push({ ...entry, noted: new Map(), hasBegun: false })
   }
 
+  const addMarked = ({ events, organizations }: BacklogEntry, mark: Mark): void => {
+    const found = entries.find(
+      ({ marks, hasBegun }) => !hasBegun && marks.some(({ partition }) => partition === mark.partition),
+    )
+    if (found === undefined) {
+      append({ events: [...events], organizations: [...organizations], marks: [mark] })
+      return
+    }
+    found.events = [...new Set([...found.events, ...events])]
+    found.organizations = [...new Set([...found.organizations, ...organizations])]
+    found.marks.push(mark)
+  }
+
   return {
-    add({ events, organizations, mark }) {
-      if (mark === undefined)
-        return add({
-          events: notWaiting(events, entry => entry.events),
-          organizations: notWaiting(organizations, entry => entry.organizations),
-          marks: [],
-        })
-      const joined = entries.find(
-        ({ marks, hasBegun }) => !hasBegun && marks.some(({ partition }) => partition === mark.partition),
-      )
-      if (joined === undefined)
-        return add({ events: [...events], organizations: [...organizations], marks: [mark] })
-      joined.events = [...new Set([...joined.events, ...events])]
-      joined.organizations = [...new Set([...joined.organizations, ...organizations])]
-      joined.marks.push(mark)
+    add(entry) {
+      if (entry.mark !== undefined) return addMarked(entry, entry.mark)
+      append({
+        events: notWaiting(entry.events, ({ events }) => events),
+        organizations: notWaiting(entry.organizations, ({ organizations }) => organizations),
+        marks: [],
+      })
     },
     extend(marks, published) {
-      for (const mark of marks) {
-        for (const entry of entries) {
-          const at = entry.marks.findIndex(one => partitionKey(one) === partitionKey(mark))
-          const known = entry.marks[at]
-          if (known === undefined || mark.since < known.since || mark.since > known.revision) continue
-          entry.marks[at] = joinMarks(known, mark)
-          note(
-            entry,
-            published.filter(({ shard }) => shard === mark.partition),
-          )
-        }
-      }
+      for (const mark of marks) for (const entry of entries) extendEntry(entry, mark, published)
     },
-    next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0])),
+    next: () => (entries[0] === undefined ? undefined : pieceOf(entries[0], () => entries.shift())),
     holds: of => entries.some(({ marks }) => marks.some(mark => partitionKey(mark) === partitionKey(of))),
   }
+}
+
+/** The next piece of an entry; `onLast` is called when its last piece is published. */
+function pieceOf(entry: Entry, onLast: () => void): Piece {
+  entry.hasBegun = true
+  const pending = openPending()
+  for (const id of entry.organizations.slice(0, pieceSize)) pending.addOrganization(id)
+  for (const id of entry.events.slice(0, pieceSize)) pending.addEvent(id, { whole: true })
+  const isLast = Math.max(entry.organizations.length, entry.events.length) <= pieceSize
+  if (isLast) for (const mark of entry.marks) pending.addMark(mark)
+  return {
+    pending,
+    noted: isLast ? [...entry.noted.values()] : [],
+    done(published) {
+      entry.organizations.splice(0, pieceSize)
+      entry.events.splice(0, pieceSize)
+      note(entry, published)
+      if (isLast) onLast()
+    },
+  }
+}
+
+/** Extends the entry's mark of the same partition, if `mark` begins within it or where it ends. */
+function extendEntry(entry: Entry, mark: Mark, published: Published['events']): void {
+  const at = entry.marks.findIndex(one => partitionKey(one) === partitionKey(mark))
+  const known = entry.marks[at]
+  if (known === undefined || mark.since < known.since || mark.since > known.revision) return
+  entry.marks[at] = joinMarks(known, mark)
+  note(
+    entry,
+    published.filter(({ shard }) => shard === mark.partition),
+  )
+}
+
+/** Notes published events, each at its highest revision. */
+function note({ noted }: Entry, published: Published['events']): void {
+  for (const event of published)
+    if (event.revision > (noted.get(event.eventId)?.revision ?? -1)) noted.set(event.eventId, event)
 }
