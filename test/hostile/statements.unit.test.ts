@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const sources = globSync('{packages,services}/*/**/*.ts', { cwd: root })
-  .filter(path => !/node_modules|\.test\.ts$|\/testing(\/|\.ts$)|^packages\/testkit\//.test(path))
+  .filter(path => !/node_modules|\.test\.ts$|\/test\/|^packages\/testkit\//.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
 /** `path: matching text` for each match in the sources. */
