@@ -25,7 +25,7 @@ export type Breaker = {
   refusesWrites(): boolean
 }
 
-export type BreakerParts = {
+export type BreakerDeps = {
   redis: Pick<RedisClient, 'ping'>
   onFailure: (error: unknown) => void
   /** Called once when Redis begins to refuse writes, and once when it accepts them again. */
@@ -42,7 +42,7 @@ const busyMs = 20
 /** How long to wait before the next ping. */
 const restMs = 1_000
 
-export function openBreaker({ redis, onFailure, onWritable = () => {} }: BreakerParts): Breaker {
+export function openBreaker({ redis, onFailure, onWritable = () => {} }: BreakerDeps): Breaker {
   let isOpen = false
   let reliedUntilMs = 0
   const patience = () => (performance.now() < reliedUntilMs ? lastPatienceMs : patienceMs)

@@ -18,7 +18,7 @@ export type Polled = {
   isFrozen?: () => boolean
 }
 
-export type AskingParts = {
+export type AskingDeps = {
   random: Random
   wrongs: Wrongs
   /** Every ETag of the run; by default only those of this polling. */
@@ -45,7 +45,7 @@ const conditional = 0.3
 const numbers = ['asOf', 'totalOrders', 'totalSales', 'totalItemsSold']
 
 /** Asks one question at a time and judges the answer by itself: status, ETag, `asOf`, and that nothing goes back. */
-export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }: AskingParts): Asking {
+export function openAsking({ random, wrongs, etags = openEtags(wrongs), claims }: AskingDeps): Asking {
   const rules = openRules()
   const neverBack = openNeverBack(rules, wrongs)
   const seen = { answers: 0, unchanged: 0, unavailable: 0 }

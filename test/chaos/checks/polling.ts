@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Postgres } from '@tally/storage'
 import type { Rule } from './allowed.ts'
-import { type Asking, type AskingParts, isGone, openAsking, type Polled, type Target } from './asking.ts'
+import { type Asking, type AskingDeps, isGone, openAsking, type Polled, type Target } from './asking.ts'
 
 export type { Polled }
 
@@ -11,7 +11,7 @@ export type Polling = {
   stop: () => Promise<void>
 }
 
-export type PollingParts = AskingParts & {
+export type PollingDeps = AskingDeps & {
   queries: () => Polled[]
   targets: () => Target[]
   /** The revision of an event in Postgres; undefined if Postgres does not answer at once. */
@@ -36,9 +36,9 @@ const others = [
  * process. Every answer must be allowed and true to its own `asOf`, no group may show half a batch, nothing may go back,
  * and no ETag may stand for two bodies.
  */
-export function startPolling(parts: PollingParts): Polling {
-  const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers = 3 } = parts
-  const { get, allow, mayGoBack, seen } = openAsking(parts)
+export function startPolling(deps: PollingDeps): Polling {
+  const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers = 3 } = deps
+  const { get, allow, mayGoBack, seen } = openAsking(deps)
   let wholeBatches = 0
   let stopped = false
 

@@ -74,8 +74,8 @@ export function useFixture(wanted: Omit<SystemWanted, 'folder'>): Fixture {
         }
         for (const until = Date.now() + 30_000; ; ) {
           const wrongs = collectWrongs(() => {})
-          const parts = { ...checking(wrongs), feeding: { ...feeding, book } }
-          const compared = await checkAnswers(parts, feeding.book.eventIds())
+          const deps = { ...checking(wrongs), feeding: { ...feeding, book } }
+          const compared = await checkAnswers(deps, feeding.book.eventIds())
           expect(compared).toBeGreaterThan(0)
           if (isBusy(wrongs) && Date.now() < until) continue
           expect(wrongs.list).toEqual([])

@@ -14,11 +14,11 @@ export function addReplay(deadLetters: Command): void {
       if (all && texts.length > 0) throw new UsageError('replay takes IDs or --all, not both')
       if (!all && texts.length === 0) throw new UsageError('replay takes the IDs of dead letters, or --all')
       const ids = texts.map(deadLetterIdOf)
-      await withParts(parts => (all ? replayEvery(parts) : replayThese(parts, ids)))
+      await withDeps(deps => (all ? replayEvery(deps) : replayThese(deps, ids)))
     })
 }
 
-async function withParts(work: (parts: ReplayDeps) => Promise<void>): Promise<void> {
+async function withDeps(work: (deps: ReplayDeps) => Promise<void>): Promise<void> {
   const { settings, logger } = await openCommand()
   const { topicPrefix } = settings
   await withSchema(settings.databaseUrl, db =>
@@ -34,14 +34,14 @@ async function withParts(work: (parts: ReplayDeps) => Promise<void>): Promise<vo
   )
 }
 
-async function replayEvery(parts: ReplayDeps): Promise<void> {
+async function replayEvery(deps: ReplayDeps): Promise<void> {
   const [{ replayAll }, { openProgress }, { warnOfForeign }] = await Promise.all([
     import('@tally/dead-letters'),
     import('./progress.ts'),
     import('./values.ts'),
   ])
   const progress = openProgress(process.stderr)
-  const { sent, refused, refusedCount, foreign } = await replayAll(parts, progress.show).finally(
+  const { sent, refused, refusedCount, foreign } = await replayAll(deps, progress.show).finally(
     progress.close,
   )
   warnOfForeign(foreign)
@@ -51,9 +51,9 @@ async function replayEvery(parts: ReplayDeps): Promise<void> {
   if (refusedCount > 0) throw new Error(`${deadLettersOf(refusedCount)} cannot be replayed`)
 }
 
-async function replayThese(parts: ReplayDeps, ids: string[]): Promise<void> {
+async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
   const { replayDeadLetters } = await import('@tally/dead-letters')
-  const { sent, before, refused, unknown } = await replayDeadLetters(parts, ids)
+  const { sent, before, refused, unknown } = await replayDeadLetters(deps, ids)
   for (const id of sent) console.log(`replayed ${id}`)
   for (const id of before) console.error(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)

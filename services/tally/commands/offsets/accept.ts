@@ -11,9 +11,9 @@ export function addAccept(offsets: Command): void {
     .option('--yes', 'do it; without this option, only print what is given up')
     .action(async (topic: string, text: string, { yes }: { yes?: true }) => {
       const of = { topic, partition: partitionOf(text) }
-      await moveOnYes(yes === true, async parts => {
+      await moveOnYes(yes === true, async deps => {
         const { planAccept } = await import('@tally/repair')
-        return planAccept(parts, of)
+        return planAccept(deps, of)
       })
     })
 }

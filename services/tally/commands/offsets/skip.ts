@@ -13,9 +13,9 @@ export function addSkip(offsets: Command): void {
     .action(async (topic: string, text: string, { to, yes }: { to: string; yes?: true }) => {
       const of = { topic, partition: partitionOf(text) }
       const offset = offsetOf(to)
-      await moveOnYes(yes === true, async parts => {
+      await moveOnYes(yes === true, async deps => {
         const { planSkip } = await import('@tally/repair')
-        return planSkip(parts, of, offset)
+        return planSkip(deps, of, offset)
       })
     })
 }
