@@ -1,4 +1,5 @@
 export * from './databaseUrl.ts'
+export * from './deadline.ts'
 export * from './errors.ts'
 export * from './interval.ts'
 export * from './lifecycle.ts'

@@ -1,15 +1,19 @@
+import { deadline } from './deadline.ts'
+
 /**
- * Rejects with a TimeoutError if the call takes longer than `ms`; the call itself continues, and its later failure is
- * ignored.
+ * Rejects with a TimeoutError if the answer takes longer than `ms` (time in which this process was frozen does not count,
+ * see deadline.ts); the call itself continues, and its later failure is ignored.
  */
 export async function timeout<Result>(ms: number, answer: Promise<Result>): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new DOMException(`no answer in ${ms} ms`, 'TimeoutError')), ms)
+  const cancel = deadline(performance.now(), ms, () =>
+    reject(new DOMException(`no answer in ${ms} ms`, 'TimeoutError')),
+  )
   answer.catch(() => undefined)
   try {
     return await Promise.race([answer, late])
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }
 

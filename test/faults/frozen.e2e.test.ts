@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
 
-/** docs/reliability.md, Postgres: a process frozen for a minute inside a transaction. */
+/** docs/reliability.md, Postgres: a frozen process. */
 const tally = useTally({ projectors: 1, partitions: 1 })
 const sagra = newFestival()
 const frozen = new Set<number>()
@@ -21,6 +22,33 @@ where datname = current_database() and application_name = 'tally-projector' and 
   )
   return rows
 }
+
+test('a query process that was frozen answers all questions that it had, each with a 200', {
+  timeout: 600_000,
+}, async () => {
+  const other = newFestival()
+  await tally.count([other.organization(), other.event(), other.order()])
+  const token = await tally.key(other.organizationId)
+  const pid = tally.queries[0]?.process.pid ?? Number.NaN
+  let isStopped = false
+  const statuses: number[] = []
+  // Order lists always come from Postgres; some questions are on their way to it at any time.
+  const clients = Array.from({ length: 20 }, async () => {
+    while (!isStopped) statuses.push((await tally.get(`${other.path}/orders`, { token })).status)
+  })
+  await until('many questions were answered', () => statuses.length > 200)
+  frozen.add(pid)
+  process.kill(pid, 'SIGSTOP')
+  // Longer than any time-out of the query process.
+  await sleep(10_000)
+  frozen.delete(pid)
+  process.kill(pid, 'SIGCONT')
+  const before = statuses.length
+  await until('it answers again', () => statuses.length > before + 200)
+  isStopped = true
+  await Promise.all(clients)
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
 
 test('a projector that is frozen until Postgres ends its transaction continues, and counts once', {
   timeout: 600_000,

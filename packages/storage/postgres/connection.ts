@@ -1,3 +1,4 @@
+import { timeout } from '@tally/runtime'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 
@@ -23,30 +24,37 @@ export function openStatementNames(): StatementNames {
  */
 const spoilingStates = new Set(['26000', '42P05', '0A000', '25006'])
 
-/** The pool as kysely uses it: each connection prepares its texts, and is closed after an error that would repeat. */
-export function forKysely(pool: pg.Pool, nameOf: StatementNames): PostgresPool {
+/**
+ * The pool as kysely uses it: each connection prepares its texts, and is closed after an error that would repeat, or
+ * after a query without an answer for `answerTimeoutMs`. pg's own `query_timeout` fires as soon as a frozen process goes
+ * on, before it reads the answers that arrived meanwhile.
+ */
+export function forKysely(pool: pg.Pool, nameOf: StatementNames, answerTimeoutMs: number): PostgresPool {
   return {
     options: pool.options,
-    connect: async () => wrapConnection(await pool.connect(), nameOf),
+    connect: async () => wrapConnection(await pool.connect(), nameOf, answerTimeoutMs),
     end: () => pool.end(),
   }
 }
 
-function wrapConnection(client: pg.PoolClient, nameOf: StatementNames): PostgresPoolClient {
+function wrapConnection(
+  client: pg.PoolClient,
+  nameOf: StatementNames,
+  answerTimeoutMs: number,
+): PostgresPoolClient {
   let isSpoilt = false
 
-  const judge = ({ code, message }: Error & { code?: string }): void => {
-    // The next query would wait for the hanging one, possibly forever: a host that vanished closes no connection.
-    if (message === 'Query read timeout') void (client as unknown as pg.Client).end()
-    isSpoilt ||= spoilingStates.has(code ?? '')
-  }
-
   const query = async (text: string, values: unknown[]) => {
+    const answer = client.query({ name: nameOf(text, values), text, values } as pg.QueryConfig)
     try {
-      return await client.query({ name: nameOf(text, values), text, values } as pg.QueryConfig)
+      return await timeout(answerTimeoutMs, answer)
     } catch (error) {
-      judge(error as Error)
-      throw error
+      const { name, code } = error as Error & { code?: string }
+      isSpoilt ||= spoilingStates.has(code ?? '')
+      if (name !== 'TimeoutError') throw error
+      // The next query would wait for the hanging one, possibly forever: a host that vanished closes no connection.
+      void (client as unknown as pg.Client).end()
+      throw new Error('Query read timeout', { cause: error })
     }
   }
   return {

@@ -1,4 +1,4 @@
-import { databaseAddresses, wantsWritable } from '@tally/runtime'
+import { databaseAddresses, timeout, wantsWritable } from '@tally/runtime'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { forKysely, openStatementNames, type StatementNames } from './connection.ts'
@@ -13,6 +13,11 @@ const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_
  * again, although every query is by key.
  */
 const keptPlans = { enable_seqscan: 'off', jit: 'off' }
+
+/** How long Postgres's own limit of a statement may be late. */
+const graceMs = 1_000
+/** How long a new connection may take until its settings are set. */
+const sessionTimeoutMs = 5_000
 
 export type PoolOptions = {
   name: string
@@ -43,7 +48,7 @@ export function openPool(url: string, options: PoolOptions): Kysely<Database> {
   const mustWrite = wantsWritable(url)
   const nameOf: StatementNames = options.prepares ? openStatementNames() : () => undefined
   const pools = databaseAddresses(url).map(address =>
-    forKysely(openHost(address, options, mustWrite), nameOf),
+    forKysely(openHost(address, options, mustWrite), nameOf, options.statementTimeoutMs + graceMs),
   )
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: firstWritable(pools) }) })
 }
@@ -72,13 +77,12 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
     max,
     types,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
     // pg-pool waits for it, and closes the connection if it fails; kysely's onCreateConnection would leave the connection
     // in the pool forever.
     onConnect: async client => {
-      await beginSession(client, settings, mustWrite)
-      await options.onConnect?.(client)
+      await timeout(sessionTimeoutMs, beginSession(client, settings, mustWrite))
+      if (options.onConnect) await timeout(statementTimeoutMs + graceMs, options.onConnect(client))
     },
   })
   pool.on('error', onError)
@@ -98,8 +102,7 @@ async function beginSession(
 select current_setting('transaction_read_only') = 'on' as "isReadOnly", set_config(name, value, false)
 from unnest($1::text[], $2::text[]) as session (name, value)`,
     values: [Object.keys(settings), Object.values(settings)],
-    query_timeout: 5_000,
-  } as pg.QueryConfig)
+  })
   if (mustWrite && rows[0]?.isReadOnly === true)
     throw Object.assign(new Error('this Postgres is read-only, perhaps a standby'), { code: '25006' })
 }

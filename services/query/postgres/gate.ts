@@ -1,3 +1,5 @@
+import { deadline } from '@tally/runtime'
+
 /** Too many reads wait for Postgres, or this one waited too long: the answer is a 503. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded'
@@ -56,13 +58,13 @@ export function openGate({ places, placesOfOne, waitingOfOne, waitMs }: GateOpti
     const queue = queues.get(organizationId) ?? []
     if (queue.length >= waitingOfOne) return Promise.reject(new Overloaded())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => {
+    const cancel = deadline(performance.now(), waitMs, () => {
       leave(organizationId, waiting)
       reject(new Overloaded())
-    }, waitMs)
+    })
     const waiting = {
       begin() {
-        clearTimeout(timer)
+        cancel()
         take(organizationId, 1)
         resolve()
       },

@@ -44,7 +44,7 @@ test('work that waits too long, or that arrives at a full queue, is refused, and
   const late = expect(enter('a', 'a3')).rejects.toThrow(Overloaded)
   const alsoLate = expect(enter('a', 'a4')).rejects.toThrow(Overloaded)
   await expect(enter('a', 'a5')).rejects.toThrow(Overloaded)
-  await vi.advanceTimersByTimeAsync(1_000)
+  await vi.advanceTimersByTimeAsync(1_001)
   await Promise.all([late, alsoLate])
   void enter('a', 'a6')
   await end('a1')

@@ -1,4 +1,4 @@
-import { isRefusedWrite } from '@tally/runtime'
+import { deadline, isRefusedWrite } from '@tally/runtime'
 import type { RedisClient } from '@tally/storage'
 
 /**
@@ -37,8 +37,6 @@ export const patienceMs = 80
 /** The time-out while only Redis can answer: a late answer, of up to three round trips, is better than none. */
 const lastPatienceMs = 1_500
 const relyMs = 2_000
-/** A timer that fires this much too late shows that this process was busy, not Redis. */
-const busyMs = 20
 /** How long to wait before the next ping. */
 const restMs = 1_000
 
@@ -108,33 +106,3 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
 }
 
 const tooSlow = () => new Error('Redis is too slow')
-
-/**
- * Calls `late` once `patience` milliseconds have passed since `sinceMs`; returns a function that cancels it (false: too
- * late). If the process was busy meanwhile, it first reads what its sockets hold.
- */
-function deadline(sinceMs: number, patience: number, late: () => void): () => boolean {
-  let isPending = true
-  const callLate = () => {
-    if (!isPending) return
-    isPending = false
-    late()
-  }
-  const arm = (dueMs: number) =>
-    setTimeout(
-      () => {
-        const nowMs = performance.now()
-        if (nowMs - dueMs > busyMs) timer = arm(nowMs + busyMs)
-        // After the sockets of this turn of the event loop.
-        else setImmediate(callLate)
-      },
-      Math.max(0, dueMs - performance.now()),
-    )
-  let timer = arm(sinceMs + patience)
-  return () => {
-    clearTimeout(timer)
-    const wasPending = isPending
-    isPending = false
-    return wasPending
-  }
-}
