@@ -10,6 +10,7 @@ import { patchOffsetOutOfRange } from '../patches/offsetOutOfRange.ts'
 import { patchReconnect } from '../patches/reconnect.ts'
 import { patchRequestQueue } from '../patches/requestQueue.ts'
 import { patchBrokerPool, patchSilence } from '../patches/silence.ts'
+import { patchStoppedRunner } from '../patches/stoppedRunner.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -44,6 +45,7 @@ function loadPatched(): typeof import('kafkajs') {
     require('kafkajs/src/cluster/brokerPool.js').prototype,
     require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
   )
+  patchStoppedRunner(require('kafkajs/src/consumer/runner.js').prototype)
   patchLostBroker(require('kafkajs/src/consumer/consumerGroup.js').prototype)
   patchOffsetOutOfRange(
     require('kafkajs/src/consumer/consumerGroup.js').prototype,
