@@ -62,3 +62,4 @@ export function openStalls({ db, metrics, logger }: Deps) {
     },
   }
 }
+export type Stalls = ReturnType<typeof openStalls>

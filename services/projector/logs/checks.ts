@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type JudgedLog,
+  judgeLogs,
+  partitionKey,
+  skipHint,
+  type TopicPartition,
+  UndecodableBatchError,
+} from '@tally/kafka'
+import type { StoredLog } from '@tally/read-models'
+import type { LogsDeps } from './deps.ts'
+import type { Stalls } from './stalls.ts'
+import type { LogState } from './state.ts'
+
+/** When to judge a refused partition again; a new leader may not be ready yet. After that, `tick` does it. */
+const judgeAfterMs = [0, 50, 100, 200, 400]
+
+/** Checks of partitions that are being read or held: once a second, and when a broker refuses a fetch. */
+export function openChecks({ kafka, onMoved }: LogsDeps, state: LogState, stalls: Stalls) {
+  /** Reports a batch that cannot be decoded; returns whether the partition still stands in front of it. */
+  const checkUndecodable = async (stored: StoredLog): Promise<boolean> => {
+    const consumer = state.consumer()
+    const failed = consumer?.state().batchErrors.find(one => partitionKey(one) === partitionKey(stored))
+    if (!(failed?.error instanceof UndecodableBatchError)) return false
+    const { error } = failed
+    if (stored.nextOffset >= error.to) {
+      consumer?.seek(stored.topic, stored.partition, stored.nextOffset)
+      onMoved(stored, stored.nextOffset)
+      return false
+    }
+    const message = `${stored.topic}-${stored.partition} stands still: ${error.message}. ${skipHint(error)}`
+    await stalls.begin(stored, { state: 'undecodable', message })
+    return true
+  }
+
+  /** Holds and reports a partition whose log does not fit; lets one whose log fits continue. */
+  const check = async (log: JudgedLog, stored: StoredLog): Promise<void> => {
+    if (log.state !== 'ok') {
+      state.hold(log)
+      // Between the two reads a batch may have been applied, and then deleted by retention.
+      const again = await state.readOne(log)
+      if (again?.nextOffset === stored.nextOffset) await stalls.begin(log, log)
+      return
+    }
+    await state.accept(log, stored)
+    if (await checkUndecodable(stored)) return
+    if (state.release(log)) {
+      onMoved(log, stored.nextOffset)
+      state.consumer()?.seek(log.topic, log.partition, stored.nextOffset)
+      state.consumer()?.resume(log.topic, log.partition)
+    }
+    if (stalls.of(log) ?? stored.stall) await stalls.end(log)
+  }
+
+  /** Judges one held partition. Returns false if another attempt may help. */
+  const judgeAgain = async (of: TopicPartition): Promise<boolean> => {
+    const refused = state.checkedOf(of)
+    const stored = await state.readOne(of)
+    if (stored === undefined) return true
+    const [log] = await judgeLogs(kafka, [stored])
+    const isRefused = log?.topicId === refused?.topicId && log?.leaderEpoch === refused?.leaderEpoch
+    if (log === undefined || (log.state === 'ok' && isRefused)) return false
+    if (state.isMine(of)) await check(log, stored)
+    return true
+  }
+
+  return {
+    /**
+     * For ConsumeOptions.onRefused: the session already holds the partition. Judges it at once, so that a new leader whose
+     * log fits is read without waiting for the next tick.
+     */
+    async refused(of: TopicPartition): Promise<void> {
+      state.noteHeld(of)
+      for (const ms of judgeAfterMs) {
+        if (ms > 0) await sleep(ms, undefined, { ref: false })
+        if (!state.isHeld(of) || (await judgeAgain(of).catch(() => false))) return
+      }
+    },
+
+    /** Compares all assigned partitions with Kafka; the caller repeats it. Throws if a part does not answer. */
+    async tick(): Promise<void> {
+      const stored = new Map((await state.readMine()).map(row => [partitionKey(row), row]))
+      const judged = await judgeLogs(
+        kafka,
+        [...stored.values()],
+        (position, log) =>
+          state.isHeld(position) || state.checkedOf(position)?.leaderEpoch !== log.leaderEpoch,
+      )
+      for (const log of judged) {
+        const row = stored.get(partitionKey(log))
+        if (row !== undefined && state.isMine(log)) await check(log, row)
+      }
+    },
+  }
+}
