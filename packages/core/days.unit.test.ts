@@ -6,7 +6,7 @@ const openedAt = '2026-09-01T10:00:00Z'
 const day = (dayId: number, closedAt: string | null) => ({ dayId, date: '2026-09-01', openedAt, closedAt })
 const daysOf = (...days: ReturnType<typeof day>[]) => anEvent({ days }).days
 
-test('the open day answers, wherever it stands', () => {
+test('the open day is the answer, whatever its position', () => {
   const days = daysOf(day(3, '2026-09-03T00:00:00Z'), day(1, null), day(2, '2026-09-09T00:00:00Z'))
   expect(resolveDay(days)?.dayId).toBe(1)
   expect(openDay(days)?.dayId).toBe(1)

@@ -47,7 +47,7 @@ test('timestamps, dates and ids say their format, money its limits', () => {
   })
 })
 
-test('what may be absent is not required', () => {
+test('optional fields are not required', () => {
   expect(schemaOf('events').required).not.toContain('timeZone')
   expect(schemaOf('orders').required).not.toContain('tableNumber')
   expect(schemaOf('refunds').required).not.toContain('lines')

@@ -13,7 +13,7 @@ import { composeHours } from './hours.ts'
 const bucket = (time: string) => Date.parse(`2026-09-04T${time}:00Z`) as EpochMs
 const inUtc = hourIn('UTC')
 
-test('hours ascend, and only those with an order stand there', () => {
+test('hours are ascending, and only hours with an order are listed', () => {
   const totals = [
     { bucket: bucket('23:45'), orders: 2, salesCents: 250 },
     { bucket: bucket('00:00'), orders: 1, salesCents: 0 },

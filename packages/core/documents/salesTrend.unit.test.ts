@@ -22,7 +22,7 @@ test('the last dates count, not the last days', () => {
   expect(trendDays([], 7)).toEqual([])
 })
 
-test('a point adds up all days of its date, in cents; a date without orders stands there with 0', () => {
+test('a point sums all days of its date in cents; a date without orders has 0', () => {
   const cents = (salesCents: number) => composeKpis({ orders: 1, salesCents, itemsSold: 1 })
   expect(composeTrendPoint('2026-09-05', [cents(10), cents(20), noSales])).toEqual({
     date: '2026-09-05',

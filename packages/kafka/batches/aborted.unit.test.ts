@@ -64,7 +64,7 @@ test('a read that begins inside two aborted transactions skips both', async () =
   expect(await read(log, 10, aborted)).toEqual({ offsets: [], next: 14 })
 })
 
-test('aborted transactions may be named in any order', async () => {
+test('the order in which aborted transactions are listed does not matter', async () => {
   const log = [record(1, 'a'), marker(2, 'a', abort), record(3, 'b'), marker(4, 'b', abort)]
   const aborted: [string, number][] = [
     ['b', 3],

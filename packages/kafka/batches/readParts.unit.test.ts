@@ -142,7 +142,7 @@ test('a batch that holds fewer records than it says cannot be decoded', async ()
   }
 })
 
-test('a fetch that cuts off its last batch is read up to there; one that holds no whole batch is damaged', async () => {
+test('a fetch with a truncated last batch is read up to it; a fetch without a complete batch is damaged', async () => {
   const first = await batchBytes({ firstOffset: 0, records: values('a') })
   const second = await batchBytes({ firstOffset: 1, records: values('b') })
   const { records, error } = await readAll(fetchOf(Buffer.concat([first, second.subarray(0, 40)])))

@@ -13,7 +13,7 @@ const values = Array.from({ length: 300 }, (_, i) =>
     : Buffer.from(JSON.stringify({ orderId: `A-${i}`, note: 'x'.repeat(i * 10) })),
 )
 
-/** The broker packs each batch anew, so reading takes its packing, by Kafka's own Java code. */
+/** The broker compresses each batch again, so what is read was compressed by Kafka's own Java code. */
 test.each(['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed'])(
   'what the broker packed as %s is read',
   async type => {

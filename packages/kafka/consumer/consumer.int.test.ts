@@ -201,7 +201,7 @@ test('a long batch keeps its membership: heartbeats go on while it is worked on'
     sessionTimeoutMs: 6_000,
     onAssigned: () => void joins++,
     async onBatch(batch) {
-      // Longer than the session time-out, which a broker by default lets nobody set below 6 s.
+      // Longer than the session time-out, whose least value is 6 s on a broker with default settings.
       if (batch.from === 0) await sleep(8_000)
       return batch.next
     },
@@ -212,7 +212,7 @@ test('a long batch keeps its membership: heartbeats go on while it is worked on'
   expect(joins).toBe(1)
 })
 
-test('a batch in work hears that its partition is being taken away, and still counts', async () => {
+test('a batch that is being processed when its partition is revoked learns of it, and still counts', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 2 })
   const groupId = `group-${randomUUID()}`
@@ -249,7 +249,7 @@ test('partitions that are added are read without a restart', async () => {
   expect(consumer.state().assignment).toEqual(new Map([[topic, [0, 1]]]))
 })
 
-test('lag tools see where the consumer stands', async () => {
+test('lag tools see the offsets that the consumer has committed', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)
   const groupId = `group-${randomUUID()}`

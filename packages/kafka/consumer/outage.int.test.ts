@@ -58,7 +58,7 @@ test('a broker that is killed and comes back 12 s later is read on from, written
   }
 }, 180_000)
 
-test('a consumer that starts while Kafka is down joins when it is there, and one that stops meanwhile does not hang', async () => {
+test('a consumer that starts while Kafka is down joins when Kafka is up; one that stops meanwhile does not hang', async () => {
   const connection = connectForTest(servers.kafkaBrokers)
   const topic = await newTopic(connection)
   await servers.part('kafka').kill('SIGKILL')

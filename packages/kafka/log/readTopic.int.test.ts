@@ -32,7 +32,7 @@ test('an empty topic, and one whose records were all deleted, end at once', asyn
   expect(await readAll(connection, topic)).toEqual([])
 })
 
-test('every record of every partition is read once, from the first that is there, in several reads', async () => {
+test('every record of every partition is read once, from the first available one, in several reads', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 3 })
   const many = Array.from({ length: 5_000 }, (_, i) => `${i}`.padEnd(2_000))

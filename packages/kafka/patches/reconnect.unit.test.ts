@@ -76,7 +76,7 @@ const eventually = <Found>(holds: () => Found) => vi.waitFor(holds, 30_000)
 const socketAt = (index: number) =>
   eventually(() => {
     const socket = sockets[index]
-    if (socket === undefined) throw new Error('nobody has connected')
+    if (socket === undefined) throw new Error('no client has connected')
     return socket
   })
 const arrived = (expected: string[]) => eventually(() => expect(answers).toEqual(expected))
@@ -108,7 +108,7 @@ test('what a socket brings that was given up is not heard, nor is its end', asyn
   expect(connection.isConnected()).toBe(true)
 })
 
-test('all who ask at once share one socket, and the next who asks gets another', async () => {
+test('concurrent calls share one socket, and a later call opens another', async () => {
   await Promise.all([connection.connect(), connection.connect(), connection.connect()])
   expect(made).toBe(1)
   await connection.disconnect()
@@ -116,7 +116,7 @@ test('all who ask at once share one socket, and the next who asks gets another',
   expect(made).toBe(2)
 })
 
-test('who gives up while it connects is told, and the next who asks gets a socket of their own', async () => {
+test('closing while connecting rejects the waiting call, and the next call opens a socket of its own', async () => {
   const attempt = connection.connect()
   const given = expect(attempt).rejects.toThrow('given up')
   await connection.disconnect()
@@ -147,7 +147,7 @@ test('a request that comes while the connection closes is refused', async () => 
 test.each([
   ['is too short', [0, 0, 0, 2, 0, 0]],
   ['has no end', [127, 255, 255, 255, 0, 0]],
-])('an answer that %s ends the connection, which can be made anew, and nothing else', async (_, bytes) => {
+])('an answer that %s ends only the connection, which can be opened again', async (_, bytes) => {
   await connection.connect()
   ;(await socketAt(0)).write(Buffer.from(bytes))
   await eventually(() => expect(connection.isConnected()).toBe(false))
@@ -156,7 +156,7 @@ test.each([
   await arrived(['3 after'])
 })
 
-test('a socket that ends before it has begun is told to who waits for it', async () => {
+test('a socket that closes before it is connected rejects the waiting call', async () => {
   const silently = open(() => {
     const socket = Object.assign(new PassThrough(), { unref() {} })
     return socket.resume().end()

@@ -57,7 +57,7 @@ test('an existing topic with another partition count is an error that names both
   expect(await describeTopics(connection, [orders, events])).toEqual(new Map([[orders, 2]]))
 })
 
-test('a service hears which topic is missing and which command to run', async () => {
+test('the error about a missing topic names the topic and the command to run', async () => {
   const connection = connectForTest(brokers)
   const prefix = newPrefix()
   await expect(checkTopics(connection, prefix)).rejects.toThrow(TopicMissingError)

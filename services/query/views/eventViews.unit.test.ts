@@ -103,7 +103,7 @@ test('a slow answer of Postgres does not get the watermark of a later one', asyn
   expect(await asked).toEqual(['revision 10', 1_000])
 })
 
-test('a Postgres that lost commits answers with its own watermark, and then Redis may answer with the same', async () => {
+test('after lost commits Postgres answers with its own watermark, and then Redis may answer with the same one', async () => {
   const { ask } = open()
   redisHas(read(20, 2_000))
   expect(await ask()).toEqual(['revision 20', 2_000])
