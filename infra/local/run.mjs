@@ -1,6 +1,6 @@
-// What `npm start`, `npm test`, `npm run test:chaos`, `npm run test:model` and `npm run bench` run. It runs on the machine's
-// own Node (20 or later) and needs nothing installed: it installs the dependencies, among them Node 24, and hands over to
-// start.ts, test.ts, chaos.ts, model.ts or bench.ts.
+// What `npm start`, `npm test`, `npm run test:chaos`, `npm run test:model` and `npm run bench` run. It runs on the
+// machine's own Node (20 or later) and needs nothing installed: it installs the dependencies, among them Node 24, and
+// hands over to start.ts, test.ts, chaos.ts, model.ts or bench.ts.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -2,8 +2,8 @@ import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 
 /**
- * Why nothing can be created for an organization, as a sentence for the user; undefined if its record has arrived. A row
- * of version 0 only says that events of it have.
+ * Why nothing can be created for an organization, as a sentence for the user; undefined if its record has arrived. A
+ * row of version 0 only says that events of it have.
  */
 export async function refusalIfUnknown(db: Postgres, id: OrganizationId): Promise<string | undefined> {
   const row = await db

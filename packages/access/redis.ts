@@ -51,7 +51,10 @@ export function accessKeys(prefix: string) {
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
     /** Hash of `<keyId>:<status>`: requests of an organization's keys in five minutes; expires. */
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
-    /** One API key's record as JSON, without its secret. All are in one cluster slot, so they are lost together or not at all. */
+    /**
+     * One API key's record as JSON, without its secret. All are in one cluster slot, so they are lost together or not
+     * at all.
+     */
     apiKey: (keyId: string) => `${prefix}:{key}:${keyId}`,
     /** When a copy of every API key was written, in epoch milliseconds; lost with them. */
     apiKeysCopied: `${prefix}:{key}-copied`,

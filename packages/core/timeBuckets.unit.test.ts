@@ -50,7 +50,9 @@ function changesOfClock(timeZone: string, from: number, to: number, stepMs: numb
   return changes
 }
 
-/** Instants at which the hour of day may change: a change of the clock, and the first full hours on either side of it. */
+/**
+ * Instants at which the hour of day may change: a change of the clock, and the first full hours on either side of it.
+ */
 function turns(timeZone: string, change: number): number[] {
   const [before, after] = [offsetAt(timeZone, change - 1000), offsetAt(timeZone, change)]
   const second = change / 1000

@@ -32,8 +32,9 @@ export function sourceTopics({ organizations, events, orders, refunds }: TopicNa
 }
 
 /**
- * Reads a record of the dead-letter topic, or returns undefined for one that Tally did not write: without one of the added headers,
- * or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header says).
+ * Reads a record of the dead-letter topic, or returns undefined for one that Tally did not write: without one of the
+ * added headers, or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header
+ * says).
  */
 export function deadLetterOf(
   { key, value, headers, timestampMs }: KafkaRecord,

@@ -57,8 +57,8 @@ type Rejection = { source: string; partition: number; record: KafkaRecord; rejec
 
 /**
  * The dead letter of a rejected record: its key, value and headers untouched, and why and where it was rejected under
- * the names that Kafka Connect's tools know (docs/records.md, Dead letters). If the value is left out, headers hold its size
- * and SHA-256.
+ * the names that Kafka Connect's tools know (docs/records.md, Dead letters). If the value is left out, headers hold its
+ * size and SHA-256.
  */
 function deadLetter(topic: string, { source, partition, record, rejected }: Rejection): OutgoingRecord {
   const { key, value, headers, leftOut } = record
@@ -97,7 +97,10 @@ function smaller(deadLetter: OutgoingRecord): OutgoingRecord | undefined {
   return isLeast ? undefined : { ...deadLetter, key: null, headers: Object.fromEntries(ours) }
 }
 
-/** If the record already has a header of one of our names, ours follows it: the record's own stay, and the last one counts. */
+/**
+ * If the record already has a header of one of our names, ours follows it: the record's own stay, and the last one
+ * counts.
+ */
 function afterOwn(own: RecordHeaders, added: Record<string, string>): RecordHeaders {
   return Object.fromEntries(
     Object.entries(added).map(([name, value]) => {

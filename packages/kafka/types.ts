@@ -94,16 +94,18 @@ export type ConsumeOptions = {
   onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
   /**
    * The log to fetch a partition from, asked before each fetch: only records of this log are passed on. A partition
-   * without an answer is not fetched yet. One without a `topicId`, and every partition of a broker older than Kafka 3.1, is
-   * fetched by name, like all partitions of a consumer without this callback.
+   * without an answer is not fetched yet. One without a `topicId`, and every partition of a broker older than Kafka
+   * 3.1, is fetched by name, like all partitions of a consumer without this callback.
    */
   identityOf?(of: TopicPartition): Partial<LogIdentity> | undefined
   /**
-   * Called if a broker refuses to read from the log that `identityOf` returned: the topic was deleted, or created again, or
-   * the partition has a new leader. The partition is held; the others go on.
+   * Called if a broker refuses to read from the log that `identityOf` returned: the topic was deleted, or created
+   * again, or the partition has a new leader. The partition is held; the others go on.
    */
   onRefused?(of: TopicPartition): void
-  /** Called with an error that can never heal: authorization, unsupported version, topic gone, offset outside the log. */
+  /**
+   * Called with an error that can never heal: authorization, unsupported version, topic gone, offset outside the log.
+   */
   onCrash(error: Error): void
   maxBytesPerPartition?: number
   maxBytes?: number

@@ -30,24 +30,27 @@ export type ProjectorDeps = {
 }
 
 /**
- * `next`: the offset to read next. `effects` is undefined if the batch did not fit the stored offset. `isForeign`: this batch
- * marked the partition.
+ * `next`: the offset to read next. `effects` is undefined if the batch did not fit the stored offset. `isForeign`: this
+ * batch marked the partition.
  */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
 /**
- * Projects one batch of one partition, exactly once (docs/architecture.md, invariants 1 to 3). After a crash at each step:
+ * Projects one batch of one partition, exactly once (docs/architecture.md, invariants 1 to 3). After a crash at each
+ * step:
  *
  * 1. judge each record. Crash: nothing has happened; the batch is read again.
  * 2. fence: lock the partition's offset. Records below it are applied already and skipped; a batch that begins above it
  *    makes the reader seek back. A projector that lost its partition without noticing finds that its offset no longer
  *    fits. Crash: the transaction is rolled back, and the batch is read again.
  * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
- * 4. send dead letters, while the good records are applied. Kafka has acknowledged them before the commit, so that none is
- *    lost. Crash: the batch is read again and they are sent again; readers of that topic recognize them by their offset.
- * 5. verify that the batch comes from the log that the stored offset belongs to (the topic may have been deleted and created
- *    again), store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis are one revision
- *    behind; the next owner of the partition notices that and publishes them (services/projector/publish/publisher.ts).
+ * 4. send dead letters, while the good records are applied. Kafka has acknowledged them before the commit, so that none
+ *    is lost. Crash: the batch is read again and they are sent again; readers of that topic recognize them by their
+ *    offset.
+ * 5. verify that the batch comes from the log that the stored offset belongs to (the topic may have been deleted and
+ *    created again), store the next offset and commit: from here on the batch is applied. Crash: the documents in Redis
+ *    are one revision behind; the next owner of the partition notices that and publishes them
+ *    (services/projector/publish/publisher.ts).
  */
 export async function projectBatch(
   { db, deadLetters, verify, onInternal, hasForeign = () => false }: ProjectorDeps,

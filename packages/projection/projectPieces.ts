@@ -46,7 +46,9 @@ async function projectHalves(
 /** SQLSTATEs that the content of a row can cause: cardinality, data, constraint, program limit. */
 const statesOfRecords = /^(21|22|23|54)...$/
 
-/** Whether the record itself may be the cause: a value that Postgres refuses, or an error in this program's own code. */
+/**
+ * Whether the record itself may be the cause: a value that Postgres refuses, or an error in this program's own code.
+ */
 function isOfRecord(error: unknown): boolean {
   if (!(error instanceof Error) || isTransient(error) || isFatal(error)) return false
   const { code } = error as { code?: unknown }

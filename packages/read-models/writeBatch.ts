@@ -13,9 +13,9 @@ const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write
 
 /**
  * Writes everything that a batch changed in one statement, so in one round trip: its own `writes`, the counters of the
- * events it changed, and a new revision on those events (docs/architecture.md, invariant 3). Returns the revision. Only a
- * batch with very many items needs more statements. The events must be locked (`lockEvents`): revisions grow in the order
- * of commits only if they are taken with all locks held.
+ * events it changed, and a new revision on those events (docs/architecture.md, invariant 3). Returns the revision. Only
+ * a batch with very many items needs more statements. The events must be locked (`lockEvents`): revisions grow in the
+ * order of commits only if they are taken with all locks held.
  */
 export async function writeBatch(
   tx: Tx,

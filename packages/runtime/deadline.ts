@@ -3,8 +3,8 @@ const busyMs = 20
 
 /**
  * Calls `late` once `limitMs` have passed since `sinceMs` (of `performance.now()`); returns a function that cancels it
- * (false: too late). If the process was busy or frozen meanwhile, it first reads what its sockets hold: timers run before
- * answers that have long arrived.
+ * (false: too late). If the process was busy or frozen meanwhile, it first reads what its sockets hold: timers run
+ * before answers that have long arrived.
  */
 export function deadline(sinceMs: number, limitMs: number, late: () => void): () => boolean {
   let isPending = true

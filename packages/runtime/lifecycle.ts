@@ -39,8 +39,8 @@ const deadlineMs = 9_500
 
 /**
  * Runs a service until a signal: `start` opens its resources and registers their releases. The first SIGTERM or SIGINT
- * releases everything within 10 s (docs/operations.md, Health), the second exits at once. `crash` is for errors that must
- * never be ignored: it logs, releases everything and exits with 1.
+ * releases everything within 10 s (docs/operations.md, Health), the second exits at once. `crash` is for errors that
+ * must never be ignored: it logs, releases everything and exits with 1.
  */
 export async function runService(
   logger: Logger,

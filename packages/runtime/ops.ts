@@ -6,8 +6,8 @@ import type { Metrics } from './metrics.ts'
 export type Readiness = () => string | undefined | Promise<string | undefined>
 
 /**
- * Opens the operations port: `/livez` (the process runs), `/readyz` (it can do its work), `/metrics`. Returns the address
- * that it listens on.
+ * Opens the operations port: `/livez` (the process runs), `/readyz` (it can do its work), `/metrics`. Returns the
+ * address that it listens on.
  */
 export async function openOps(
   lifecycle: Lifecycle,

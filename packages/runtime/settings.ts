@@ -21,7 +21,9 @@ export class SettingsError extends FatalError {
   override name = 'SettingsError'
 }
 
-/** Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment. */
+/**
+ * Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment.
+ */
 const schema = z.object({
   KAFKA_BROKERS: brokers.prefault('localhost:9092').meta({ takes: 'host:port, comma-separated' }),
   KAFKA_SSL: flag,

@@ -1,8 +1,8 @@
 import { deadline } from './deadline.ts'
 
 /**
- * Rejects with a TimeoutError if the answer takes longer than `ms` (time in which this process was frozen does not count,
- * see deadline.ts); the call itself continues, and its later failure is ignored.
+ * Rejects with a TimeoutError if the answer takes longer than `ms` (time in which this process was frozen does not
+ * count, see deadline.ts); the call itself continues, and its later failure is ignored.
  */
 export async function timeout<Result>(ms: number, answer: Promise<Result>): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>()

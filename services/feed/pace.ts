@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FeedRecord } from './record.ts'
 
 /**
- * How fast records are sent: as fast as the producer takes them; N orders per second of wall-clock time, counted as records
- * of the orders topic; or by their own time, `factor` times as fast as the wall clock. A gap longer than `longestGapMs` of
- * own time (the hours between two evenings) is skipped.
+ * How fast records are sent: as fast as the producer takes them; N orders per second of wall-clock time, counted as
+ * records of the orders topic; or by their own time, `factor` times as fast as the wall clock. A gap longer than
+ * `longestGapMs` of own time (the hours between two evenings) is skipped.
  */
 export type Pace =
   | { kind: 'unpaced' }

@@ -13,8 +13,8 @@ const filePrefix = 'tally.'
 const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime', refunds: 'refundedAt' }
 
 /**
- * Opens a file of JSON lines `{"topic","key","value"}`, compressed if its name ends in `.gz`. It is read as a stream, in
- * order. A line that is not such an object ends the stream with an error that names the line.
+ * Opens a file of JSON lines `{"topic","key","value"}`, compressed if its name ends in `.gz`. It is read as a stream,
+ * in order. A line that is not such an object ends the stream with an error that names the line.
  */
 export async function openReplay(file: string): Promise<FeedSource> {
   const { size } = await stat(file).catch((cause: unknown) => {

@@ -30,9 +30,9 @@ const shortestSleepMs = 5
 const longestLullMs = 6 * 3_600_000
 
 /**
- * Sends a file or simulated evenings to Kafka (docs/operations.md, Commands) and returns how many records of each topic it
- * sent. After the signal it finishes the batch in flight and returns. Throws an error that says how many
- * records were sent before it if a line is invalid or a send fails.
+ * Sends a file or simulated evenings to Kafka (docs/operations.md, Commands) and returns how many records of each topic
+ * it sent. After the signal it finishes the batch in flight and returns. Throws an error that says how many records
+ * were sent before it if a line is invalid or a send fails.
  */
 export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promise<FeedSummary> {
   const { clock, progress, signal } = outlets
@@ -105,8 +105,8 @@ async function openSource({ source }: FeedOptions): Promise<FeedSource> {
 }
 
 /**
- * A simulated crowd has peaks, so its rate is an average over the evening and sets how fast the evening's own time runs.
- * The day between two evenings is skipped.
+ * A simulated crowd has peaks, so its rate is an average over the evening and sets how fast the evening's own time
+ * runs. The day between two evenings is skipped.
  */
 function wallPace({ source, pace }: FeedOptions): Pace {
   if (source.kind === 'replay' || pace.kind === 'unpaced') return pace

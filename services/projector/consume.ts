@@ -28,8 +28,8 @@ export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
 }
 
 /**
- * Starts to read the topics as a member of the consumer group. Each partition begins at its offset in Postgres, or is held
- * if its log is not the one that was applied.
+ * Starts to read the topics as a member of the consumer group. Each partition begins at its offset in Postgres, or is
+ * held if its log is not the one that was applied.
  */
 export async function consume(deps: ConsumeDeps): Promise<Consumer> {
   const { kafka, db, deadLetters, logs, partitioner, groupId, topics, concurrency, asOf, logger, crash } =

@@ -23,9 +23,9 @@ export type OnBatchDeps = {
 }
 
 /**
- * Returns the function that the consumer calls with each batch. It projects the batch in transactions of bounded size, has
- * their documents published, and returns the offset to read next. It throws a transient error, so that the batch is read
- * again; any other error ends the process.
+ * Returns the function that the consumer calls with each batch. It projects the batch in transactions of bounded size,
+ * has their documents published, and returns the offset to read next. It throws a transient error, so that the batch is
+ * read again; any other error ends the process.
  */
 export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchDeps) {
   const projectSlice = (slice: RecordBatch): Promise<number> => {

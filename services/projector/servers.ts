@@ -25,9 +25,9 @@ export type Servers = {
 }
 
 /**
- * Connects to Postgres, Kafka and Redis, and waits until Postgres and Kafka answer; Redis may be down. Throws a sentence
- * if the schema or a topic is missing, or if the topics are not co-partitioned. `maxBatches`: how many batches need a
- * connection to Postgres at the same time.
+ * Connects to Postgres, Kafka and Redis, and waits until Postgres and Kafka answer; Redis may be down. Throws a
+ * sentence if the schema or a topic is missing, or if the topics are not co-partitioned. `maxBatches`: how many batches
+ * need a connection to Postgres at the same time.
  */
 export async function openServers(
   settings: Settings,

@@ -19,8 +19,8 @@ import { type Watch, watch } from './watch/watch.ts'
 const concurrency = 4
 
 /**
- * Starts a projector, as soon as Postgres and Kafka answer. Throws a sentence if the schema or a topic is missing, or if
- * the topics are not co-partitioned; `crash` is called with fatal errors.
+ * Starts a projector, as soon as Postgres and Kafka answer. Throws a sentence if the schema or a topic is missing, or
+ * if the topics are not co-partitioned; `crash` is called with fatal errors.
  *
  * Each stage uses the ones before it, and the lifecycle closes them in reverse order:
  *

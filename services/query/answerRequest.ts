@@ -24,8 +24,8 @@ export type RequestDeps = {
 /**
  * Returns the function that answers one request of an endpoint. The checks apply in the order of docs/api.md, Order of
  * checks (key, limit, scope, parameters, existence), but the read of a hot endpoint begins before the rate limit has
- * answered: both go to Redis in one round trip, which the requests of a batch share. Work that costs other organizations
- * something waits for the grant.
+ * answered: both go to Redis in one round trip, which the requests of a batch share. Work that costs other
+ * organizations something waits for the grant.
  */
 export function openAnswerRequest({ authenticator, takeRequest, batches, readers, onAnswered }: RequestDeps) {
   const authenticate = openAuthenticate(authenticator)

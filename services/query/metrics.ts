@@ -29,9 +29,9 @@ export function queryMetrics(metrics: Metrics) {
 export type QueryMetrics = ReturnType<typeof queryMetrics>
 
 /**
- * Counts and times every answer by endpoint (`other` if it is not an endpoint's), and by key if there is one. Returns the
- * function to call for an answer that bypasses fastify: fastify's onResponse hook, which listens to Node's response, took
- * 5 % of the time of a hot request.
+ * Counts and times every answer by endpoint (`other` if it is not an endpoint's), and by key if there is one. Returns
+ * the function to call for an answer that bypasses fastify: fastify's onResponse hook, which listens to Node's
+ * response, took 5 % of the time of a hot request.
  */
 export function watchRequests(
   app: FastifyInstance,

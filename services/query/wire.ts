@@ -22,8 +22,8 @@ const lastAnswersMs = 5_000
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
 /**
- * Starts a query process. It holds no state that another one would need, does not wait for Redis or Postgres, and ends if
- * Postgres answers with another schema version.
+ * Starts a query process. It holds no state that another one would need, does not wait for Redis or Postgres, and ends
+ * if Postgres answers with another schema version.
  *
  * Each stage uses the ones before it, and the lifecycle closes them in reverse order:
  *

@@ -12,7 +12,10 @@ try {
   process.exit(report(error))
 }
 
-/** Prints the error in one line and returns the exit code: 0 done, 1 failed, 2 wrong usage (docs/operations.md, Commands). */
+/**
+ * Prints the error in one line and returns the exit code: 0 done, 1 failed, 2 wrong usage (docs/operations.md,
+ * Commands).
+ */
 function report(error: unknown): number {
   // commander has printed its message or help already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2

@@ -13,7 +13,9 @@ import { addRebuild } from './commands/rebuild.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
 
-/** The program `tally` (docs/operations.md, Commands): one file per command, which imports what it needs when it runs. */
+/**
+ * The program `tally` (docs/operations.md, Commands): one file per command, which imports what it needs when it runs.
+ */
 export function openProgram(): Command {
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
   const program = new Command('tally')

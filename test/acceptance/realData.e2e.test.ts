@@ -29,7 +29,10 @@ test('a file that the feed sends answers as a count by hand', async () => {
   await expectSeason(tally, festivals, records)
 })
 
-/** The folder with a restaurant's real orders and the answers that were computed independently; it is not part of the checkout. */
+/**
+ * The folder with a restaurant's real orders and the answers that were computed independently; it is not part of the
+ * checkout.
+ */
 const realData = process.env.TALLY_REAL_DATA
 
 if (realData) withRealData(realData)

@@ -89,7 +89,8 @@ test('with Sentinel, Tally finds the master, and its successor after a failover'
   const sentinels = await Promise.all([1, 2, 3].map(() => redises.start(watching, { isSentinel: true })))
   const hosts = sentinels.map(port => `127.0.0.1:${port}`).join(',')
   const url = `redis+sentinel://${credentials}${hosts}/main`
-  // Any of the sentinels may lead the failover, and one that does not know the replica yet never learns of it afterwards.
+  // Any of the sentinels may lead the failover, and one that does not know the replica yet never learns of it
+  // afterwards.
   for (const [index, port] of sentinels.entries()) {
     const sentinel = quietRedis(`redis://127.0.0.1:${port}`)
     const knows = async (kind: 'replicas' | 'sentinels') =>

@@ -8,7 +8,10 @@ export type Run = {
   violates?: string
   /** Whether it is part of `npm test`. */
   isShort: boolean
-  /** Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some; for 7 minutes at most. */
+  /**
+   * Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some; for 7 minutes
+   * at most.
+   */
   isSampled?: boolean
 }
 

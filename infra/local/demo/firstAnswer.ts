@@ -73,8 +73,8 @@ export function countsPath(events: Event[]): string | undefined {
 }
 
 /**
- * Waits until an event other than those in `before` (of earlier runs, which no longer sell anything) has item counts that
- * are not empty, and returns their path, which has just answered; throws after two minutes.
+ * Waits until an event other than those in `before` (of earlier runs, which no longer sell anything) has item counts
+ * that are not empty, and returns their path, which has just answered; throws after two minutes.
  */
 export async function untilCounted(
   address: string,

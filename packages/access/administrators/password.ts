@@ -3,7 +3,10 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
-/** OWASP's choice for scrypt: 32 MiB and about 0.15 s per password. Each hash names its parameters, so they can be raised. */
+/**
+ * OWASP's choice for scrypt: 32 MiB and about 0.15 s per password. Each hash names its parameters, so they can be
+ * raised.
+ */
 const cost = { ln: 15, r: 8, p: 3 }
 const saltLength = 16
 const hashLength = 32

@@ -98,8 +98,8 @@ export async function findCredentials(
 }
 
 /**
- * The administrator that an OpenID provider names: by e-mail, and after the first sign-in also by `subject`, so that the
- * next owner of an e-mail address does not become that administrator.
+ * The administrator that an OpenID provider names: by e-mail, and after the first sign-in also by `subject`, so that
+ * the next owner of an e-mail address does not become that administrator.
  */
 export async function findByOidc(
   db: Postgres,

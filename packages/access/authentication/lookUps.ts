@@ -21,9 +21,9 @@ export type LookUps = {
 }
 
 /**
- * Coalesces look-ups: an id is read once however many requests wait for it, and all ids requested in one iteration of the
- * event loop form one batch, urgent ids first. At most two batches are in progress; further ids wait for the next one.
- * `keep` stores what was found of an id and returns the record that the waiting requests get.
+ * Coalesces look-ups: an id is read once however many requests wait for it, and all ids requested in one iteration of
+ * the event loop form one batch, urgent ids first. At most two batches are in progress; further ids wait for the next
+ * one. `keep` stores what was found of an id and returns the record that the waiting requests get.
  */
 export function openLookUps(
   source: Pick<KeySource, 'read'>,

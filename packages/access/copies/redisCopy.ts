@@ -4,9 +4,9 @@ import type { StoredKey } from '../keys/apiKey.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
 
 /**
- * Redis has a copy of every key, for when Postgres does not answer. It holds the hash of the secret, never the secret, and
- * no time of last use. It expires a week after it was last written. A copy that the last round of copying (publish.ts) did
- * not write again is not used: the key was deleted from Postgres, or Postgres lost it.
+ * Redis has a copy of every key, for when Postgres does not answer. It holds the hash of the secret, never the secret,
+ * and no time of last use. It expires a week after it was last written. A copy that the last round of copying
+ * (publish.ts) did not write again is not used: the key was deleted from Postgres, or Postgres lost it.
  */
 export const copyLifeSeconds = 7 * 24 * 3600
 
@@ -50,8 +50,8 @@ export function formatCopy({ key, secretSha256 }: StoredKey): string {
 }
 
 /**
- * Reads the copies of keys. A key without a copy is unknown only if the copies are complete (publish.ts); otherwise this
- * throws, because the key cannot be checked. Also throws if a copy belongs to another key.
+ * Reads the copies of keys. A key without a copy is unknown only if the copies are complete (publish.ts); otherwise
+ * this throws, because the key cannot be checked. Also throws if a copy belongs to another key.
  */
 export async function readCopies(
   redis: AccessRedis,

@@ -12,8 +12,8 @@ import type { AccessKeys } from '../redis.ts'
 const logger = { debug: () => {}, info: () => {}, warn: () => {} }
 
 /**
- * A database with an organization, and the authenticators of query processes that reach Postgres and Redis through relays,
- * so that a test can cut off either. Call `renew` after each test.
+ * A database with an organization, and the authenticators of query processes that reach Postgres and Redis through
+ * relays, so that a test can cut off either. Call `renew` after each test.
  */
 export async function openAuthenticatorHarness() {
   const database = await freshDatabase()

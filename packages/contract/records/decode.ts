@@ -7,8 +7,8 @@ import { readOrder } from './readOrder.ts'
 import { refund } from './refund.ts'
 
 /**
- * Why a record is rejected: the first of these reasons that applies (docs/records.md, Dead letters). `internal`: Tally itself
- * failed while judging the record.
+ * Why a record is rejected: the first of these reasons that applies (docs/records.md, Dead letters). `internal`: Tally
+ * itself failed while judging the record.
  */
 export const rejectionReasons = [
   'too-large',
@@ -35,8 +35,8 @@ export type RecordType = keyof typeof recordTypes
 export type RecordOf<Type extends RecordType> = z.output<(typeof recordTypes)[Type]['schema']>
 
 /**
- * Decodes one Kafka record: bytes of key and value in, the validated record or the reason for its rejection out. No known
- * value makes it throw. Fields that the schema does not name are dropped here (docs/records.md, Values).
+ * Decodes one Kafka record: bytes of key and value in, the validated record or the reason for its rejection out. No
+ * known value makes it throw. Fields that the schema does not name are dropped here (docs/records.md, Values).
  */
 export function decodeRecord<Type extends RecordType>(
   type: Type,
@@ -70,8 +70,8 @@ function parse(type: RecordType, json: unknown) {
 }
 
 /**
- * `safeParse`, but only the first issue gets its message, and no Error is created: in a topic full of bad records, these
- * would cost as much as the validation itself.
+ * `safeParse`, but only the first issue gets its message, and no Error is created: in a topic full of bad records,
+ * these would cost as much as the validation itself.
  */
 function judge(schema: z.core.$ZodType, json: unknown) {
   const { value, issues } = schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
@@ -95,8 +95,8 @@ function parseJson(value: Buffer | null): unknown {
 }
 
 /**
- * Whether the first and last characters show that a text is not JSON. That detects most bad texts (truncated, or another
- * format), and the error that the parser would create costs as much as applying a good record.
+ * Whether the first and last characters show that a text is not JSON. That detects most bad texts (truncated, or
+ * another format), and the error that the parser would create costs as much as applying a good record.
  */
 function isSurelyNotJson(text: string): boolean {
   if (text.startsWith('{')) return !text.endsWith('}')

@@ -22,8 +22,8 @@ import {
 
 /**
  * Reads a valid order without the schema; undefined if the schema has to judge, which also gives the reason. Nearly all
- * records are valid orders, and for one of three lines the schema takes 8 µs, this less than 1 µs. readOrder.unit.test.ts
- * checks that both accept the same orders.
+ * records are valid orders, and for one of three lines the schema takes 8 µs, this less than 1 µs.
+ * readOrder.unit.test.ts checks that both accept the same orders.
  */
 export function readOrder(json: unknown): Order | undefined {
   if (!isObject(json)) return undefined

@@ -96,8 +96,8 @@ type PackedZones = { zones: string[]; links: string[] }
 const packed = createRequire(import.meta.url)('moment-timezone/data/packed/latest.json') as PackedZones
 
 /**
- * The names of the IANA database, including aliases. Intl cannot decide: it also accepts offsets (`+02:00`), other cases
- * (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
+ * The names of the IANA database, including aliases. Intl cannot decide: it also accepts offsets (`+02:00`), other
+ * cases (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
  */
 const ianaNames = new Set([
   ...packed.zones.map(zone => zone.slice(0, zone.indexOf('|'))),

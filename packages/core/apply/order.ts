@@ -2,7 +2,10 @@ import { difference } from '../counters/changes.ts'
 import { type CountedOrder, factsOf, type KnownOrder } from '../counters/facts.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Applies one version of an order. The highest version wins, in whatever order they arrive (docs/records.md, Which record wins). */
+/**
+ * Applies one version of an order. The highest version wins, in whatever order they arrive (docs/records.md, Which
+ * record wins).
+ */
 export function applyOrder<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   order: Counted,

@@ -15,8 +15,8 @@ type RefundAmounts = Pick<Refund, 'amount' | 'refundedAt' | 'lines'>
 /**
  * Applies refunds of one order that were not applied before. The caller checks that by (eventId, refundId): the first
  * valid one in the partition wins (docs/records.md, Which record wins). Refunds whose order is unknown are parked. All
- * refunds of a batch are applied together, because the change covers the whole order: one by one, 200 refunds would read
- * its 500 lines 200 times.
+ * refunds of a batch are applied together, because the change covers the whole order: one by one, 200 refunds would
+ * read its 500 lines 200 times.
  */
 export function applyRefunds<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,

@@ -6,8 +6,8 @@ import type { HourOf } from '../hours.ts'
 export type BucketTotals = { bucket: EpochMs; orders: number; salesCents: number }
 
 /**
- * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting). `hourOf`
- * uses the event's current time zone (UTC while the event is unknown).
+ * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting).
+ * `hourOf` uses the event's current time zone (UTC while the event is unknown).
  */
 export function composeHours(totals: BucketTotals[], hourOf: HourOf): HourBucket[] {
   const hours = new Map<number, { orders: number; salesCents: number }>()

@@ -69,7 +69,9 @@ export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | u
   }))
 }
 
-/** Names are those of the event's latest version; an item it does not list is `Item <id>` (docs/records.md, Counting). */
+/**
+ * Names are those of the event's latest version; an item it does not list is `Item <id>` (docs/records.md, Counting).
+ */
 function menuNames({ menuItems }: Menu): (menuItemId: number) => { itemName: string; categoryName: string } {
   const names = new Map<number, { itemName: string; categoryName: string }>(
     menuItems.map(({ menuItemId, name, categoryName }) => [menuItemId, { itemName: name, categoryName }]),

@@ -89,8 +89,8 @@ const claim = (record: GoodRecord) =>
   'order' in record ? `${record.order.orderId} ${record.order.version}` : record.refund.refundId
 
 /**
- * Records of one event; a refund may come before its order. No two different records have the same version or refund id,
- * because then their order in the partition would decide.
+ * Records of one event; a refund may come before its order. No two different records have the same version or refund
+ * id, because then their order in the partition would decide.
  */
 export const recordSet = fc
   .array(fc.oneof({ weight: 3, arbitrary: order }, { weight: 2, arbitrary: refund }), { maxLength: 30 })

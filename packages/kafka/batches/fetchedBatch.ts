@@ -15,12 +15,12 @@ export type PartitionData = {
 }
 
 /**
- * One partition of a fetch. It replaces kafkajs 2.2.4's Batch and has the methods that kafkajs's own loop calls, but its
- * entries are still compressed (readParts.ts unpacks them, in bounded memory). kafkajs's Batch holds every record of the
- * fetch at once, and one that cannot be decoded fails all partitions and topics of the fetch.
+ * One partition of a fetch. It replaces kafkajs 2.2.4's Batch and has the methods that kafkajs's own loop calls, but
+ * its entries are still compressed (readParts.ts unpacks them, in bounded memory). kafkajs's Batch holds every record
+ * of the fetch at once, and one that cannot be decoded fails all partitions and topics of the fetch.
  *
- * A fetch with nothing but control records or records of aborted transactions reaches `eachBatch` as well. kafkajs would
- * skip it silently; the next batch would then begin after the stored offset, and the caller would see a gap.
+ * A fetch with nothing but control records or records of aborted transactions reaches `eachBatch` as well. kafkajs
+ * would skip it silently; the next batch would then begin after the stored offset, and the caller would see a gap.
  */
 export class FetchedBatch implements Fetched {
   readonly topic: string

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const firstMs = 100
 const longestMs = 5_000
 
-/** How long to sleep after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, minus up to 20 % at random. */
+/**
+ * How long to sleep after the nth failure in a row (n from 1): 100 ms, doubling up to 5 s, minus up to 20 % at random.
+ */
 export function backoffMs(failures: number): number {
   const full = Math.min(firstMs * 2 ** Math.min(failures - 1, 10), longestMs)
   return full * (1 - Math.random() * 0.2)

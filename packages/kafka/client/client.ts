@@ -79,7 +79,8 @@ export function sharedAdmin(kafka: Kafka): SharedAdmin {
     }
   }
   return {
-    // kafkajs's admin does not retry when a connection is lost or a leader has moved: try once more with a fresh client.
+    // kafkajs's admin does not retry when a connection is lost or a leader has moved: try once more with a fresh
+    // client.
     use: work => once(work).catch(() => once(work)),
     close: drop,
   }

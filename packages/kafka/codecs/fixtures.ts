@@ -628,8 +628,8 @@ export const batches: Record<string, string> = {
 }
 
 /**
- * LZ4 frames of liblz4 (lz4 4.4.5 for Python): 8,000 lines `{"orderId":"A-<i % 400>","status":"Paid"}`, in blocks of 64 KiB
- * that look back into each other, with and without every checksum and the size, and in blocks of 4 MiB. In base64.
+ * LZ4 frames of liblz4 (lz4 4.4.5 for Python): 8,000 lines `{"orderId":"A-<i % 400>","status":"Paid"}`, in blocks of 64
+ * KiB that look back into each other, with and without every checksum and the size, and in blocks of 4 MiB. In base64.
  */
 export const lz4Frames: Record<string, string> = {
   linked: [

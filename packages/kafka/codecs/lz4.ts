@@ -6,7 +6,9 @@ import { unpackBlock } from './lz4Block.ts'
 const frameMagic = 0x184d2204
 /** Skippable frames have one of sixteen magic numbers. */
 const skippableMagic = 0x184d2a50
-/** Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks. */
+/**
+ * Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks.
+ */
 const frameFlags = 0x60
 /** Blocks of at most 64 KiB, as the Java client writes them. */
 const blockSizeId = 0x40

@@ -16,8 +16,8 @@ const uncheckedMs = 50
 
 /**
  * Makes a kafkajs consumer, by its cluster, fetch each partition with the identity of the log that was checked: see
- * patches/fetchById.ts. Partitions that were not checked yet are not fetched. Partitions that a broker refuses are reported,
- * and the others of the same answer passed on.
+ * patches/fetchById.ts. Partitions that were not checked yet are not fetched. Partitions that a broker refuses are
+ * reported, and the others of the same answer passed on.
  */
 export function checkFetches(cluster: Cluster, hooks: FetchHooks): void {
   const { findBroker } = cluster

@@ -8,8 +8,8 @@ import { openWhyFatal } from './whyFatal.ts'
 const defaultTuning: Tuning = {
   maxBytesPerPartition: 4 * 1024 * 1024,
   maxBytes: 16 * 1024 * 1024,
-  // The broker answers as soon as there is a record. This is how long it waits if there is none, and so the longest time
-  // until a heartbeat is sent, and until a seek, a resumed partition or a stop takes effect.
+  // The broker answers as soon as there is a record. This is how long it waits if there is none, and so the longest
+  // time until a heartbeat is sent, and until a seek, a resumed partition or a stop takes effect.
   maxWaitTimeMs: 250,
   sessionTimeoutMs: 10_000,
   heartbeatIntervalMs: 1_000,

@@ -1,7 +1,10 @@
 import type { Consumer } from 'kafkajs'
 import { OffsetTable } from '../log/offsetTable.ts'
 
-/** `held`: until the caller resumes it; `retrying`: a batch has failed; `queued`: a fetched batch waits for the one in progress. */
+/**
+ * `held`: until the caller resumes it; `retrying`: a batch has failed; `queued`: a fetched batch waits for the one in
+ * progress.
+ */
 type PauseReason = 'held' | 'retrying' | 'queued'
 
 export type Pauses = {

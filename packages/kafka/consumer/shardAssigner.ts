@@ -9,9 +9,9 @@ const assignerVersion = 1
 
 /**
  * Spreads partitions over the members of the group. The topics with the most partitions are the co-partitioned ones:
- * partition p of each of them, a shard, goes to the same member, so that one projector sees an event with its orders and
- * refunds. Partitions of smaller topics (organizations) go, one by one, to the member that has the fewest. Every member gets
- * an assignment, possibly an empty one.
+ * partition p of each of them, a shard, goes to the same member, so that one projector sees an event with its orders
+ * and refunds. Partitions of smaller topics (organizations) go, one by one, to the member that has the fewest. Every
+ * member gets an assignment, possibly an empty one.
  */
 export function assignShards(
   memberIds: string[],
@@ -38,7 +38,9 @@ export function assignShards(
 }
 
 export type ConsumerHooks = {
-  /** Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled. */
+  /**
+   * Called by patches/offsetOutOfRange.ts with an offset that the log does not hold; returns true if it was handled.
+   */
   outOfLog(of: { topic: string; partition: number; wanted: number }): boolean
   /** Absent if the consumer fetches by name. */
   fetches: FetchHooks | undefined

@@ -19,8 +19,8 @@ export type WindowRead<T> = { from: number; kept: T[] }
 
 /**
  * Reads the records of a partition between two offsets backwards, in windows that grow; of each record only what `keep`
- * returns stays in memory. No consumer group is involved. Throws UndecodableBatchError, or kafkajs's error if Kafka does
- * not answer.
+ * returns stays in memory. No consumer group is involved. Throws UndecodableBatchError, or kafkajs's error if Kafka
+ * does not answer.
  */
 export async function* readBack<T>(
   connection: KafkaConnection,

@@ -17,9 +17,9 @@ const maxTries = 6
 
 /**
  * Reads a topic once, partition after partition, from its first record to the ends that Kafka reports at the start,
- * without the records sent meanwhile. It asks the partitions' leaders itself: no consumer group is
- * created, joined or moved, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error
- * if Kafka does not answer after a few tries.
+ * without the records sent meanwhile. It asks the partitions' leaders itself: no consumer group is created, joined or
+ * moved, and nothing is committed. Throws TopicMissingError, UndecodableBatchError, or kafkajs's error if Kafka does
+ * not answer after a few tries.
  */
 export async function* readTopic(connection: KafkaConnection, topic: string): AsyncGenerator<TopicRead> {
   const partitions = await topicLogs(connection, topic)

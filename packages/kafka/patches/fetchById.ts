@@ -45,8 +45,8 @@ const readCommitted = 1
 
 /**
  * Adds Fetch version 13 (Kafka 3.1) to kafkajs 2.2.4, which stops at 11: partitions are requested by their topic's id
- * instead of its name, with the leader epoch, so that the broker itself refuses to read another log. Requests that do not
- * name the ids of all their partitions, and all requests to older brokers, are sent as before. A partition that is
+ * instead of its name, with the leader epoch, so that the broker itself refuses to read another log. Requests that do
+ * not name the ids of all their partitions, and all requests to older brokers, are sent as before. A partition that is
  * refused is set apart (refused.ts); kafkajs would drop the whole answer.
  *
  * The message: FetchRequest.json and FetchResponse.json in apache/kafka, clients/src/main/resources/common/message.
@@ -103,7 +103,9 @@ export function encodeFetch(request: IdentifiedRequest): Encoder {
     .writeUVarInt(0)
 }
 
-/** Each partition as a topic of its own: a topic may occur several times, and the order is that of the answer (KIP-74). */
+/**
+ * Each partition as a topic of its own: a topic may occur several times, and the order is that of the answer (KIP-74).
+ */
 function encodePartition({
   topicId,
   partition,

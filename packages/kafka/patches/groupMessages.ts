@@ -6,8 +6,8 @@ type ToGroup = Omit<PartitionerArgs, 'message'> & {
 }
 
 /**
- * Groups the records of a request by their partition, instead of kafkajs 2.2.4, which copies a partition's list for each
- * record that it adds.
+ * Groups the records of a request by their partition, instead of kafkajs 2.2.4, which copies a partition's list for
+ * each record that it adds.
  */
 export function groupMessages({ messages, partitioner, ...of }: ToGroup): Record<number, Message[]> {
   const groups: Record<number, Message[]> = {}

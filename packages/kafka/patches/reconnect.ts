@@ -21,13 +21,14 @@ const largestAnswer = 256 * 1024 * 1024
 
 /**
  * Keeps the bytes of two sockets apart. A connection of kafkajs 2.2.4 outlives its sockets. The part of an answer that
- * had arrived when a socket broke stays in front of the next socket's answers; a socket that was given up still delivers
- * bytes in between, and its end is taken for the end of the new one; two concurrent calls of `connect` open two sockets.
- * The mixed bytes throw in an event handler, which ends the process (issues 715 and 1374).
+ * had arrived when a socket broke stays in front of the next socket's answers; a socket that was given up still
+ * delivers bytes in between, and its end is taken for the end of the new one; two concurrent calls of `connect` open
+ * two sockets. The mixed bytes throw in an event handler, which ends the process (issues 715 and 1374).
  *
- * With the patch, a new socket starts with an empty buffer, the old socket is destroyed first, and concurrent calls share
- * one socket. Unreadable bytes are an error of the connection, which is then opened again. A request that was sent while
- * the connection closed is rejected; kafkajs waits for its answer forever, and takes the connection for a good one.
+ * With the patch, a new socket starts with an empty buffer, the old socket is destroyed first, and concurrent calls
+ * share one socket. Unreadable bytes are an error of the connection, which is then opened again. A request that was
+ * sent while the connection closed is rejected; kafkajs waits for its answer forever, and takes the connection for a
+ * good one.
  */
 export function patchReconnect(
   prototype: object,

@@ -1,4 +1,6 @@
-/** A partition that a broker does not read now. `isOther`: its log is not, or may not be, the one that was requested. */
+/**
+ * A partition that a broker does not read now. `isOther`: its log is not, or may not be, the one that was requested.
+ */
 export type Refused = { topic: string; partition: number; isOther: boolean }
 
 /**
@@ -7,8 +9,8 @@ export type Refused = { topic: string; partition: number; isOther: boolean }
  */
 const otherCodes = new Set([100, 103, 74])
 /**
- * The broker does not lead the partition (NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE) or does not know yet that it does
- * (UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE).
+ * The broker does not lead the partition (NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE) or does not know yet that it
+ * does (UNKNOWN_LEADER_EPOCH, OFFSET_NOT_AVAILABLE).
  */
 const transientCodes = new Set([6, 9, 75, 78])
 

@@ -15,8 +15,8 @@ export const noId = '0'.repeat(32)
 
 /**
  * Asks one broker for topic ids and leader epochs (Metadata version 12; kafkajs 2.2.4 stops at 6, which has neither).
- * Topics that do not exist are left out. Returns undefined for a broker that is older than Kafka 3.0.
- * The message: MetadataRequest.json and MetadataResponse.json in apache/kafka, clients/src/main/resources/common/message.
+ * Topics that do not exist are left out. Returns undefined for a broker that is older than Kafka 3.0. The message:
+ * MetadataRequest.json and MetadataResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */
 export async function askTopicMetadata(
   broker: Broker,

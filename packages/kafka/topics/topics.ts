@@ -47,8 +47,8 @@ type NewTopics = { topicPrefix: string; partitions: number; replicationFactor: n
 
 /**
  * Creates the topics that are missing and leaves the others as they are. Throws PartitionCountError, before it creates
- * anything, if one exists with another partition count. Concurrent calls are safe: the second finds the first one's topics.
- * Returns once the brokers know all of them.
+ * anything, if one exists with another partition count. Concurrent calls are safe: the second finds the first one's
+ * topics. Returns once the brokers know all of them.
  */
 export async function createTopics(
   connection: KafkaConnection,

@@ -6,8 +6,8 @@ import type { Effects } from '../effects.ts'
 
 /**
  * Writes a batch's orders or refunds, adds its changes to the counters, and stamps its revision on the events that it
- * changed. Returns the effects with the events and the revision. `changes` may hold an event without a changed counter: its
- * orders changed nevertheless.
+ * changed. Returns the effects with the events and the revision. `changes` may hold an event without a changed counter:
+ * its orders changed nevertheless.
  */
 export async function storeChanges(
   tx: Tx,

@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * An event as stored, with the shard of its first record. It is scattered if its records came through several shards
- * (partitions were added, or producers use different partitioners): then no single shard's hash in Redis says how current
- * its documents are.
+ * (partitions were added, or producers use different partitioners): then no single shard's hash in Redis says how
+ * current its documents are.
  */
 export type StoredEvent = Event & { shard: number; isScattered?: true }
 

@@ -11,8 +11,8 @@ export type LockedEvent = {
 }
 
 /**
- * Locks the heads of these events (inserting new ones) until the transaction ends, in the same order for all batches, and
- * returns them. Until then no other transaction writes their orders or counters.
+ * Locks the heads of these events (inserting new ones) until the transaction ends, in the same order for all batches,
+ * and returns them. Until then no other transaction writes their orders or counters.
  */
 export async function lockEvents(
   tx: Tx,

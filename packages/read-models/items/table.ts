@@ -46,8 +46,8 @@ export const places = [
 ]
 
 /**
- * For a join with `item_counters as counter`: each menu item of a block with its numbers, as `item`; items with only zeros
- * are left out.
+ * For a join with `item_counters as counter`: each menu item of a block with its numbers, as `item`; items with only
+ * zeros are left out.
  */
 export const itemsOfBlock = sql`lateral (
   select counter.block * 16 + (place::integer - 1) as menu_item_id,

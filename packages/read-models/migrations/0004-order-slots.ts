@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * Creates the time buckets of the order list and fills them from the stored orders, which are locked against writes
- * meanwhile. Stop projectors of an older program first: they do not write these rows (`tally rebuild` adds what one left
- * out).
+ * meanwhile. Stop projectors of an older program first: they do not write these rows (`tally rebuild` adds what one
+ * left out).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

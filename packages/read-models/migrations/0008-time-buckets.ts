@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Stores the hourly counters by UTC time bucket instead of by local hour of the event's time zone: a changed time zone then
- * requires no recount, and an order always leaves the bucket that it was counted in, whatever the version of the time zone
- * data. The buckets are counted from the stored orders, sorted and grouped by Postgres within its `work_mem`; meanwhile
- * writes of orders wait. An older projector that still runs fails afterwards: its statement names a column that is gone.
+ * Stores the hourly counters by UTC time bucket instead of by local hour of the event's time zone: a changed time zone
+ * then requires no recount, and an order always leaves the bucket that it was counted in, whatever the version of the
+ * time zone data. The buckets are counted from the stored orders, sorted and grouped by Postgres within its `work_mem`;
+ * meanwhile writes of orders wait. An older projector that still runs fails afterwards: its statement names a column
+ * that is gone.
  *
- * Also replaces an index of the order list by one whose predicate names no column that updates change: with `version > 0`
- * every update wrote all indexes again (0 of 60,000 were HOT).
+ * Also replaces an index of the order list by one whose predicate names no column that updates change: with `version >
+ * 0` every update wrote all indexes again (0 of 60,000 were HOT).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

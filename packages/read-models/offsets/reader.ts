@@ -54,8 +54,8 @@ export async function readEpoch(db: Kysely<Database>): Promise<number | null> {
 }
 
 /**
- * The watermark of a shard: the earliest of its topics' watermarks, null while one is missing. Read it before the figures
- * that it applies to, or in one snapshot with them.
+ * The watermark of a shard: the earliest of its topics' watermarks, null while one is missing. Read it before the
+ * figures that it applies to, or in one snapshot with them.
  */
 export async function readAsOf(
   db: Kysely<Database>,

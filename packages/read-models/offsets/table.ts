@@ -9,8 +9,8 @@ export type OffsetTable = {
   /** Revision of the last batch of this partition that changed anything. */
   revision: number
   /**
-   * SHA-256 and offset of the last applied record. Null if no record was applied since migration 0010, or if the offset was
-   * moved.
+   * SHA-256 and offset of the last applied record. Null if no record was applied since migration 0010, or if the offset
+   * was moved.
    */
   fingerprint: ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>
   fingerprint_offset: ColumnType<number | null, number | null | undefined, number | null>

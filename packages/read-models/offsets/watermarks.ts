@@ -23,10 +23,10 @@ export type PartitionAsOf = {
 export type RaisedAsOf = { raised: PartitionAsOf[]; nowMs: number; epoch: number | null }
 
 /**
- * If a partition has applied everything up to its end, raises its watermark to that end's time; returns the watermarks of
- * all partitions in `ends`. Once a partition has `is_added`, an event's records may be in any two partitions, so the one
- * that is furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the clock has
- * gone back, and records since then are not counted. A row that another session has locked is skipped.
+ * If a partition has applied everything up to its end, raises its watermark to that end's time; returns the watermarks
+ * of all partitions in `ends`. Once a partition has `is_added`, an event's records may be in any two partitions, so the
+ * one that is furthest behind limits all. A watermark is lowered only if it is later than the database's clock: the
+ * clock has gone back, and records since then are not counted. A row that another session has locked is skipped.
  */
 export async function raiseAsOf(db: Postgres, topics: string[], ends: PartitionEnd[]): Promise<RaisedAsOf> {
   const logEnds = asRows(ends)

@@ -13,8 +13,8 @@ export const orderKey = ({ eventId, orderId }: OrderKey): string => `${eventId}$
 type KnownRow = CountedRow & { event_id: EventId }
 
 /**
- * What is known of these orders, by `orderKey`; unknown orders are absent. The `offset 0` forces a look-up by primary key
- * per order: without it Postgres may scan the whole table, which takes 14 µs per order instead of 3.
+ * What is known of these orders, by `orderKey`; unknown orders are absent. The `offset 0` forces a look-up by primary
+ * key per order: without it Postgres may scan the whole table, which takes 14 µs per order instead of 3.
  */
 export async function readKnownOrders(tx: Tx, keys: OrderKey[]): Promise<Map<string, KnownOrder>> {
   const { rows } = await sql<KnownRow>`

@@ -39,16 +39,17 @@ select ${columns} from orders where event_id = ${eventId} and order_id = ${order
 }
 
 /**
- * Below this offset and without a filter, a page is read from the newest order: 0.3 ms at 1,000,000 orders. Order buckets
- * cost 2 ms on any page; reading from the top costs as much at offset 8,000, and from 2,000 on Postgres without statistics
- * sorts the whole event. A filter may match none of the newest orders: day one of five took 430 ms from the top.
+ * Below this offset and without a filter, a page is read from the newest order: 0.3 ms at 1,000,000 orders. Order
+ * buckets cost 2 ms on any page; reading from the top costs as much at offset 8,000, and from 2,000 on Postgres without
+ * statistics sorts the whole event. A filter may match none of the newest orders: day one of five took 430 ms from the
+ * top.
  */
 const deepOffset = 1_000
 
 /**
- * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on, the
- * work grows with the number of order buckets and the orders in those of the page, not with the pages before it. Use it
- * in a snapshot.
+ * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on,
+ * the work grows with the number of order buckets and the orders in those of the page, not with the pages before it.
+ * Use it in a snapshot.
  */
 export async function readOrderPage(
   db: Kysely<Database>,

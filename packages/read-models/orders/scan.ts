@@ -5,8 +5,8 @@ import { type Kysely, sql } from 'kysely'
 import { type CountedRow, countedColumns, countedOrder } from './countedRow.ts'
 
 /**
- * An order as stored. `order` is undefined while only refunds have arrived; `refundedLines` is the stored JSON; `written`
- * changes whenever the row is written.
+ * An order as stored. `order` is undefined while only refunds have arrived; `refundedLines` is the stored JSON;
+ * `written` changes whenever the row is written.
  */
 export type ScannedOrder = {
   orderId: OrderId

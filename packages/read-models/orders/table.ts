@@ -1,8 +1,8 @@
 import type { OrderStatus } from '@tally/contract'
 
 /**
- * One row per order at its winning version, with the sums of its refunds. `version` 0: only refunds have arrived, and the
- * order's own columns are null. `lines` is the JSON that the API answers as `items`; `refunded_lines` is
+ * One row per order at its winning version, with the sums of its refunds. `version` 0: only refunds have arrived, and
+ * the order's own columns are null. `lines` is the JSON that the API answers as `items`; `refunded_lines` is
  * `RefundSums['lines']`. Instants are epoch milliseconds, because this table is written most.
  */
 export type OrderTable = {

@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 export type LockedOrganization = { version: number; revision: number }
 
 /**
- * Locks these organizations until the transaction ends, in the same order for all batches; new ones get a row of version
- * 0, which counts as unknown. A batch locks events first, then organizations.
+ * Locks these organizations until the transaction ends, in the same order for all batches; new ones get a row of
+ * version 0, which counts as unknown. A batch locks events first, then organizations.
  */
 export async function lockOrganizations(
   tx: Tx,

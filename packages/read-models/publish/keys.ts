@@ -1,8 +1,8 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 
 /**
- * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event, or of
- * one organization, are in one slot of a Redis Cluster, and no script uses two tags.
+ * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event,
+ * or of one organization, are in one slot of a Redis Cluster, and no script uses two tags.
  */
 export function redisKeys(prefix: string) {
   return {

@@ -15,8 +15,8 @@ export const isBehind = (last: LastAnswer | undefined, read: ReadVersion): boole
   (read.revision < last.revision || (read.asOfMs ?? 0) < (last.asOfMs ?? 0))
 
 /**
- * The next answer from a read of Redis: with its own watermark, or with the last one if the documents are at least as new
- * as then and Postgres lost no commits in between.
+ * The next answer from a read of Redis: with its own watermark, or with the last one if the documents are at least as
+ * new as then and Postgres lost no commits in between.
  */
 export function nextAnswer(
   last: LastAnswer | undefined,

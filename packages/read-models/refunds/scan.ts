@@ -16,8 +16,8 @@ type RefundRow = {
 }
 
 /**
- * All refunds of an event by their order's id in byte order, a page at a time. The table is keyed by refund, so a cursor
- * sorts them once, on disk if there are many. One scan at a time per transaction.
+ * All refunds of an event by their order's id in byte order, a page at a time. The table is keyed by refund, so a
+ * cursor sorts them once, on disk if there are many. One scan at a time per transaction.
  */
 export async function* scanRefunds(tx: Tx, eventId: EventId): AsyncGenerator<ScannedRefund, undefined> {
   await sql`

@@ -50,7 +50,8 @@ export function sumFindings({ orderId, kept, sums, refunds }: OrderWithRefunds):
   // Only refunds arrived, and the row that should hold their sum is missing.
   if (kept === undefined) return [finding('refunded_cents', null, sums.amount)]
   const lines = JSON.stringify(sums.lines)
-  // Without refunds there may be no sums at all; with refunds there must be, or the next refund would be added to nothing.
+  // Without refunds there may be no sums at all; with refunds there must be, or the next refund would be added to
+  // nothing.
   const linesAgree = kept.refundedLines === null ? refunds === 0 : sameLines(kept.refundedLines, lines)
   return [
     ...(kept.refundedCents === sums.amount

@@ -11,7 +11,9 @@ import type { StoredOffset } from '@tally/read-models'
  */
 export type Positions = ReturnType<typeof openPositions>
 
-/** `partitions`: the keys of all; `stored`: what the shadow has applied; `switched`: keys that an earlier run switched. */
+/**
+ * `partitions`: the keys of all; `stored`: what the shadow has applied; `switched`: keys that an earlier run switched.
+ */
 export function openPositions(partitions: string[], stored: StoredOffset[], switched: string[]) {
   const targets = new Map<string, number>()
   const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))

@@ -25,9 +25,9 @@ const shadowTables = [
 export type ShadowRun = { id: number; live: string; continued: boolean }
 
 /**
- * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow that
- * an older version created is replaced, because a missing table would resolve to the live one (`openShadowPostgres`). The
- * tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
+ * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow
+ * that an older version created is replaced, because a missing table would resolve to the live one
+ * (`openShadowPostgres`). The tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
  */
 export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
   const live = await liveSchema(db)

@@ -65,8 +65,8 @@ export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number
 }
 
 /**
- * Does what was planned: sends a dead letter that names the offsets, moves the stored offset and leaves an audit entry. Throws
- * an error if the partition has moved meanwhile. After a crash in between, there may be two dead letters.
+ * Does what was planned: sends a dead letter that names the offsets, moves the stored offset and leaves an audit entry.
+ * Throws an error if the partition has moved meanwhile. After a crash in between, there may be two dead letters.
  */
 export async function move(
   { db, topicPrefix }: Omit<OffsetsDeps, 'kafka'>,

@@ -40,8 +40,8 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
 }
 
 /**
- * Each field that differs in Redis; a document that says "nothing sold" equals a missing one. The epoch is not compared: it says
- * when a document was composed, and one of an older epoch is as valid.
+ * Each field that differs in Redis; a document that says "nothing sold" equals a missing one. The epoch is not
+ * compared: it says when a document was composed, and one of an older epoch is as valid.
  */
 export function fieldFindings(should: Map<string, string>, is: Record<string, string>): Finding[] {
   const names = [...new Set([...should.keys(), ...Object.keys(is)])].filter(name => name !== 'epoch').sort()

@@ -1,6 +1,6 @@
 /**
- * Arrays in Postgres's binary format, for parameters with many thousands of elements; pg sends a Buffer as binary. As text,
- * 10,000 orders take three times the CPU time in this process, and 25 % more in Postgres.
+ * Arrays in Postgres's binary format, for parameters with many thousands of elements; pg sends a Buffer as binary. As
+ * text, 10,000 orders take three times the CPU time in this process, and 25 % more in Postgres.
  */
 
 /** Type oids of pg_type.dat; they never change. An enum has none: send texts and cast them. */

@@ -26,8 +26,8 @@ const spoilingStates = new Set(['26000', '42P05', '0A000', '25006'])
 
 /**
  * The pool as kysely uses it: each connection prepares its texts, and is closed after an error that would repeat, or
- * after a query without an answer for `answerTimeoutMs`. pg's own `query_timeout` fires as soon as a frozen process goes
- * on, before it reads the answers that arrived meanwhile.
+ * after a query without an answer for `answerTimeoutMs`. pg's own `query_timeout` fires as soon as a frozen process
+ * goes on, before it reads the answers that arrived meanwhile.
  */
 export function forKysely(pool: pg.Pool, nameOf: StatementNames, answerTimeoutMs: number): PostgresPool {
   return {

@@ -2,8 +2,8 @@ import { reasonOf } from '@tally/runtime'
 import type { PostgresPool } from 'kysely'
 
 /**
- * One pool for several hosts, because pg supports only one: a connection comes from the host that served the last one or,
- * if that fails, from the next host that is reachable and writable.
+ * One pool for several hosts, because pg supports only one: a connection comes from the host that served the last one
+ * or, if that fails, from the next host that is reachable and writable.
  */
 export function firstWritable(pools: PostgresPool[]): PostgresPool {
   const [first] = pools

@@ -40,9 +40,9 @@ export type PoolOptions = {
 }
 
 /**
- * Opens a pool of connections to the database at `url`; it connects when it is first used. If `url` names several hosts,
- * each connection uses the first that is writable. `onError` is called with errors of idle connections, which the pool
- * replaces. Close the pool with `destroy()`.
+ * Opens a pool of connections to the database at `url`; it connects when it is first used. If `url` names several
+ * hosts, each connection uses the first that is writable. `onError` is called with errors of idle connections, which
+ * the pool replaces. Close the pool with `destroy()`.
  */
 export function openPool(url: string, options: PoolOptions): Kysely<Database> {
   const mustWrite = wantsWritable(url)
@@ -78,8 +78,8 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
     types,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // pg-pool waits for it, and closes the connection if it fails; kysely's onCreateConnection would leave the connection
-    // in the pool forever.
+    // pg-pool waits for it, and closes the connection if it fails; kysely's onCreateConnection would leave the
+    // connection in the pool forever.
     onConnect: async client => {
       await timeout(sessionTimeoutMs, beginSession(client, settings, mustWrite))
       if (options.onConnect) await timeout(statementTimeoutMs + graceMs, options.onConnect(client))

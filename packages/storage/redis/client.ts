@@ -12,8 +12,8 @@ export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (e
 
 /**
  * Connects to one Redis, to the master that sentinels name or, with several nodes, to a Redis Cluster. Commands fail at
- * once while there is no connection (they are not queued), and after `commandTimeoutMs`. The client reconnects by itself.
- * `scripts` become methods of the client. Close it with `disconnect()`.
+ * once while there is no connection (they are not queued), and after `commandTimeoutMs`. The client reconnects by
+ * itself. `scripts` become methods of the client. Close it with `disconnect()`.
  */
 export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   nodes: string[],
@@ -48,8 +48,8 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
-  // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one gives
-  // replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
+  // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one
+  // gives replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, { file, prelude }] of Object.entries(scripts ?? {})) {
     let lua = readFileSync(file, 'utf8')
     if (prelude !== undefined) lua = readFileSync(prelude, 'utf8') + lua

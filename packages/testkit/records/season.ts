@@ -28,7 +28,8 @@ const statuses = [
 /**
  * Records of a whole season, in any order: several versions of everything, repeats, refunds before their orders, of
  * nothing and of more than was paid, changes of zone, days, areas and menu. No two different records claim the same
- * version or refund id, so that the order decides nothing (docs/records.md, Which record wins). Two organizations own the events.
+ * version or refund id, so that the order decides nothing (docs/records.md, Which record wins). Two organizations own
+ * the events.
  */
 export function season(
   seed: number,

@@ -3,7 +3,8 @@ import { PageProblem } from './problem.ts'
 
 /**
  * Refuses a request that changes something if the browser says that it comes from another site. It is the first of two
- * guards against forged requests; the other is the token in each form. A client that sends neither header is not a browser.
+ * guards against forged requests; the other is the token in each form. A client that sends neither header is not a
+ * browser.
  */
 export function checkSameOrigin({ method, headers }: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return

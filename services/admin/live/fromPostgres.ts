@@ -4,7 +4,9 @@ import type { Postgres } from '@tally/storage'
 import { type DayRead, type DayRef, viewsOf } from './day.ts'
 import { documentsOf } from './fromRedis.ts'
 
-/** Reads a day from Postgres in one snapshot, composed by the projector's functions; undefined without such an event. */
+/**
+ * Reads a day from Postgres in one snapshot, composed by the projector's functions; undefined without such an event.
+ */
 export function readDayFromPostgres(
   db: Postgres,
   topics: string[],

@@ -15,8 +15,8 @@ import { type DayRead, type DayRef, viewsOf } from './day.ts'
  */
 export type RedisDay = DayRead | 'missing' | 'old'
 /**
- * Reads a day from the documents that the projector publishes; `last` is returned if it is still of the event's revision.
- * Rejects if Redis does not answer.
+ * Reads a day from the documents that the projector publishes; `last` is returned if it is still of the event's
+ * revision. Rejects if Redis does not answer.
  */
 export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 

@@ -32,10 +32,10 @@ const postgresEveryMs = 1_000
 const statusPatienceMs = 500
 
 /**
- * Reads one day repeatedly: two small replies of Redis while nothing changes, the documents when something does. Like the
- * API (lastAnswer.ts of packages/read-models), it asks Postgres if Redis does not have the event, holds documents that do
- * not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published. Rejects if
- * neither answers.
+ * Reads one day repeatedly: two small replies of Redis while nothing changes, the documents when something does. Like
+ * the API (lastAnswer.ts of packages/read-models), it asks Postgres if Redis does not have the event, holds documents
+ * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
+ * Rejects if neither answers.
  */
 export function openDayReader({ db, redis, keys, topics, logger }: LiveDeps, ref: DayRef): DayReader {
   const fromRedis = openRedisDays({ redis, keys }, topics)

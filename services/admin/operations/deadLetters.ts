@@ -21,8 +21,8 @@ export type DeadLettersPage = {
 }
 
 /**
- * Reads a page of the dead letters that were not replayed, the newest first or those before a cursor; never a value or a
- * key. Costs the same however many dead letters the topic holds.
+ * Reads a page of the dead letters that were not replayed, the newest first or those before a cursor; never a value or
+ * a key. Costs the same however many dead letters the topic holds.
  */
 export async function readDeadLettersPage(
   { topicPrefix, ...deps }: { kafka: KafkaConnection; db: Postgres; topicPrefix: string },

@@ -10,9 +10,9 @@ const windowLength = '15 minutes'
 export type Attempt = { email: string; address: string }
 
 /**
- * Counts a sign-in attempt, before its password is checked, for its account (even if it does not exist) and its address.
- * Returns the seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts; refused attempts
- * do not extend the window.
+ * Counts a sign-in attempt, before its password is checked, for its account (even if it does not exist) and its
+ * address. Returns the seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts;
+ * refused attempts do not extend the window.
  */
 export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
   const [account, address] = [accountOf(attempt), addressOf(attempt)]

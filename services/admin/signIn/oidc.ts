@@ -11,7 +11,9 @@ type OidcIdentity = { address: string; subject: string }
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */
   begin(next: string): Promise<{ url: string; pending: OidcPending }>
-  /** The user who came back at `url`; undefined without a verified e-mail. Throws if the provider's answer is invalid. */
+  /**
+   * The user who came back at `url`; undefined without a verified e-mail. Throws if the provider's answer is invalid.
+   */
   finish(url: URL, pending: OidcPending): Promise<OidcIdentity | undefined>
 }
 

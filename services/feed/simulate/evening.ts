@@ -88,8 +88,8 @@ function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
 }
 
 /**
- * A refund is made at the cash desk, which is always online. The till that took the order may be offline, and then sends
- * the order minutes after the refund. Returns until when it is offline (0: it is not).
+ * A refund is made at the cash desk, which is always online. The till that took the order may be offline, and then
+ * sends the order minutes after the refund. Returns until when it is offline (0: it is not).
  */
 function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given: GivenBack): number {
   const { day, random } = stall

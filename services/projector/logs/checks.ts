@@ -66,8 +66,8 @@ export function openChecks({ kafka, onMoved }: LogsDeps, state: LogState, stalls
 
   return {
     /**
-     * For ConsumeOptions.onRefused: the session already holds the partition. Judges it at once, so that a new leader whose
-     * log fits is read without waiting for the next tick.
+     * For ConsumeOptions.onRefused: the session already holds the partition. Judges it at once, so that a new leader
+     * whose log fits is read without waiting for the next tick.
      */
     async refused(of: TopicPartition): Promise<void> {
       state.noteHeld(of)

@@ -13,10 +13,10 @@ import { openStalls } from './stalls.ts'
 import { openLogState } from './state.ts'
 
 /**
- * Keeps a projector from applying records of another log than the one that its stored offsets belong to (docs/reliability.md,
- * Kafka). It compares a partition with Kafka on assignment, once a second, and when a broker refuses a fetch: each fetch
- * names the log that was compared. A partition that does not fit is held and reported until `tally offsets` moves its
- * offset or Kafka fits again.
+ * Keeps a projector from applying records of another log than the one that its stored offsets belong to
+ * (docs/reliability.md, Kafka). It compares a partition with Kafka on assignment, once a second, and when a broker
+ * refuses a fetch: each fetch names the log that was compared. A partition that does not fit is held and reported until
+ * `tally offsets` moves its offset or Kafka fits again.
  */
 export function openLogs(deps: LogsDeps) {
   const { kafka, db, topics, metrics, logger, onMoved } = deps

@@ -27,14 +27,14 @@ type Piece = {
 /** What must be published again although it is not new: everything if Redis lost its data, or single old documents. */
 export type Backlog = {
   /**
-   * Adds what is not waiting yet. Marks of one shard cover the same events, so an entry with a mark is merged into one of
-   * its shard that has not begun.
+   * Adds what is not waiting yet. Marks of one shard cover the same events, so an entry with a mark is merged into one
+   * of its shard that has not begun.
    */
   add(entry: BacklogEntry): void
   /**
-   * Takes the marks of what was published meanwhile, with its events. If such a mark begins where an entry's mark ends, the
-   * entry's mark is extended to its end: Redis refuses a mark that begins above the stored one, so without this the entry
-   * would end behind everything published since.
+   * Takes the marks of what was published meanwhile, with its events. If such a mark begins where an entry's mark ends,
+   * the entry's mark is extended to its end: Redis refuses a mark that begins above the stored one, so without this the
+   * entry would end behind everything published since.
    */
   extend(marks: Iterable<Mark>, published: Published['events']): void
   /** The next piece; undefined if nothing is left. */

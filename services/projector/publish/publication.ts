@@ -20,13 +20,15 @@ export type PublicationDeps = {
   onNewEpoch?: () => void
 }
 
-/** Publishes pending publications; returns the published events. `noted`: earlier events that the marks cover as well. */
+/**
+ * Publishes pending publications; returns the published events. `noted`: earlier events that the marks cover as well.
+ */
 export type Publish = (pending: Pending, noted?: Published['events']) => Promise<Published['events']>
 
 /**
  * Composes documents from Postgres and stores them in Redis, then (and never before) the revisions and marks that vouch
- * for them in the hashes of their shards. A crash in between leaves documents that no mark vouches for; the next owner of
- * the partition publishes them again.
+ * for them in the hashes of their shards. A crash in between leaves documents that no mark vouches for; the next owner
+ * of the partition publishes them again.
  */
 export function openPublication({ db, redis, keys, onNewEpoch = () => {} }: PublicationDeps): Publish {
   let isNewEpoch = false

@@ -14,16 +14,16 @@ import { openSequence } from './sequence.ts'
 const fewEvents = 20
 
 /**
- * Publishes to Redis what was committed to Postgres. Redis is disposable (docs/architecture.md, invariant 4): what it lacks
- * is known here (`add`) or detected (`heal`, `again`). Flushes never overlap; what is added during a flush is composed
- * once, by the next one.
+ * Publishes to Redis what was committed to Postgres. Redis is disposable (docs/architecture.md, invariant 4): what it
+ * lacks is known here (`add`) or detected (`heal`, `again`). Flushes never overlap; what is added during a flush is
+ * composed once, by the next one.
  */
 export type Publisher = {
   /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
   add(of: TopicPartition, effects: Effects, lag?: { isBehind: boolean }): void
   /**
-   * Adds events and organizations whose documents in Redis are old or missing. They are published whole, after everything
-   * new. What is already pending is left out.
+   * Adds events and organizations whose documents in Redis are old or missing. They are published whole, after
+   * everything new. What is already pending is left out.
    */
   again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
   /** Publishes everything that is due. Throws if Redis or Postgres does not answer; everything then stays pending. */
@@ -36,9 +36,9 @@ export type Publisher = {
   /** Whether anything of the partition committed up to `revision` is held back. */
   holdsBack(of: TopicPartition, revision: number): boolean
   /**
-   * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that Redis
-   * lacks. Returns false if nothing is missing. Read `storedRevision` before the last flush, and call this only if nothing
-   * of the partition is held back.
+   * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that
+   * Redis lacks. Returns false if nothing is missing. Read `storedRevision` before the last flush, and call this only
+   * if nothing of the partition is held back.
    */
   heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }
@@ -52,7 +52,8 @@ export type PublisherDeps = PublicationDeps &
 /**
  * What has to be published waits in one of two places:
  *
- * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` publishes what is due.
+ * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` publishes what is
+ *   due.
  * - The backlog has what Redis lost. `drain` publishes it piece by piece, with a flush after each piece.
  *
  * Flushes and pieces run in one sequence, because two concurrent publications would compose the same documents twice.

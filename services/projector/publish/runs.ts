@@ -6,8 +6,8 @@ import type { Sequence } from './sequence.ts'
 export type RunDeps = { schedule: Schedule; backlog: Backlog; sequence: Sequence; publish: Publish }
 
 /**
- * Publishes everything that is due, and puts it back if that fails. Callers that ask for a flush before the next one has
- * begun share it. `onPublished` is called with the duration of each flush that had something to publish.
+ * Publishes everything that is due, and puts it back if that fails. Callers that ask for a flush before the next one
+ * has begun share it. `onPublished` is called with the duration of each flush that had something to publish.
  */
 export function openFlush(
   { schedule, backlog, sequence, publish }: RunDeps,

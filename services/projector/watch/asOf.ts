@@ -5,9 +5,9 @@ import type { PartitionEnd } from '@tally/read-models'
 const keptEnds = 64
 
 /**
- * Tracks what keeps `meta.asOf` true (docs/api.md, asOf): the ends of the partitions at times of the database's clock, and
- * the applied offsets. Once everything up to an end is applied, the end is reached, and its time may become the watermark
- * of that partition. A projector that is behind or gone reaches nothing.
+ * Tracks what keeps `meta.asOf` true (docs/api.md, asOf): the ends of the partitions at times of the database's clock,
+ * and the applied offsets. Once everything up to an end is applied, the end is reached, and its time may become the
+ * watermark of that partition. A projector that is behind or gone reaches nothing.
  */
 export type AsOf = {
   /** Everything of the partition before `next` is applied. */
@@ -18,8 +18,8 @@ export type AsOf = {
   /** Postgres has lost what it had of a partition from `next` on: ends noted before are void. */
   lost(of: TopicPartition, next: number): void
   /**
-   * Notes ends of partitions as they were at their time or later. If the database's clock has gone back, earlier ends are
-   * dropped: they say nothing about records that arrived since.
+   * Notes ends of partitions as they were at their time or later. If the database's clock has gone back, earlier ends
+   * are dropped: they say nothing about records that arrived since.
    */
   noteEnds(ends: PartitionEnd[]): void
   /** Forgets partitions that now belong to others. */

@@ -65,8 +65,8 @@ async function publishable(
 }
 
 /**
- * Raises watermarks in Redis, each with the partition's revision that Postgres returned with it. Returns the shards whose
- * hash is in another epoch, with that epoch; for these it raises nothing.
+ * Raises watermarks in Redis, each with the partition's revision that Postgres returned with it. Returns the shards
+ * whose hash is in another epoch, with that epoch; for these it raises nothing.
  */
 async function storeInRedis(
   { redis, keys }: WatchDeps,

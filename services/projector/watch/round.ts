@@ -20,10 +20,11 @@ export type Compared<Id = string> = {
 export type FoundRevision = { published: string | null; noted: string | null }
 
 /**
- * Compares all heads of some shards with Redis, a page per step, and begins again at the end. A step returns the confirmed
- * differences: those that it finds on a page twice, in consecutive steps, with the same revision in Redis. A page is read
- * twice at most, because some of its events may change all the time, and are about to be published whenever it is read.
- * The step that reads a page for the second time continues with the next page, so that busy events do not delay a round.
+ * Compares all heads of some shards with Redis, a page per step, and begins again at the end. A step returns the
+ * confirmed differences: those that it finds on a page twice, in consecutive steps, with the same revision in Redis. A
+ * page is read twice at most, because some of its events may change all the time, and are about to be published
+ * whenever it is read. The step that reads a page for the second time continues with the next page, so that busy events
+ * do not delay a round.
  */
 export function openRound<Head extends HeadRevision<string>>(
   readPage: (shards: number[], after: Head | undefined, limit: number) => Promise<Head[]>,

@@ -14,8 +14,8 @@ export type Stored = {
 }
 
 /**
- * Reads what Postgres has stored. Undefined if Postgres does not answer, or if its epoch or some rows had to be restored
- * first: the next tick reads again.
+ * Reads what Postgres has stored. Undefined if Postgres does not answer, or if its epoch or some rows had to be
+ * restored first: the next tick reads again.
  */
 export async function readOrRestore(
   { db, topics, seen }: Pick<WatchDeps, 'db' | 'topics' | 'seen'>,
@@ -56,8 +56,8 @@ async function insertRows(db: Postgres, missing: TopicPartition[]): Promise<void
 }
 
 /**
- * Finds offsets that were applied (`before`, by partition) but are no longer stored: Postgres came back without its last
- * commits. Reads those partitions again from the stored offset.
+ * Finds offsets that were applied (`before`, by partition) but are no longer stored: Postgres came back without its
+ * last commits. Reads those partitions again from the stored offset.
  */
 export function findLost(
   { asOf, seen, logs, seek, metrics, logger }: WatchDeps,

@@ -13,10 +13,10 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * One tick of the watch. Each step relies on the ones before it:
  *
  * 1. read the stored offsets, at a time of the database's clock. Without them the tick ends here.
- * 2. find commits that Postgres has lost. The applied offsets are copied before 1, so that a batch that commits meanwhile
- *    does not look like a lost one.
- * 3. note the ends of the partitions at the time of 1. Not awaited: while Kafka is down, watermarks stand still, but Redis
- *    is still repaired. One request at a time; the ends serve the ticks that follow.
+ * 2. find commits that Postgres has lost. The applied offsets are copied before 1, so that a batch that commits
+ *    meanwhile does not look like a lost one.
+ * 3. note the ends of the partitions at the time of 1. Not awaited: while Kafka is down, watermarks stand still, but
+ *    Redis is still repaired. One request at a time; the ends serve the ticks that follow.
  * 4. raise the watermarks in Postgres.
  * 5. publish what is pending and what Redis lacks. The backlog is not awaited, so that new changes do not wait for it.
  * 6. raise the watermarks in Redis, of partitions of which nothing is held back.

@@ -11,8 +11,8 @@ export type Watch = {
 }
 
 /**
- * Keeps `asOf` and Redis up to date: ticks (see tick.ts) and then sleeps for 0.4 s, concurrently with the batches, until
- * it is stopped. A part that does not answer delays only its own steps.
+ * Keeps `asOf` and Redis up to date: ticks (see tick.ts) and then sleeps for 0.4 s, concurrently with the batches,
+ * until it is stopped. A part that does not answer delays only its own steps.
  */
 export function watch(deps: WatchDeps): Watch {
   let isStopped = false

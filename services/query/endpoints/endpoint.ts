@@ -14,8 +14,8 @@ type Asked<Name extends EndpointName> = {
 }
 
 /**
- * One endpoint: its name in the contract and its read. `early` reads cost so little that they begin before the rate limit
- * has answered, in the same round trip to Redis; whatever costs more waits for its permit.
+ * One endpoint: its name in the contract and its read. `early` reads cost so little that they begin before the rate
+ * limit has answered, in the same round trip to Redis; whatever costs more waits for its permit.
  */
 export type EndpointRead<Name extends EndpointName = EndpointName> = {
   name: Name

@@ -5,8 +5,8 @@ import { endpointRead } from './endpoint.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
 /**
- * The total comes from the counters by status, never from counting orders (docs/architecture.md, Read path), and the place of a deep
- * page from the order buckets: in one snapshot, so that they agree.
+ * The total comes from the counters by status, never from counting orders (docs/architecture.md, Read path), and the
+ * place of a deep page from the order buckets: in one snapshot, so that they agree.
  */
 export const listOrders = endpointRead({
   name: 'listOrders',

@@ -15,10 +15,10 @@ export const ifListed =
 type Orders = Pick<Answer, 'data' | 'etag' | 'pagination'>
 
 /**
- * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (docs/api.md, When a
- * part is down). `asOf` is that of the event's other answers, read before the orders, and never later than that of the
- * snapshot. So it holds for these orders even after Postgres lost commits, and the next answer from Redis is not earlier.
- * Equal questions (`key`) share one read.
+ * Reads orders of an event from Postgres, the only place that has them: without it the answer is a 503 (docs/api.md,
+ * When a part is down). `asOf` is that of the event's other answers, read before the orders, and never later than that
+ * of the snapshot. So it holds for these orders even after Postgres lost commits, and the next answer from Redis is not
+ * earlier. Equal questions (`key`) share one read.
  */
 export async function answerFromOrders(
   readers: Readers,

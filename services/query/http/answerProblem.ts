@@ -5,7 +5,10 @@ import { problemBody, problemTypes, RequestProblem } from './problems.ts'
 
 export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-/** Returns the function that answers every error with a problem. An unexpected one is logged, and its 500 has no details. */
+/**
+ * Returns the function that answers every error with a problem. An unexpected one is logged, and its 500 has no
+ * details.
+ */
 export function openAnswerProblem(logger: Logger): AnswerProblem {
   return (error, request, reply) => {
     const problem = error instanceof RequestProblem ? error : ofReference(error)

@@ -3,8 +3,8 @@ import { findBrokenEncoding, splitTarget } from './encoding.ts'
 import { RequestProblem } from './problems.ts'
 
 /**
- * Checks a request before the router's result is used and before fastify reads a body (one that it cannot parse would be
- * its own error, not a 405); undefined if nothing is wrong.
+ * Checks a request before the router's result is used and before fastify reads a body (one that it cannot parse would
+ * be its own error, not a 405); undefined if nothing is wrong.
  */
 export function checkRequest(
   { raw, method }: FastifyRequest,

@@ -12,8 +12,8 @@ const exposed = [
 ].join(', ')
 
 /**
- * Returns the hook that lets pages of these origins read the API (docs/api.md, Browsers); undefined if there are none. A
- * request without Origin gets no CORS headers, and OPTIONS is treated like any other method.
+ * Returns the hook that lets pages of these origins read the API (docs/api.md, Browsers); undefined if there are none.
+ * A request without Origin gets no CORS headers, and OPTIONS is treated like any other method.
  */
 export function allowedOrigins(origins: string[]): Hook | undefined {
   if (origins.length === 0) return undefined

@@ -6,8 +6,8 @@ const delayMs = 250
 const windowMs = 1_000
 
 /**
- * Slows down a flood of invalid tokens: after 50 failures in a second, each further 401 waits 250 ms, so that the sender
- * spends the time of its own connections and not that of clients with a valid key.
+ * Slows down a flood of invalid tokens: after 50 failures in a second, each further 401 waits 250 ms, so that the
+ * sender spends the time of its own connections and not that of clients with a valid key.
  */
 export function openFailedAuthenticationThrottle() {
   let endsAtMs = 0

@@ -10,13 +10,16 @@ export type Parsed = { params: unknown; query: unknown } | { errors: ParameterEr
 const rememberedTargets = 5_000
 const longestRemembered = 300
 
-/** Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few targets. */
+/**
+ * Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few
+ * targets.
+ */
 export function openParameters() {
   const remembered = new LRUCache<string, Parsed>({ max: rememberedTargets })
   return {
     /**
-     * Path and query as the contract's schemas parse them, or an error for each invalid parameter. Returns the same object
-     * for the same target, as long as it is remembered.
+     * Path and query as the contract's schemas parse them, or an error for each invalid parameter. Returns the same
+     * object for the same target, as long as it is remembered.
      */
     parse: (endpoint: Endpoint, request: FastifyRequest): Parsed =>
       remembered.get(targetOf(request)) ?? parseWith(endpoint, request),

@@ -22,9 +22,9 @@ type Window = { used: number; limit: number; endsAtMs: number }
 export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
 
 /**
- * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts in
- * the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is down too,
- * the last known limit applies; without one the request is a `service-unavailable`.
+ * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts
+ * in the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is
+ * down too, the last known limit applies; without one the request is a `service-unavailable`.
  */
 export function openRateLimiter(
   deps: {
@@ -73,8 +73,8 @@ export function openRateLimiter(
   }
 
   /**
-   * If Postgres fails or is slow too, the last known limit applies. Without one, Redis is asked again: it may have been too
-   * slow only for a moment.
+   * If Postgres fails or is slow too, the last known limit applies. Without one, Redis is asked again: it may have been
+   * too slow only for a moment.
    */
   const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
     const here = takeHere(id)

@@ -42,7 +42,9 @@ export type RequestBatches = {
   ): Promise<Reply>
   /** A shard's hash with the published revision of this event. */
   shard(shard: number, id: EventId): Promise<ShardHash>
-  /** The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash. */
+  /**
+   * The revision and epoch of an event's hash, read after its shard's hash of the same batch; undefined without a hash.
+   */
   event(id: EventId, shard: number): Promise<EventVersion | undefined>
 }
 

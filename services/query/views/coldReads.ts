@@ -6,7 +6,10 @@ import { openPostgresSource } from './fromPostgres.ts'
 import type { Needs, Read } from './fromRedis.ts'
 import type { Memory } from './memory.ts'
 
-/** An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1 s. */
+/**
+ * An id that Postgres does not know costs one query per second; with the time that takes, a new event is found within 1
+ * s.
+ */
 const unknownMs = 800
 const rememberedUnknown = 20_000
 

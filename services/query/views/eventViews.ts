@@ -40,10 +40,11 @@ export type EventViewsDeps = HotReadsDeps & {
 
 /**
  * The one place that decides where an answer comes from (docs/architecture.md, Read path): Redis first, and Postgres if
- * Redis is down, does not have the event, holds documents and watermarks that do not fit together (or cannot be checked:
- * a scattered event), is no longer updated, or is behind what this process has answered before. An answer from Postgres
- * is returned as it is, even if it says less than before. What Redis lacked is published afterwards. While Postgres takes
- * long, Redis is asked again. If Postgres is down too, a consistent answer from Redis goes out, however old.
+ * Redis is down, does not have the event, holds documents and watermarks that do not fit together (or cannot be
+ * checked: a scattered event), is no longer updated, or is behind what this process has answered before. An answer from
+ * Postgres is returned as it is, even if it says less than before. What Redis lacked is published afterwards. While
+ * Postgres takes long, Redis is asked again. If Postgres is down too, a consistent answer from Redis goes out, however
+ * old.
  */
 export function openEventViews(deps: EventViewsDeps): EventViews {
   const { breaker, watermarks, onSource, onFailure, listedEvents } = deps

@@ -48,10 +48,10 @@ const noRevision = -1
 const rounds = 3
 
 /**
- * Reads an event from its hash in Redis. If the process has answered this question at the event's current revision, that
- * costs one round trip of two small replies, shared with the rate limit and all requests of the batch. Otherwise a second
- * one reads the documents, all of one revision because HMGET is atomic. The shard's hash is always read before the
- * event's: documents that are read later must contain what it claims.
+ * Reads an event from its hash in Redis. If the process has answered this question at the event's current revision,
+ * that costs one round trip of two small replies, shared with the rate limit and all requests of the batch. Otherwise a
+ * second one reads the documents, all of one revision because HMGET is atomic. The shard's hash is always read before
+ * the event's: documents that are read later must contain what it claims.
  */
 export function openRedisSource({
   redis,

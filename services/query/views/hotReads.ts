@@ -31,8 +31,8 @@ export type HotReads = {
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
   isDated(hot: Hot): hot is Read
   /**
-   * The read to answer from if only Redis can: `hot`, or what `again` finds within 800 ms. After a restart of Postgres the
-   * projector publishes new watermarks within a tick, which is worth a short wait.
+   * The read to answer from if only Redis can: `hot`, or what `again` finds within 800 ms. After a restart of Postgres
+   * the projector publishes new watermarks within a tick, which is worth a short wait.
    */
   last(hot: Hot, again: () => Promise<Hot>): Promise<Hot>
 }

@@ -24,8 +24,8 @@ export type Memory = {
   /** Whether a read of Redis is behind an earlier answer. */
   isAhead(read: Read): boolean
   /**
-   * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least as
-   * new as then and Postgres lost no commits in between.
+   * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least
+   * as new as then and Postgres lost no commits in between.
    */
   watermark(read: Read): number | null
   /** Keeps a read of Redis; call it only if `isAhead` is false. */

@@ -13,8 +13,8 @@ import { type Composed, composeText } from './composed.ts'
 export type DocumentTexts = Map<DocumentName, string>
 
 /**
- * How one request about one event is answered: a key that identifies the answer among those of one revision, the documents
- * it needs, and how it is composed of them.
+ * How one request about one event is answered: a key that identifies the answer among those of one revision, the
+ * documents it needs, and how it is composed of them.
  */
 export type Plan = {
   key: string
@@ -49,8 +49,8 @@ export const hasDay = ({ days }: StoredEvent, dayId: number | undefined): boolea
   dayId === undefined || days.some(day => day.dayId === dayId)
 
 /**
- * The plan of a question about one day, given or resolved, and one area or all. `toData` makes the answer's data from the
- * view's document; `whenNoDay` is the data if the event has no day (docs/api.md, Answers).
+ * The plan of a question about one day, given or resolved, and one area or all. `toData` makes the answer's data from
+ * the view's document; `whenNoDay` is the data if the event has no day (docs/api.md, Answers).
  */
 export function planDay<Name extends View>(
   event: StoredEvent,

@@ -2,8 +2,8 @@ import type { EventId } from '@tally/contract'
 import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/read-models'
 
 /**
- * Whole events may be large, so few are composed at once. An event that does not fit in the queue is repaired at the next
- * request for it.
+ * Whole events may be large, so few are composed at once. An event that does not fit in the queue is repaired at the
+ * next request for it.
  */
 const atOnce = 2
 const mostWaiting = 100

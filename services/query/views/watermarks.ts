@@ -18,8 +18,8 @@ export type Watermarks = {
 }
 
 /**
- * Reads the watermarks of all shards from Postgres twice a second. A Redis that gets no writes from the projector (it is
- * full, or cut off) still answers reads: only this comparison shows that its documents are old.
+ * Reads the watermarks of all shards from Postgres twice a second. A Redis that gets no writes from the projector (it
+ * is full, or cut off) still answers reads: only this comparison shows that its documents are old.
  */
 export function watchWatermarks({
   db,

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { report, setting } from './report.ts'
 
 /**
- * kafkajs that only consumes and parses (MODE parse), and also bulk-inserts each order as one row with its items as JSON
- * (MODE insert): no checks, no counters, no offsets, no Redis. It reads as the projector reads: the same sizes of a
- * fetch, three partitions at once, as many connections to Postgres.
+ * kafkajs that only consumes and parses (MODE parse), and also bulk-inserts each order as one row with its items as
+ * JSON (MODE insert): no checks, no counters, no offsets, no Redis. It reads as the projector reads: the same sizes of
+ * a fetch, three partitions at once, as many connections to Postgres.
  */
 const kafka = new kafkajs.Kafka({
   clientId: 'ceiling',

@@ -4,8 +4,8 @@ import { plainTables } from './plainTables.ts'
 import { report, setting } from './report.ts'
 
 /**
- * What people write first: kafkajs's eachMessage as it comes, and one transaction for each message, over tables of orders
- * and of their lines. It runs for SECONDS and reports how far it came.
+ * What people write first: kafkajs's eachMessage as it comes, and one transaction for each message, over tables of
+ * orders and of their lines. It runs for SECONDS and reports how far it came.
  */
 const kafka = new kafkajs.Kafka({
   clientId: 'ceiling',

@@ -1,4 +1,7 @@
-/** version, day, area, whether confirmed, whether listed, total in cents, moment; then of each line item, quantity, cents. */
+/**
+ * version, day, area, whether confirmed, whether listed, total in cents, moment; then of each line item, quantity,
+ * cents.
+ */
 export type OrderRow = [number, number, number, number, number, number, number, ...number[]]
 const firstLine = 7
 

@@ -8,9 +8,9 @@ import { momentOf, watchProgress } from '../tally/progress.ts'
 import { startTally } from '../tally/tally.ts'
 
 /**
- * The same rate at 2,000,000 orders as at 100,000. Both sizes are measured over their last records, and as many of them:
- * over all of them the long run would hide in its average what it costs that the tables are full, and that the short
- * one spends half of its time warming up.
+ * The same rate at 2,000,000 orders as at 100,000. Both sizes are measured over their last records, and as many of
+ * them: over all of them the long run would hide in its average what it costs that the tables are full, and that the
+ * short one spends half of its time warming up.
  */
 export const growth: Row = {
   name: 'growth',

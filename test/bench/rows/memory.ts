@@ -9,7 +9,9 @@ const events = 500
 /** Long enough for the collector to have given back what it will. */
 const restMs = 5_000
 
-/** Resident memory after all orders are counted, every question was asked, and a load has gone over the query process. */
+/**
+ * Resident memory after all orders are counted, every question was asked, and a load has gone over the query process.
+ */
 export const memory: Row = {
   name: 'memory',
   about:

@@ -8,8 +8,8 @@ type SizedEvent = { eventId: string; orders: number }
 export type Sized = { tally: RunningTally; data: Preloaded; events: SizedEvent[] }
 
 /**
- * Tally over events of very different sizes: 1,000 orders up to 1,000,000, with --orders more or less. Rows that ask for
- * it one after the other share one, because filling it takes longest; `release` stops it.
+ * Tally over events of very different sizes: 1,000 orders up to 1,000,000, with --orders more or less. Rows that ask
+ * for it one after the other share one, because filling it takes longest; `release` stops it.
  */
 function openSized() {
   let running: Promise<Sized> | undefined

@@ -10,7 +10,9 @@ import type { Bench } from '../run/bench.ts'
 import { checkAnswers, untilRight } from './answers.ts'
 import { makeKeys } from './keys.ts'
 
-/** Tally over a data set: one projector and one query process as users start them, a database and a group of their own. */
+/**
+ * Tally over a data set: one projector and one query process as users start them, a database and a group of their own.
+ */
 export type RunningTally = {
   projector: Service
   query: Service

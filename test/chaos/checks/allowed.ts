@@ -8,8 +8,8 @@ export type Allowed =
   | 'nothing'
 
 /**
- * `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. So they may while
- * Postgres is away: what it said last may not have come to Redis, which alone answers.
+ * `mayGoBack`: Postgres lost commits, so that `asOf` and the figures may be older than those said before. So they may
+ * while Postgres is away: what it said last may not have come to Redis, which alone answers.
  */
 export type Rule = { answers: Allowed; mayGoBack?: boolean | undefined }
 

@@ -10,14 +10,16 @@ export type Book = {
   organizationOf: (eventId: string) => string
   /** What the list of events of an organization must say. */
   eventList: (organizationId: string) => unknown[]
-  /** Every answer about an event, counted by brute force (docs/records.md, Counting); kept until a record changes it. */
+  /**
+   * Every answer about an event, counted by brute force (docs/records.md, Counting); kept until a record changes it.
+   */
   answers: (eventId: string) => Answers
 }
 
 /**
  * Keeps the records that have been sent and counts them again from nothing. It shares no code with the product, and in
- * one pass over the orders says what packages/testkit's oracle says with one pass for each question, which takes a minute
- * for 10,000 orders; a unit test compares the two.
+ * one pass over the orders says what packages/testkit's oracle says with one pass for each question, which takes a
+ * minute for 10,000 orders; a unit test compares the two.
  */
 export function openBook(): Book {
   const events = new Map<string, EventBook>()

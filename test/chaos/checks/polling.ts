@@ -33,8 +33,8 @@ const others = [
 
 /**
  * Asks all views of the targets over HTTP, all the time, from several readers, each group of questions from one query
- * process. Every answer must be allowed and true to its own `asOf`, no group may show half a batch, nothing may go back,
- * and no ETag may stand for two bodies.
+ * process. Every answer must be allowed and true to its own `asOf`, no group may show half a batch, nothing may go
+ * back, and no ETag may stand for two bodies.
  */
 export function startPolling(deps: PollingDeps): Polling {
   const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers = 3 } = deps

@@ -29,7 +29,8 @@ async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Prom
 async function meetDamage(system: System, tools: FaultTools, eventId: string): Promise<void> {
   const { feeding, wrongs, eventIds, isFresh } = tools
   const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
-  // No process may have read the batch before it is damaged. Its record was sent before, so skipping it changes nothing.
+  // No process may have read the batch before it is damaged. Its record was sent before, so skipping it changes
+  // nothing.
   await system.links.kafka.cut()
   const damaged = await writeDamagedBatch(system, outgoingOf(festival.event()))
   await system.links.kafka.mend()

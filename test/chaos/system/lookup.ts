@@ -1,5 +1,5 @@
-// Loaded into Tally's processes in a fault run (`--import`, see names.ts), never into the run itself: `*.lan` are names of
-// this machine, as if a name server said so, and one that is switched off fails as with a name server that is away.
+// Loaded into Tally's processes in a fault run (`--import`, see names.ts), never into the run itself: `*.lan` are names
+// of this machine, as if a name server said so, and one that is switched off fails as with a name server that is away.
 
 import dns from 'node:dns'
 import { existsSync } from 'node:fs'

@@ -5,7 +5,10 @@ import { sql } from 'kysely'
 import type { System } from './system.ts'
 
 export type PostgresCopy = {
-  /** Kills the server and starts it with the copied data; `promoted`: on a timeline of its own, as a standby that takes over. */
+  /**
+   * Kills the server and starts it with the copied data; `promoted`: on a timeline of its own, as a standby that takes
+   * over.
+   */
   putBack: (how: { promoted: boolean }) => Promise<void>
 }
 

@@ -4,8 +4,8 @@ import { maxPasswordLength, minPasswordLength } from '@tally/access'
 import { UsageError } from '../../failure.ts'
 
 /**
- * Reads a new password: on a terminal it asks twice, without showing it; otherwise it takes the first line of stdin. Never
- * an argument, which every user of the machine could see. Throws a UsageError if its length is not allowed.
+ * Reads a new password: on a terminal it asks twice, without showing it; otherwise it takes the first line of stdin.
+ * Never an argument, which every user of the machine could see. Throws a UsageError if its length is not allowed.
  */
 export async function readPassword(): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : await firstLine()
