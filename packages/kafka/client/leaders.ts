@@ -1,3 +1,4 @@
+import { timeout } from '@tally/runtime'
 import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { Broker, Cluster, SharedCluster } from './cluster.ts'
 
@@ -42,16 +43,15 @@ export async function askLeaders(
 /** Waits for an answer, but not for that of a broker that hangs. A late answer ends the broker's silence too. */
 async function inTime(nodeId: string, silent: Set<string>, ask: () => Promise<void>): Promise<void> {
   const limitMs = silent.has(nodeId) ? silentAnswerMs : answerMs
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    silent.add(nodeId)
-    late.reject(new BrokerSilentError(nodeId, limitMs))
-  }, limitMs)
-  const answer = ask().then(() => void silent.delete(nodeId))
   try {
-    await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
+    await timeout(
+      limitMs,
+      ask().then(() => void silent.delete(nodeId)),
+    )
+  } catch (error) {
+    if ((error as Error).name !== 'TimeoutError') throw error
+    silent.add(nodeId)
+    throw new BrokerSilentError(nodeId, limitMs)
   }
 }
 

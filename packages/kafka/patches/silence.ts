@@ -1,3 +1,5 @@
+import { timeout } from '@tally/runtime'
+
 type Request = { requestTimeout: number; sentAt: number; entry: { apiKey: number }; timeoutRequest(): void }
 
 /** The part of kafkajs's RequestQueue that the patch uses. `giveUp` and `silentMs`: see reconnect.ts. */
@@ -124,7 +126,8 @@ export function patchBrokerPool(
           const broker = await this.findBroker({ nodeId })
           failure = undefined
           const answer = ask({ nodeId, broker })
-          return await (nodeId === nodeIds.at(-1) ? answer : inTime(answer))
+          // The next broker is asked meanwhile; these questions change nothing.
+          return await (nodeId === nodeIds.at(-1) ? answer : timeout(nextMs, answer))
         } catch (error) {
           if (failure !== undefined) failure = error as Error
         }
@@ -133,17 +136,6 @@ export function patchBrokerPool(
       throw failure
     },
   })
-}
-
-/** The next broker is asked meanwhile; these questions change nothing. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer yet')), nextMs)
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** Connected brokers that answer, then those that may, then those that do not. */
