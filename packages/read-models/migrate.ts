@@ -13,6 +13,7 @@ import * as timeBuckets from './migrations/0008-time-buckets.ts'
 import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
+import * as accounts from './migrations/0012-accounts.ts'
 
 /** The migrations in order; a migration that has been released is never changed. */
 const migrations: Record<string, Migration> = {
@@ -27,6 +28,7 @@ const migrations: Record<string, Migration> = {
   '0009-key-changes': keyChanges,
   '0010-partition-logs': partitionLogs,
   '0011-scattered-heads': scatteredHeads,
+  '0012-accounts': accounts,
 }
 const latest = Object.keys(migrations).length
 

@@ -23,7 +23,10 @@ export type AdminSessionTable = {
   last_seen_at: Instant
 }
 
-/** Attempts to sign in within the window that ends at `ends_at`, by account or by address. */
+/** A browser in which an administrator has signed in, by the SHA-256 of its cookie. */
+export type KnownDeviceTable = { device_sha256: Buffer; administrator_id: string; last_used_at: Instant }
+
+/** Attempts to sign in within the window that ends at `ends_at`, by what is counted. */
 export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
 
 /**
@@ -44,6 +47,7 @@ declare module '@tally/storage/database' {
   interface Database {
     administrators: AdministratorTable
     admin_sessions: AdminSessionTable
+    known_devices: KnownDeviceTable
     sign_in_attempts: SignInAttemptTable
     audit_entries: AuditEntryTable
   }

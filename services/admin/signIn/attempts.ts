@@ -1,59 +1,68 @@
 import { hash } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-
-/** Sign-in attempts per window of 15 minutes, which starts with the first one. */
-export const limits = { account: 10, address: 50 }
-const windowLength = '15 minutes'
-
-export type Attempt = { email: string; address: string }
+import { networksOf } from './network.ts'
 
 /**
- * Counts a sign-in attempt, before its password is checked, for its account (even if it does not exist) and its
- * address. Returns the seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts;
- * refused attempts do not extend the window.
+ * Sign-in attempts per window, which starts with the first one: of a known browser for an account; of a network over
+ * all accounts, and of the site that it belongs to; of a network for one account; and for one account from everywhere.
+ */
+export const limits = {
+  device: { attempts: 10, window: '15 minutes' },
+  network: { attempts: 50, window: '15 minutes' },
+  site: { attempts: 500, window: '15 minutes' },
+  pair: { attempts: 10, window: '15 minutes' },
+  account: { attempts: 100, window: '1 hour' },
+} as const
+type Limit = keyof typeof limits
+
+/** `device` is a browser in which this account has signed in before (devices.ts); others cannot use up its attempts. */
+export type Attempt = { email: string; address: string; device: string | undefined }
+
+/**
+ * Counts a sign-in attempt, before its password is checked, also for an account that does not exist. Returns the
+ * seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts; refused attempts do not
+ * extend a window, and count only for the first limit that they exceed: whoever is over it reaches no account.
  */
 export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
-  const [account, address] = [accountOf(attempt), addressOf(attempt)]
-  const { rows } = await sql<{ subject: Buffer; attempts: number; seconds: number }>`
-insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
-select subject, 1, now() + ${windowLength}::interval
-from unnest(${[account, address]}::bytea[]) as subject
-order by subject
-on conflict (subject_sha256) do update set
-  attempts = case when stored.ends_at <= now() then 1 else stored.attempts + 1 end,
-  ends_at = case when stored.ends_at <= now() then excluded.ends_at else stored.ends_at end
-returning subject_sha256 as subject, attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.execute(
-    db,
-  )
-  const over = rows.filter(
-    ({ subject, attempts }) => attempts > (subject.equals(account) ? limits.account : limits.address),
-  )
-  return over.length === 0 ? undefined : Math.max(1, ...over.map(({ seconds }) => seconds))
+  for (const [limit, subject] of countersOf(attempt)) {
+    const seconds = await count(db, limit, subject)
+    if (seconds !== undefined) return seconds
+  }
+  return undefined
 }
 
-/** Resets the account's window after a sign-in; not the address's, which may try other accounts. */
+/** Resets the attempts of this browser or network for the account; not those of others, which may be an attack. */
 export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<void> {
-  await db.deleteFrom('sign_in_attempts').where('subject_sha256', '=', accountOf(attempt)).execute()
+  const own = countersOf(attempt).filter(([limit]) => limit === 'device' || limit === 'pair')
+  const subjects = own.map(([limit, subject]) => hashOf(limit, subject))
+  await db.deleteFrom('sign_in_attempts').where('subject_sha256', 'in', subjects).execute()
 }
 
-const accountOf = ({ email }: Attempt) => hash('sha256', `account ${email}`, 'buffer')
-const addressOf = ({ address }: Attempt) => hash('sha256', `address ${networkOf(address)}`, 'buffer')
-
-/** The /64 of an IPv6 address: its owner has all addresses in it. */
-function networkOf(address: string): string {
-  const [bare = ''] = address.split('%')
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(bare)) return address
-  const [head = '', tail] = bare.toLowerCase().split('::')
-  const before = head.split(':').filter(group => group !== '')
-  const after = (tail ?? '').split(':').filter(group => group !== '')
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  const groups = tail === undefined ? before : [...before, ...zeros, ...after]
-  return groups
-    .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')
+/** What an attempt is counted for, in this order. */
+function countersOf({ email, address, device }: Attempt): [Limit, string][] {
+  if (device !== undefined) return [['device', device]]
+  const [network = '', site] = networksOf(address)
+  return [
+    ['network', network],
+    ...(site === undefined ? [] : [['site', site] satisfies [Limit, string]]),
+    ['pair', `${network} ${email}`],
+    ['account', email],
+  ]
 }
+
+/** Counts an attempt for one limit; returns the seconds to wait if it is exceeded. */
+async function count(db: Postgres, limit: Limit, subject: string): Promise<number | undefined> {
+  const { attempts: allowed, window } = limits[limit]
+  const { rows } = await sql<{ attempts: number; seconds: number }>`
+insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
+values (${hashOf(limit, subject)}, 1, now() + ${window}::interval)
+on conflict (subject_sha256) do update set
+  attempts = case when stored.ends_at <= now() then 1 else least(stored.attempts, ${allowed}) + 1 end,
+  ends_at = case when stored.ends_at <= now() then excluded.ends_at else stored.ends_at end
+returning attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.execute(db)
+  const { attempts = 0, seconds = 0 } = rows[0] ?? {}
+  return attempts > allowed ? Math.max(1, seconds) : undefined
+}
+
+const hashOf = (limit: Limit, subject: string) => hash('sha256', `${limit} ${subject}`, 'buffer')

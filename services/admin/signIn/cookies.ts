@@ -1,20 +1,39 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+/** The cookies of the area; `device` outlives a session. */
+type Cookie = 'session' | 'device'
+
 /** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
-const nameOf = ({ isSecure }: FastifyRequest) => (isSecure ? '__Host-tally_session' : 'tally_session')
+const nameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
+  `${isSecure ? '__Host-' : ''}tally_${cookie}` as const
 
 const attributes = ({ isSecure }: FastifyRequest) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure }) as const
 
-/** The session token that the browser sent. */
-export const sessionToken = (request: FastifyRequest): string | undefined => request.cookies[nameOf(request)]
+/** A cookie that the browser sent. */
+export const readCookie = (request: FastifyRequest, cookie: Cookie): string | undefined =>
+  request.cookies[nameOf(request, cookie)]
 
-/** Gives the browser the token until it is closed; the session itself ends earlier if it must. */
-export function setSessionToken(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  reply.setCookie(nameOf(request), token, attributes(request))
+/** The session's token that the browser sent. */
+export const sessionToken = (request: FastifyRequest): string | undefined => readCookie(request, 'session')
+
+/** Gives the browser a cookie, for `maxAge` seconds or until it is closed. */
+export function giveCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cookie: Cookie,
+  value: string,
+  maxAge?: number,
+): void {
+  reply.setCookie(nameOf(request, cookie), value, {
+    ...attributes(request),
+    ...(maxAge === undefined ? {} : { maxAge }),
+  })
 }
 
-/** Clears the token and the secret of the forms: the next user to sign in gets another one. */
+/** Clears the session and the secret of the forms: the next user to sign in gets another one. */
 export function clearCookies(request: FastifyRequest, reply: FastifyReply): void {
-  reply.clearCookie(nameOf(request), attributes(request)).clearCookie('tally_csrf', attributes(request))
+  reply
+    .clearCookie(nameOf(request, 'session'), attributes(request))
+    .clearCookie('tally_csrf', attributes(request))
 }

@@ -6,7 +6,8 @@ import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
-import { clearCookies, sessionToken, setSessionToken } from './cookies.ts'
+import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
+import { knownDevice, rememberDevice, rememberedDays } from './devices.ts'
 import { ownPath } from './guard.ts'
 import { beginSession, endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
@@ -38,7 +39,8 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     const given = textOf(fields, 'email')
     // An e-mail that no account can have is counted like any other.
     const account = email.safeParse(given).data
-    const attempt = { email: account ?? given.slice(0, 254), address: request.ip }
+    const device = await knownDevice(db, readCookie(request, 'device'), account)
+    const attempt = { email: account ?? given.slice(0, 254), address: request.ip, device }
     const waitSeconds = await takeAttempt(db, attempt)
     if (waitSeconds !== undefined) {
       metrics.signIns.inc({ outcome: 'limited' })
@@ -96,5 +98,7 @@ export async function signIn(
   await note(db, { ...session, address: request.ip }, { action })
   metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)
-  setSessionToken(request, reply, token)
+  giveCookie(request, reply, 'session', token)
+  const device = await rememberDevice(db, administratorId, readCookie(request, 'device'))
+  giveCookie(request, reply, 'device', device, rememberedDays * 86_400)
 }

@@ -1,7 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
+import { rememberedDays } from './devices.ts'
+import { newToken, sha256 } from './tokens.ts'
 
 /** The signed-in administrator. */
 export type Session = {
@@ -21,7 +22,7 @@ session.created_at > now() - ${longest}::interval and session.last_seen_at > now
 
 /** Begins a session and returns its token; only its hash is stored. */
 export async function beginSession(db: Postgres, administratorId: string): Promise<string> {
-  const token = randomBytes(32).toString('base64url')
+  const token = newToken()
   await db
     .insertInto('admin_sessions')
     .values({ session_sha256: sha256(token), administrator_id: administratorId })
@@ -57,11 +58,10 @@ export async function endSession(db: Postgres, token: string): Promise<void> {
   await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
 }
 
-/** Deletes ended sessions and ended windows of attempts. */
+/** Deletes ended sessions, ended windows of attempts and browsers that were not used for long. */
 export async function forgetEnded(db: Postgres): Promise<void> {
   await sql`delete from admin_sessions as session where not (${isGood})`.execute(db)
   await sql`delete from sign_in_attempts where ends_at < now()`.execute(db)
+  await sql`
+delete from known_devices where last_used_at < now() - make_interval(days => ${rememberedDays})`.execute(db)
 }
-
-/** 256 random bits need no salt and no slow hash. */
-const sha256 = (token: string) => hash('sha256', token, 'buffer')
