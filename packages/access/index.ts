@@ -10,7 +10,7 @@ export { type Authenticator, openAuthenticator } from './authentication/authenti
 export { AuthenticationUnavailable } from './authentication/keySource.ts'
 export { publishKeys } from './copies/publish.ts'
 export { copyKey, readCopies } from './copies/redisCopy.ts'
-export { type ApiKey, printKey, type StoredKey } from './keys/apiKey.ts'
+export { type ApiKey, keyName, printKey, type StoredKey } from './keys/apiKey.ts'
 export { findKeyOf, revokeKeyWithin, rotateKeyWithin } from './keys/ownKeys.ts'
 export {
   ApiKeyError,

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino'
+import { visible } from './visible.ts'
 
 export type { Logger } from 'pino'
 
@@ -12,10 +13,11 @@ const redact = {
   remove: true,
 }
 
-/** The log of a process: JSON lines on stderr, because stdout is for results. */
+/** The log of a process: JSON lines on stderr, because stdout is for results; what a terminal would obey is escaped. */
 export function openLogger(service: string, level: string): Logger {
+  const stderr = pino.destination({ dest: 2, sync: true })
   return pino(
     { level, base: { service }, timestamp: pino.stdTimeFunctions.isoTime, redact },
-    pino.destination({ dest: 2, sync: true }),
+    { write: line => stderr.write(`${visible(line.trimEnd())}\n`) },
   )
 }

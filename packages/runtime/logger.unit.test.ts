@@ -8,12 +8,14 @@ const failed = () => Object.assign(new Error('broke'), secret)
 const logger = openLogger('test', 'info')
 logger.info({ err: failed() }, 'one')
 logger.info({ err: new AggregateError([failed()], 'all broke') }, 'several')
+logger.info({ name: '\\x1b[2J\\x9b\\u202e' }, 'odd')
 `
 
-test('a logged error contains neither the arguments of its command nor its connection', () => {
+test('a log line escapes what a terminal would obey; an error in it has neither the arguments of its command nor its connection', () => {
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
   })
   expect(stderr).toMatch(/"broke".*\n.*"all broke"/)
+  expect(stderr).toContain('"name":"\\u001b[2J\\u009b\\u202e"')
   expect(stderr).not.toMatch(/the password|the cancel key/)
 })

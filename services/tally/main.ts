@@ -1,5 +1,7 @@
+import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { sentenceOf, wasWrongUsage } from './failure.ts'
+import { remark } from './output.ts'
 import { openProgram } from './program.ts'
 
 /** The reader of stdout may go away (`tally keys list … | head -1`): that is not a failure. */
@@ -19,7 +21,7 @@ try {
 function report(error: unknown): number {
   // commander has printed its message or help already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  process.stderr.write(`tally: ${sentenceOf(error, process.env)}\n`)
-  if (/^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '')) console.error(error)
+  remark(`tally: ${sentenceOf(error, process.env)}`)
+  if (/^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '')) remark(...inspect(error).split('\n'))
   return wasWrongUsage(error) ? 2 : 1
 }

@@ -12,6 +12,7 @@ import { addQuery } from './commands/query.ts'
 import { addRebuild } from './commands/rebuild.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
+import { remark } from './output.ts'
 
 /**
  * The program `tally` (docs/operations.md, Commands): one file per command, which imports what it needs when it runs.
@@ -23,7 +24,15 @@ export function openProgram(): Command {
     .version(version, '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tally: ')) })
+    .configureOutput({
+      outputError: text =>
+        remark(
+          ...text
+            .trimEnd()
+            .replace(/^error: /, 'tally: ')
+            .split('\n'),
+        ),
+    })
     .addHelpText(
       'after',
       '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment.',

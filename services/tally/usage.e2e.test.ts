@@ -55,6 +55,15 @@ test.each([
     [...create, '--name', 'n'.repeat(201)],
     '--name takes 1 to 200 characters: it must have at most 200 characters',
   ],
+  ...['\x1b[2J', 'a\nb', '\x9b31m', '\u202e'].map((name): [string[], string] => [
+    [...create, '--name', name],
+    '--name takes 1 to 200 characters: it must hold no control characters',
+  ]),
+  [['\x1b[2J'], "unknown command '\\u001b[2J'"],
+  [
+    [...create, '--event', '\x9b\u202e'],
+    '--event takes a UUID (8-4-4-4-12 hex digits), got "\\u009b\\u202e"',
+  ],
   [[...create, '--event', '12'], '--event takes a UUID (8-4-4-4-12 hex digits), got "12"'],
   [
     [...create, '--expires-at', 'tomorrow'],

@@ -1,4 +1,10 @@
-import { type EventId, formatTimestamp, type OrganizationId, type Scope } from '@tally/contract'
+import { type EventId, formatTimestamp, name, type OrganizationId, type Scope } from '@tally/contract'
+
+/** A key's name: 1 to 200 characters, without control characters, bidirectional marks or line separators. */
+export const keyName = name.refine(
+  text => !/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u.test(text),
+  'must hold no control characters',
+)
 
 /** A key's record (docs/api.md, Tokens); times in epoch milliseconds, `lastUsedAt` rounded down to the minute. */
 export type ApiKey = {

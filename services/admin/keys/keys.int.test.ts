@@ -65,6 +65,8 @@ test('a key has what the form says: each scope once in order, its event, its exp
 
 test.for([
   { why: 'no name', over: { name: '  ' }, says: 'Enter a name' },
+  { why: 'a control character in its name', over: { name: 'a\x1b[2Jb' }, says: 'without control characters' },
+  { why: 'a bidirectional mark in its name', over: { name: 'a\u202eb' }, says: 'without control characters' },
   { why: 'no scope', over: { scope: [] }, says: 'Select at least one scope' },
   { why: 'an unknown scope', over: { scope: 'orders:write' }, says: 'Select at least one scope' },
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },

@@ -1,5 +1,5 @@
-import type { NewKey } from '@tally/access'
-import { eventId, name, type OrganizationId, scope } from '@tally/contract'
+import { keyName, type NewKey } from '@tally/access'
+import { eventId, type OrganizationId, scope } from '@tally/contract'
 import type { ListedEvent } from '@tally/read-models'
 import { type Fields, listOf, type Mistakes, textOf } from '../http/forms.ts'
 
@@ -32,8 +32,8 @@ export function readNewKey(
   nowMs: number,
 ): { wanted: NewKey } | { mistakes: Mistakes } {
   const mistakes: Mistakes = {}
-  const parsedName = name.safeParse(typed.name.trim())
-  if (!parsedName.success) mistakes.name = 'Enter a name of 1 to 200 characters.'
+  const parsedName = keyName.safeParse(typed.name.trim())
+  if (!parsedName.success) mistakes.name = 'Enter a name of 1 to 200 characters, without control characters.'
   const parsedScopes = scope.array().min(1).safeParse(typed.scopes)
   if (!parsedScopes.success) mistakes.scope = 'Select at least one scope.'
   const parsedEvent = typed.eventId === '' ? null : eventId.safeParse(typed.eventId).data

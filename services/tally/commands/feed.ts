@@ -3,6 +3,7 @@ import { feedDefaults } from '@tally/feed'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'
+import { print } from '../output.ts'
 
 type Raw = {
   data?: string
@@ -41,7 +42,7 @@ async function printOrganizations(asJson: boolean): Promise<void> {
   const { listOrganizations } = await import('@tally/feed')
   for (const organization of listOrganizations()) {
     const { organizationId, name } = organization
-    console.log(asJson ? JSON.stringify(organization) : `${organizationId}  ${name}`)
+    print(asJson ? JSON.stringify(organization) : `${organizationId}  ${name}`)
   }
 }
 

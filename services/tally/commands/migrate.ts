@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withPostgres } from '../open.ts'
+import { print } from '../output.ts'
 
 export function addMigrate(program: Command): void {
   program
@@ -9,9 +10,7 @@ export function addMigrate(program: Command): void {
       const { migrate } = await import('@tally/read-models')
       const { settings } = await openCommand()
       const names = await withPostgres(settings.databaseUrl, migrate)
-      for (const name of names) console.log(`ran ${name}`)
-      console.log(
-        names.length === 0 ? 'the schema already has this version' : 'the schema has this version now',
-      )
+      for (const name of names) print(`ran ${name}`)
+      print(names.length === 0 ? 'the schema already has this version' : 'the schema has this version now')
     })
 }

@@ -1,6 +1,7 @@
 import type { Settings } from '@tally/runtime'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../open.ts'
+import { remark } from '../output.ts'
 
 export function addRebuild(program: Command): void {
   program
@@ -14,7 +15,7 @@ export function addRebuild(program: Command): void {
     })
 }
 
-const say = (sentence: string) => void process.stderr.write(`rebuild: ${sentence}\n`)
+const say = (sentence: string) => remark(`rebuild: ${sentence}`)
 
 async function rebuildFromOrders(settings: Settings): Promise<void> {
   const [{ findShadow, openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([

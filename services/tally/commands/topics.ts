@@ -2,6 +2,7 @@ import type { KafkaConnection } from '@tally/kafka'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'
+import { print } from '../output.ts'
 
 export function addTopics(program: Command): void {
   const topics = program.command('topics').description("Tally's topics in Kafka")
@@ -24,8 +25,8 @@ export function addTopics(program: Command): void {
         const partitions = wanted ?? (await partitionsThere(kafka, topicPrefix)) ?? 6
         return createTopics(kafka, { topicPrefix, partitions, replicationFactor })
       })
-      for (const topic of created) console.log(`created ${topic}`)
-      for (const topic of existing) console.log(`${topic} exists already`)
+      for (const topic of created) print(`created ${topic}`)
+      for (const topic of existing) print(`${topic} exists already`)
     })
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../open.ts'
+import { print, remark } from '../output.ts'
 
 export function addVerify(program: Command): void {
   program
@@ -16,13 +17,13 @@ export function addVerify(program: Command): void {
           verify(
             { db, ...redis },
             {
-              onDifference: difference => void process.stdout.write(`${JSON.stringify(difference)}\n`),
+              onDifference: difference => print(JSON.stringify(difference)),
               onProgress: progress.show,
             },
           ),
         ),
       ).finally(progress.close)
-      process.stderr.write(`verify: ${events} events compared, ${differences} differences\n`)
+      remark(`verify: ${events} events compared, ${differences} differences`)
       if (differences > 0) process.exitCode = 1
       if (missed > 0) {
         throw new Error(

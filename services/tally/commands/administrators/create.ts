@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 type Raw = { organization: string; email: string; platform?: true; json?: true }
 
@@ -28,6 +29,6 @@ export function addCreate(administrators: Command): void {
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const made = await withSchema(settings.databaseUrl, db => createAdministrator(db, wanted))
       const sentence = `${made.email} can sign in for organization ${organizationId}`
-      console.log(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
+      print(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
     })
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print, remark } from '../../output.ts'
 
 export function addList(administrators: Command): void {
   administrators
@@ -19,8 +20,8 @@ export function addList(administrators: Command): void {
       for (const administrator of found) {
         const { organizationId, email, isPlatform } = administrator
         const line = `${organizationId}  ${email}${isPlatform ? '  platform' : ''}`
-        console.log(raw.json ? JSON.stringify(printAdministrator(administrator)) : line)
+        print(raw.json ? JSON.stringify(printAdministrator(administrator)) : line)
       }
-      if (found.length === 0) console.error('there are no administrators')
+      if (found.length === 0) remark('there are no administrators')
     })
 }

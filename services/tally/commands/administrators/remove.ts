@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 export function addRemove(administrators: Command): void {
   administrators
@@ -16,6 +17,6 @@ export function addRemove(administrators: Command): void {
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
       await withSchema(settings.databaseUrl, db => removeAdministrator(db, email))
-      console.log(`${email} can no longer sign in`)
+      print(`${email} can no longer sign in`)
     })
 }

@@ -98,7 +98,7 @@ test('without --json each has a line under a heading, and no key can move the cu
   expect(lines).toEqual([
     expect.stringMatching(/Z +schema +\S+\.orders-0-7 +key +items: must be an array$/),
     expect.stringContaining(' (none) '),
-    expect.stringContaining(' \\u{1b}[2J\\u{a}x '),
+    expect.stringContaining(' \\u001b[2J\\u000ax '),
   ])
 })
 

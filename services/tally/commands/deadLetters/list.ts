@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
+import { printMany, remark } from '../../output.ts'
 
 export function addList(deadLetters: Command): void {
   deadLetters
@@ -39,7 +40,6 @@ async function* readPieces(
 
 async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void> {
   const { printDeadLetter } = await import('@tally/dead-letters')
-  const { write } = await import('./write.ts')
   const { warnOfForeign } = await import('./values.ts')
   let listed = 0
   let foreign = 0
@@ -47,12 +47,12 @@ async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void
     const printed = read.entries.map(printDeadLetter)
     const lines = printed.map(entry => (asJson ? JSON.stringify(entry) : lineOf(entry)))
     if (listed === 0 && lines.length > 0 && !asJson) lines.unshift(heading)
-    await write(lines)
+    await printMany(lines)
     listed += read.entries.length
     foreign += read.foreign
   }
   warnOfForeign(foreign)
-  if (listed === 0) console.error('there are no dead letters')
+  if (listed === 0) remark('there are no dead letters')
 }
 
 /** Widths for what Tally itself writes: reasons, and timestamps with milliseconds. Ids and keys may have any length. */
@@ -62,11 +62,5 @@ const heading = columns('AT', 'REASON', 'ID', 'KEY', 'MESSAGE')
 
 function lineOf({ id, reason, message, key, keyBase64, at }: Printed): string {
   const shownKey = keyBase64 === undefined ? (key ?? '(none)') : `base64:${keyBase64}`
-  return columns(at, reason, id, visible(shownKey), visible(message))
-}
-
-/** Escapes what could move the cursor of a terminal or begin a line: the text may come from outside. */
-function visible(text: string): string {
-  const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
+  return columns(at, reason, id, shownKey, message)
 }

@@ -2,6 +2,7 @@ import type { Refused, ReplayDeps } from '@tally/dead-letters'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
+import { print, remark } from '../../output.ts'
 
 export function addReplay(deadLetters: Command): void {
   deadLetters
@@ -46,16 +47,16 @@ async function replayEvery(deps: ReplayDeps): Promise<void> {
   )
   warnOfForeign(foreign)
   warnOfRefused(refused)
-  if (sent > 0) console.log(`replayed ${deadLettersOf(sent)}`)
-  else if (refusedCount === 0) console.log('there are no dead letters to replay')
+  if (sent > 0) print(`replayed ${deadLettersOf(sent)}`)
+  else if (refusedCount === 0) print('there are no dead letters to replay')
   if (refusedCount > 0) throw new Error(`${deadLettersOf(refusedCount)} cannot be replayed`)
 }
 
 async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
   const { replayDeadLetters } = await import('@tally/dead-letters')
   const { sent, before, refused, unknown } = await replayDeadLetters(deps, ids)
-  for (const id of sent) console.log(`replayed ${id}`)
-  for (const id of before) console.error(`tally: ${id} was replayed before: nothing is sent`)
+  for (const id of sent) print(`replayed ${id}`)
+  for (const id of before) remark(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)
   if (unknown.length === 0 && refused.length === 0) return
   if (unknown.length === 0) throw new Error(`${deadLettersOf(refused.length)} cannot be replayed`)
@@ -63,7 +64,7 @@ async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
 }
 
 function warnOfRefused(refused: Refused[]): void {
-  for (const { id, why } of refused) console.error(`tally: ${id} cannot be replayed: ${why}`)
+  for (const { id, why } of refused) remark(`tally: ${id} cannot be replayed: ${why}`)
 }
 
 function deadLettersOf(count: number): string {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka } from '../../open.ts'
+import { printMany } from '../../output.ts'
 
 export function addShow(deadLetters: Command): void {
   deadLetters
@@ -17,7 +18,6 @@ export function addShow(deadLetters: Command): void {
       )
       if (entry === undefined)
         throw new Error(`there is no dead letter ${id}: see \`tally dead-letters list\``)
-      const { write } = await import('./write.ts')
-      await write([JSON.stringify(printWholeDeadLetter(entry), null, 2)])
+      await printMany(JSON.stringify(printWholeDeadLetter(entry), null, 2).split('\n'))
     })
 }

@@ -1,5 +1,6 @@
 import { isDeadLetterId } from '@tally/dead-letters'
 import { UsageError } from '../../failure.ts'
+import { remark } from '../../output.ts'
 
 /** An id of `tally dead-letters list`; throws a UsageError if it cannot be one. */
 export function deadLetterIdOf(text: string): string {
@@ -19,5 +20,5 @@ export function limitOf(text: string): number {
 export function warnOfForeign(count: number): void {
   if (count === 0) return
   const records = count === 1 ? '1 record' : `${count} records`
-  console.error(`tally: left out ${records} of the dead-letter topic that Tally did not put there`)
+  remark(`tally: left out ${records} of the dead-letter topic that Tally did not put there`)
 }

@@ -1,6 +1,7 @@
 import { accessKeys, accessScripts, copyKey, type StoredKey } from '@tally/access'
 import { describeRedis, type Settings } from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
+import { remark } from '../../output.ts'
 
 const timeoutMs = 1_000
 
@@ -23,7 +24,7 @@ export async function copyToRedis(settings: Settings, stored: StoredKey): Promis
     await copyKey(redis, accessKeys(settings.redisPrefix), stored)
   } catch {
     const nodes = describeRedis(settings.redisNodes)
-    console.error(`tally: Redis does not answer at ${nodes}; the key is in Postgres and will be copied later`)
+    remark(`tally: Redis does not answer at ${nodes}; the key is in Postgres and will be copied later`)
   } finally {
     redis.disconnect()
   }

@@ -1,6 +1,7 @@
 import type { ApiKey, NewKey } from '@tally/access'
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 type Raw = {
   organization: string
@@ -30,7 +31,7 @@ export function addCreate(keys: Command): void {
       const { settings } = await openCommand()
       const { createKey } = await import('@tally/access')
       const { stored, token } = await withSchema(settings.databaseUrl, db => createKey(db, wanted))
-      await print(stored.key, token, raw.json === true)
+      await printMade(stored.key, token, raw.json === true)
       const { copyToRedis } = await import('./copyToRedis.ts')
       await copyToRedis(settings, stored)
     })
@@ -47,15 +48,15 @@ async function parseWanted(raw: Raw): Promise<NewKey> {
   }
 }
 
-async function print(key: ApiKey, token: string, asJson: boolean): Promise<void> {
+async function printMade(key: ApiKey, token: string, asJson: boolean): Promise<void> {
   const { printKey } = await import('@tally/access')
   const printed = printKey(key)
-  if (asJson) return console.log(JSON.stringify({ ...printed, token }))
-  console.log(`token         ${token}   (shown only once: store it now)`)
-  console.log(`key id        ${printed.keyId}`)
-  console.log(`name          ${printed.name}`)
-  console.log(`organization  ${printed.organizationId}`)
-  console.log(`event         ${printed.eventId ?? 'all of the organization'}`)
-  console.log(`scopes        ${printed.scopes.join(', ')}`)
-  console.log(`expires       ${printed.expiresAt ?? 'never'}`)
+  if (asJson) return print(JSON.stringify({ ...printed, token }))
+  print(`token         ${token}   (shown only once: store it now)`)
+  print(`key id        ${printed.keyId}`)
+  print(`name          ${printed.name}`)
+  print(`organization  ${printed.organizationId}`)
+  print(`event         ${printed.eventId ?? 'all of the organization'}`)
+  print(`scopes        ${printed.scopes.join(', ')}`)
+  print(`expires       ${printed.expiresAt ?? 'never'}`)
 }

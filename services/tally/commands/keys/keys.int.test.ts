@@ -97,6 +97,25 @@ test('keys are listed as one JSON object per line, never with a token', async ()
   expect(stdout).not.toContain(token.slice(19))
 })
 
+test('a stored name cannot move the cursor of the terminal that lists or revokes its key', async () => {
+  const organizationId = await addOrganization(database.db)
+  const { keyId } = await created('--organization', organizationId)
+  const name = '\x1b[2J\x9b31m\u202e\r\n'
+  await database.db.updateTable('api_keys').set({ name }).where('key_id', '=', keyId).execute()
+  const list = ['keys', 'list', '--organization', organizationId]
+  const { stdout } = await tally(list, settings)
+  expect(stdout.endsWith('  \\u001b[2J\\u009b31m\\u202e\\u000d\\u000a\n')).toBe(true)
+  expect(stdout.trimEnd()).not.toMatch(/\p{C}/u)
+  for (const args of [
+    [...list, '--json'],
+    ['keys', 'revoke', keyId],
+  ]) {
+    const { stdout } = await tally(args, settings)
+    expect(JSON.parse(stdout).name).toBe(name)
+    expect(stdout.trimEnd()).not.toMatch(/\p{C}/u)
+  }
+})
+
 test('a key is revoked in Postgres and in its copy; a second time changes nothing; an unknown key is a failure', async () => {
   const { token: _, ...key } = await created()
   const first = await tally(['keys', 'revoke', key.keyId], settings)

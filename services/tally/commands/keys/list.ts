@@ -1,6 +1,7 @@
 import type { ApiKey } from '@tally/access'
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print, remark } from '../../output.ts'
 
 export function addList(keys: Command): void {
   keys
@@ -14,9 +15,8 @@ export function addList(keys: Command): void {
       const { settings } = await openCommand()
       const { listKeys, printKey } = await import('@tally/access')
       const found = await withSchema(settings.databaseUrl, db => listKeys(db, organizationId))
-      for (const key of found)
-        console.log(raw.json ? JSON.stringify(printKey(key)) : lineOf(printKey(key), key))
-      if (found.length === 0) console.error(`organization ${organizationId} has no keys`)
+      for (const key of found) print(raw.json ? JSON.stringify(printKey(key)) : lineOf(printKey(key), key))
+      if (found.length === 0) remark(`organization ${organizationId} has no keys`)
     })
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 export function addRevoke(keys: Command): void {
   keys
@@ -15,7 +16,7 @@ export function addRevoke(keys: Command): void {
       const { settings } = await openCommand()
       const { printKey, revokeKey } = await import('@tally/access')
       const stored = await withSchema(settings.databaseUrl, db => revokeKey(db, keyId))
-      console.log(JSON.stringify(printKey(stored.key)))
+      print(JSON.stringify(printKey(stored.key)))
       const { copyToRedis } = await import('./copyToRedis.ts')
       await copyToRedis(settings, stored)
     })

@@ -1,9 +1,8 @@
-import { keyIdShape } from '@tally/access'
+import { keyIdShape, keyName } from '@tally/access'
 import type { Scope } from '@tally/contract'
 import {
   type EventId,
   eventId,
-  name,
   type OrganizationId,
   organizationId,
   parseTimestamp,
@@ -25,7 +24,7 @@ export function eventOf(text: string): EventId {
 }
 
 export function nameOf(text: string): string {
-  const parsed = name.safeParse(text)
+  const parsed = keyName.safeParse(text)
   if (parsed.success) return parsed.data
   throw new UsageError(`--name takes 1 to 200 characters: it ${parsed.error.issues[0]?.message}`)
 }

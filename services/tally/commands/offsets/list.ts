@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 export function addList(offsets: Command): void {
   offsets
@@ -15,8 +16,8 @@ export function addList(offsets: Command): void {
           return listOffsets({ kafka, db, topicPrefix })
         }),
       )
-      if (json !== true && listed.length > 0) console.log(columns(...heading))
-      for (const one of listed) console.log(json === true ? JSON.stringify(one) : lineOf(one))
+      if (json !== true && listed.length > 0) print(columns(...heading))
+      for (const one of listed) print(json === true ? JSON.stringify(one) : lineOf(one))
     })
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
 
 type Deps = Parameters<typeof import('@tally/repair').planAccept>[0]
 type Move = Awaited<ReturnType<typeof import('@tally/repair').planAccept>>
@@ -12,7 +13,7 @@ export async function moveOnYes(isConfirmed: boolean, plan: (deps: Deps) => Prom
     withKafka(settings, logger, async kafka => {
       const deps = { kafka, db, topicPrefix }
       const planned = await plan(deps)
-      console.log(planned.givesUp)
+      print(planned.givesUp)
       if (!isConfirmed) throw new UsageError('nothing was changed: repeat with --yes to do it')
       const [{ openProducer }, { move }] = await Promise.all([
         import('@tally/kafka'),
@@ -20,7 +21,7 @@ export async function moveOnYes(isConfirmed: boolean, plan: (deps: Deps) => Prom
       ])
       const producer = await openProducer(kafka)
       await move(deps, producer, planned).finally(() => producer.close())
-      console.log(`${planned.topic}-${planned.partition} continues at offset ${planned.next}`)
+      print(`${planned.topic}-${planned.partition} continues at offset ${planned.next}`)
     }),
   )
 }

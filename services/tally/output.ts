@@ -1,0 +1,15 @@
+import { once } from 'node:events'
+import { visible } from '@tally/runtime'
+
+const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}\n`).join('')
+
+/** Prints lines of the result on stdout. What a terminal would obey is escaped: names and messages come from outside. */
+export const print = (...lines: string[]): void => void process.stdout.write(linesOf(lines))
+
+/** As `print`, and waits for the reader: there may be more lines than fit in memory. */
+export async function printMany(lines: string[]): Promise<void> {
+  if (!process.stdout.write(linesOf(lines))) await once(process.stdout, 'drain')
+}
+
+/** Prints remarks on stderr, escaped as in `print`. */
+export const remark = (...lines: string[]): void => void process.stderr.write(linesOf(lines))
