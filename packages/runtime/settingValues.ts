@@ -28,7 +28,8 @@ export const brokers = z
   .string()
   .transform(list)
   .refine(
-    all => all.length > 0 && all.every(broker => /^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
+    all =>
+      all.length > 0 && all.every(broker => /^[^\s:/@]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
   )
 
 const url =

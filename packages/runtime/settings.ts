@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isDatabaseUrl } from './databaseUrl.ts'
 import { FatalError } from './errors.ts'
@@ -185,24 +186,23 @@ function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
   return { issuer, clientId, clientSecret, adminUrl }
 }
 
-/** Settings whose value may hold a password; KAFKA_SASL_PASSWORD takes anything, so it is never wrong. */
-const addresses = new Set(['DATABASE_URL', 'REDIS_URL', 'ADMIN_URL', 'ADMIN_API_URL', 'ADMIN_OIDC_ISSUER'])
-
 function describe(name: string, value: string | undefined): string {
   const shape = (schema.shape as Record<string, z.ZodType>)[name]
   const takes = (shape?.meta() as { takes?: string } | undefined)?.takes ?? 'another value'
-  const got = addresses.has(name) ? withoutPassword(value ?? '') : value
-  return `${name} is ${JSON.stringify(got)}; it takes ${takes}`
+  return `${name} is ${JSON.stringify(withoutPassword(value ?? ''))}; it takes ${takes}`
 }
 
 /**
- * Removes whatever may be a password: everything between the scheme and the last `@`, everything after `password=`, and
- * the whole address if a colon is followed by something other than a port.
+ * Removes whatever may be a password, in the value of any setting: everything between the scheme and the last `@`,
+ * everything after `password=`, and the whole value if a colon is followed by something other than a port and it is
+ * not a list of IPv6 addresses.
  */
 function withoutPassword(value: string): string {
   const [, scheme = '', address = ''] = /^([a-z]+:\/\/)?([\s\S]*)$/i.exec(value) ?? []
   const named = address.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***')
   if (named.includes('@')) return `${scheme}***${named.slice(named.lastIndexOf('@'))}`
-  const isPlain = !/:(?!\d{1,5}([/,?]|$))/.test(named)
+  const isPlain = !/:(?!\d{1,5}([/,?]|$))/.test(named) || list(named).every(hasIpAddress)
   return `${scheme}${isPlain ? named : '***'}`
 }
+
+const hasIpAddress = (text: string): boolean => isIP(text.split('/')[0] ?? '') !== 0
