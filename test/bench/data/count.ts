@@ -16,6 +16,8 @@ export type Count = {
   answers: (eventId: string) => Expected[]
   /** kpis and item counts of the last day, which changes to the end. */
   lastAnswers: (eventId: string) => Expected[]
+  /** kpis, item counts, hours and top items of the last day: what a device polls. */
+  polledAnswers: (eventId: string) => Expected[]
   /** Ids of the order list without a filter, newest first. */
   listed: (eventId: string) => string[]
   /** Orders that a row is kept of. */
@@ -79,6 +81,17 @@ export function openCount(): Count {
       const { dayId } = of(eventId).event.days.at(-1)
       return [kpis(eventId, dayId), itemCounts(eventId, dayId)]
     },
+    polledAnswers(eventId) {
+      const { days, menuItems } = of(eventId).event
+      const { dayId } = days.at(-1)
+      const sums = totals(eventId)
+      return [
+        kpis(eventId, dayId),
+        itemCounts(eventId, dayId),
+        hoursOf(sums, dayId),
+        topItemsOf(sums, menuItems, dayId),
+      ]
+    },
     listed: eventId =>
       [...of(eventId).orders]
         .filter(([, row]) => row[4] === 1)
@@ -111,6 +124,37 @@ function itemCountsOf({ items }: EventTotals, menuItems: Any[], dayId: number): 
     quantityRefunded: refunded,
   }))
   return { path: `/live/item-counts?dayId=${dayId}`, data }
+}
+
+function hoursOf({ hours }: EventTotals, dayId: number): Expected {
+  const data = [...(hours.get(dayId) ?? [])]
+    .sort(([one], [other]) => one - other)
+    .map(([hour, sum]) => ({
+      hour,
+      orderCount: sum.orders,
+      revenue: sum.cents / 100,
+      currency: 'EUR',
+    }))
+  return { path: `/analytics/orders/by-hour?dayId=${dayId}`, data }
+}
+
+/** The ten that sell best: the API's default. */
+function topItemsOf({ items }: EventTotals, menuItems: Any[], dayId: number): Expected {
+  const listed = new Map<number, Any>(menuItems.map(item => [item.menuItemId, item]))
+  const data = [...(items.get(dayId) ?? [])]
+    .sort(([one, a], [other, b]) => b.quantity - a.quantity || b.cents - a.cents || one - other)
+    .slice(0, 10)
+    .map(([menuItemId, sold]) => ({
+      menuItemId,
+      itemName: listed.get(menuItemId).name,
+      categoryName: listed.get(menuItemId).categoryName,
+      quantity: sold.quantity,
+      revenue: sold.cents / 100,
+      refundedQuantity: sold.refunded,
+      refundedRevenue: sold.refundedCents / 100,
+      currency: 'EUR',
+    }))
+  return { path: `/analytics/orders/top-items?dayId=${dayId}`, data }
 }
 
 function rowOf(order: Any): OrderRow {

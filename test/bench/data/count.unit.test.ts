@@ -19,6 +19,13 @@ test("the count for millions of orders equals the tests' oracle on a few", () =>
       event.itemCounts(dayId),
     ])
     expect(count.answers(eventId).map(({ data }) => data)).toEqual(expected)
+    const dayId = event.dayIds.at(-1)
+    expect(count.polledAnswers(eventId).map(({ data }) => data)).toEqual([
+      event.kpis({ dayId }),
+      event.itemCounts(dayId),
+      event.byHour({ dayId }),
+      event.topItems({ dayId }),
+    ])
     expect(count.listed(eventId)).toEqual(event.orders({}).map(({ id }) => id))
     expect(expected).toContainEqual(expect.objectContaining({ totalOrders: expect.any(Number) }))
   }

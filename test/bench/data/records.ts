@@ -1,6 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Random, randomFrom } from '../../chaos/load/random.ts'
-import { areas, days, isChanged, menuItemIds, organizationOf, type Shape } from './shape.ts'
+import { areas, daysOf, isChanged, menuItemsOf, organizationOf, type Shape } from './shape.ts'
 
 /** The id of an event or an organization of a data set, by its number. */
 export const idOf = (seed: number, kind: 'event' | 'organization', number: number): string =>
@@ -21,11 +21,13 @@ const dayMs = 24 * 3600_000
 const openMs = 6 * 3600_000
 const instant = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')
 
-/** Five days, of which the last is open; 80 menu items in four categories. */
-export function eventRecord(seed: number, number: number): TestRecord {
+/** The last day is open; the menu items are in four categories. */
+export function eventRecord(shape: Shape, number: number): TestRecord {
+  const { seed } = shape
+  const days = idsTo(daysOf(shape))
   const value = {
     eventId: idOf(seed, 'event', number),
-    organizationId: idOf(seed, 'organization', organizationOf(number)),
+    organizationId: idOf(seed, 'organization', organizationOf(shape, number)),
     version: 1,
     name: `Sagra ${number}`,
     startDate: instant(firstDay),
@@ -37,7 +39,7 @@ export function eventRecord(seed: number, number: number): TestRecord {
       openedAt: instant(firstDay + (dayId - 1) * dayMs),
       closedAt: dayId === days.length ? null : instant(firstDay + (dayId - 1) * dayMs + openMs),
     })),
-    menuItems: menuItemIds.map(menuItemId => ({
+    menuItems: idsTo(menuItemsOf(shape)).map(menuItemId => ({
       menuItemId,
       name: nameOf(menuItemId),
       categoryName: `Category ${menuItemId % 4}`,
@@ -46,21 +48,23 @@ export function eventRecord(seed: number, number: number): TestRecord {
   return { type: 'events', value }
 }
 
+const idsTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 const nameOf = (menuItemId: number) => `Menu item number ${menuItemId}`
 const centsOf = (menuItemId: number) => 150 + ((menuItemId * 37) % 1500)
 const orderIdOf = (event: number, order: number) => `T${event}-${String(order).padStart(7, '0')}`
 
 /** Order number `order` of an event at a version: the second one changes its status and nothing else. */
 export function orderRecord(
-  { seed, ordersByEvent }: Shape,
+  shape: Shape,
   of: { eventId: string; event: number; order: number; version: 1 | 2 },
 ): TestRecord {
   const { eventId, event, order, version } = of
-  const random = randomFrom(seed, `${event} ${order}`)
-  const aDay = Math.ceil((ordersByEvent[event] ?? 1) / days.length)
+  const random = randomFrom(shape.seed, `${event} ${order}`)
+  const aDay = Math.ceil((shape.ordersByEvent[event] ?? 1) / daysOf(shape))
   const day = Math.floor(order / aDay)
   const secondOfDay = Math.floor(((order % aDay) / aDay) * (openMs / 1000))
-  const items = [lineOf(random), lineOf(random), lineOf(random)]
+  const menuItems = menuItemsOf(shape)
+  const items = [lineOf(random, menuItems), lineOf(random, menuItems), lineOf(random, menuItems)]
   const gross = items.reduce((sum, { quantity, menuItemId }) => sum + quantity * centsOf(menuItemId), 0)
   const total = random.chance(0.1) ? Math.floor(gross * 0.9) : gross
   const value = {
@@ -83,8 +87,8 @@ export function orderRecord(
 }
 
 /** Some items sell far better than others. */
-function lineOf(random: Random) {
-  const menuItemId = 1 + Math.floor(random.unit() ** 2 * menuItemIds.length)
+function lineOf(random: Random, menuItems: number) {
+  const menuItemId = 1 + Math.floor(random.unit() ** 2 * menuItems)
   const note = random.chance(0.1) ? 'without onions' : null
   const unitPrice = centsOf(menuItemId) / 100
   return { menuItemId, itemName: nameOf(menuItemId), quantity: random.whole(1, 4), unitPrice, note }

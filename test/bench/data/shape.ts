@@ -3,14 +3,20 @@ export type Shape = {
   seed: number
   /** How many orders each event has; the list's length is the number of events. */
   ordersByEvent: number[]
+  /** Days of each event, of which the last is open; 5 by default. */
+  days?: number
+  /** Events of each organization; 10 by default. */
+  eventsOfAnOrganization?: number
+  /** Menu items of each event; 80 by default. */
+  menuItems?: number
   /** A bad record lies behind each order record, on its partition. */
   hasBad?: boolean
 }
 
-export const days = [1, 2, 3, 4, 5]
 export const areas = [1, 2, 3, 4, 5]
-export const menuItemIds = Array.from({ length: 80 }, (_, index) => index + 1)
-const eventsOfAnOrganization = 10
+/** How many days, and how many menu items, each event has; their ids count from 1. */
+export const daysOf = ({ days = 5 }: Shape): number => days
+export const menuItemsOf = ({ menuItems = 80 }: Shape): number => menuItems
 
 /** The default data set: this many orders (200,000 by default), spread evenly over 40 events. */
 export function evenShape(seed: number, orders: number, events = 40): Shape {
@@ -22,7 +28,8 @@ export function evenShape(seed: number, orders: number, events = 40): Shape {
 }
 
 /** Which organization an event belongs to, as its number. */
-export const organizationOf = (event: number): number => Math.floor(event / eventsOfAnOrganization)
+export const organizationOf = ({ eventsOfAnOrganization = 10 }: Shape, event: number): number =>
+  Math.floor(event / eventsOfAnOrganization)
 
 /** Whether an order comes a second time, changed: every other one, so that 200,000 orders are 300,000 records. */
 export const isChanged = (event: number, order: number): boolean => (event + order) % 2 === 0

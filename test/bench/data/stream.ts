@@ -12,9 +12,9 @@ const refundedAfter = 20_000
  */
 export function* streamOf(shape: Shape): Generator<TestRecord, undefined> {
   const events = shape.ordersByEvent.map((_, event) => event)
-  for (const organization of new Set(events.map(organizationOf)))
+  for (const organization of new Set(events.map(event => organizationOf(shape, event))))
     yield organizationRecord(shape.seed, organization)
-  for (const event of events) yield eventRecord(shape.seed, event)
+  for (const event of events) yield eventRecord(shape, event)
 
   const eventIds = events.map(event => idOf(shape.seed, 'event', event))
   const at = ({ event, order }: Turn, version: 1 | 2) =>

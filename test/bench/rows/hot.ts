@@ -44,11 +44,11 @@ async function besideCeilings(
 ): Promise<Compared> {
   const { seconds } = bench.options
   const { text } = await ask(tally.query.address, path, { token })
-  await bench.redis.set('ceiling', text)
+  await bench.redis.set(`ceiling:${path}`, text)
   await sql.raw(plainTables + fillFromTally).execute(tally.db)
   const redis = startCeiling(bench, 'fastifyRedis', {
     REDIS_URL: bench.servers.redisUrl,
-    REDIS_KEY: 'ceiling',
+    REDIS_KEYS: 'ceiling:',
   })
   const plain = startCeiling(bench, 'plainSql', { DATABASE_URL: tally.databaseUrl })
   try {

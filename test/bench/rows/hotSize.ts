@@ -9,7 +9,7 @@ import { sameAnswer } from './sameAnswer.ts'
 export const hotSize: Row = {
   name: 'hot-size',
   about: 'item counts of an event of 1,000,000 orders against one of 1,000',
-  sharesSized: true,
+  shares: sized,
   async run(bench) {
     const { tally, data, events } = await sized.get(bench)
     const urls = events.map(({ eventId, orders }) => {

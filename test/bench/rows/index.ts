@@ -6,7 +6,19 @@ import { hot } from './hot.ts'
 import { hotSize } from './hotSize.ts'
 import { memory } from './memory.ts'
 import { orderList } from './orderList.ts'
+import { polling, pollingUnchanged } from './polling.ts'
 import { projector } from './projector.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
-export const rows: Row[] = [projector, growth, hot, hotSize, orderList, freshness, memory, badRecords]
+export const rows: Row[] = [
+  projector,
+  growth,
+  hot,
+  polling,
+  pollingUnchanged,
+  hotSize,
+  orderList,
+  freshness,
+  memory,
+  badRecords,
+]

@@ -13,7 +13,7 @@ const requests = { first: 500, middle: 200 }
 export const orderList: Row = {
   name: 'order-list',
   about: 'page 1 and page 5,000 of the order list of an event of 1,000,000 orders, 100 a page',
-  sharesSized: true,
+  shares: sized,
   async run(bench) {
     const use = await sized.get(bench)
     const { tally, events } = use

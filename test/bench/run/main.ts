@@ -4,10 +4,10 @@ import { localFolder } from '#infra/folder.ts'
 import { listenForInterruption } from '#infra/interruption.ts'
 import { reportOf, textOf, writeReport } from '../report/report.ts'
 import { rows } from '../rows/index.ts'
-import { sized } from '../tally/sized.ts'
 import { type Bench, openBench } from './bench.ts'
 import { help, type Options, readOptions } from './options.ts'
 import type { Result, Row } from './row.ts'
+import { needWrk } from './wrk.ts'
 
 const log = (line: string) => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
 
@@ -30,7 +30,9 @@ export async function main(args: string[]): Promise<number> {
 function rowsOf({ only }: Options): Row[] {
   const unknown = only.filter(name => !rows.some(row => row.name === name))
   if (unknown.length > 0) throw new Error(`--only knows no row ${unknown.join(', ')}`)
-  return only.length === 0 ? rows : rows.filter(({ name }) => only.includes(name))
+  return only.length === 0
+    ? rows.filter(({ onlyIfNamed }) => !onlyIfNamed)
+    : rows.filter(({ name }) => only.includes(name))
 }
 
 /** A row that fails does not stop the others, but makes the exit code 1. */
@@ -43,6 +45,7 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
   const results: Result[] = []
   const failed: string[] = []
   try {
+    if (wanted.some(row => row.needsWrk)) await needWrk()
     bench = await openBench({ options, folder: run, log, signal })
     for (const row of wanted) {
       try {
@@ -52,7 +55,7 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
         failed.push(row.name)
         log(`${row.name} failed: ${error instanceof Error ? error.stack : error}`)
       }
-      if (!isNeeded(wanted, row)) await sized.release()
+      if (!isNeeded(wanted, row)) await row.shares?.release()
     }
   } catch (error) {
     log(signal.aborted ? 'interrupted' : `stopped: ${error instanceof Error ? error.stack : error}`)
@@ -70,9 +73,7 @@ async function measure(options: Options, wanted: Row[]): Promise<number> {
 
 /** Whether a row after this one shares its running Tally. */
 function isNeeded(wanted: Row[], row: Row): boolean {
-  return (
-    row.sharesSized === true && wanted.slice(wanted.indexOf(row) + 1).some(({ sharesSized }) => sharesSized)
-  )
+  return wanted.slice(wanted.indexOf(row) + 1).some(({ shares }) => shares === row.shares)
 }
 
 function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {

@@ -1,3 +1,4 @@
+import type { Shared } from '../tally/shared.ts'
 import type { Bench } from './bench.ts'
 
 /** One row of docs/performance.md; it may print several lines. */
@@ -5,8 +6,11 @@ export type Row = {
   name: string
   /** What is measured, for `--list`. */
   about: string
-  /** Uses the running Tally of `sized.ts`, which is stopped after the last row that does. */
-  sharesSized?: boolean
+  /** The running Tally that it shares with its neighbours; stopped after the last of them. */
+  shares?: Shared<unknown>
+  needsWrk?: boolean
+  /** Runs only if it is named with --only. */
+  onlyIfNamed?: boolean
   run: (bench: Bench) => Promise<Result>
 }
 

@@ -43,15 +43,17 @@ async function untilOneIsRight(question: Question, asked: Asked, around: Surroun
   }
 }
 
-/** Asks every question about every event and compares with the count; throws with the first that is wrong. */
-export async function checkAnswers(count: Count, asked: Asked): Promise<void> {
-  const wrong = await firstWrong(questionsOf(count, 'answers'), asked)
+/** Asks the questions about every event and compares with the count; throws with the first that is wrong. */
+export async function checkAnswers(count: Count, asked: Asked, which: Which = 'answers'): Promise<void> {
+  const wrong = await firstWrong(questionsOf(count, which), asked)
   if (wrong !== undefined) throw new Error(`a wrong answer, so there is no figure: ${wrong.sentence}`)
 }
 
+/** Which questions are asked about each event: methods of the count. */
+export type Which = 'answers' | 'lastAnswers' | 'polledAnswers'
 type Question = { eventId: string; expected: Expected }
 
-function* questionsOf(count: Count, which: 'answers' | 'lastAnswers'): Generator<Question> {
+function* questionsOf(count: Count, which: Which): Generator<Question> {
   for (const eventId of count.eventIds()) {
     for (const expected of count[which](eventId)) yield { eventId, expected }
   }

@@ -1,36 +1,15 @@
 import { sql } from 'kysely'
 import type { Preloaded } from '../data/preload.ts'
 import type { Bench } from '../run/bench.ts'
+import { openShared } from './shared.ts'
 import { type RunningTally, startTally } from './tally.ts'
 
 /** An event, and how many orders it has. */
 type SizedEvent = { eventId: string; orders: number }
 export type Sized = { tally: RunningTally; data: Preloaded; events: SizedEvent[] }
 
-/**
- * Tally over events of very different sizes: 1,000 orders up to 1,000,000, with --orders more or less. Rows that ask
- * for it one after the other share one, because filling it takes longest; `release` stops it.
- */
-function openSized() {
-  let running: Promise<Sized> | undefined
-  let stop = async () => {}
-  return {
-    get(bench: Bench): Promise<Sized> {
-      running ??= start(bench, release => {
-        stop = release
-      })
-      return running
-    },
-    async release(): Promise<void> {
-      running = undefined
-      const release = stop
-      stop = async () => {}
-      await release()
-    },
-  }
-}
-
-export const sized = openSized()
+/** Tally over events of very different sizes: 1,000 orders up to 1,000,000, with --orders more or less. */
+export const sized = openShared(start)
 
 async function start(bench: Bench, onRelease: (release: () => Promise<void>) => void): Promise<Sized> {
   const { orders, seed } = bench.options

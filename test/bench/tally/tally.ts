@@ -7,7 +7,7 @@ import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
 import { type Preloaded, partitions } from '../data/preload.ts'
 import type { Bench } from '../run/bench.ts'
-import { checkAnswers, untilRight } from './answers.ts'
+import { checkAnswers, untilRight, type Which } from './answers.ts'
 import { makeKeys } from './keys.ts'
 
 /**
@@ -26,8 +26,8 @@ export type RunningTally = {
   assignedAtMs: number
   /** Waits until every event's last day is answered right; returns the moment (epoch milliseconds). */
   untilAnswered: () => Promise<number>
-  /** Waits until all that Kafka has is counted and published, then compares every answer; throws on a wrong one. */
-  check: () => Promise<void>
+  /** Waits until all that Kafka has is counted and published, then compares the answers; throws on a wrong one. */
+  check: (which?: Which) => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -95,10 +95,10 @@ async function start(
       tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
       return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
     },
-    async check() {
+    async check(which) {
       const sinceMs = Date.now()
       while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
-      await checkAnswers(data.count, { addressOf, tokenOf })
+      await checkAnswers(data.count, { addressOf, tokenOf }, which)
     },
     stop,
   }

@@ -1,0 +1,53 @@
+import type { Bench } from '../run/bench.ts'
+import { alternate, measured } from '../run/rounds.ts'
+import type { Line, Result } from '../run/row.ts'
+import type { Load } from '../run/wrk.ts'
+
+const connectionCounts = [64, 1_000]
+const names = { tally: 'tally query', ceiling: 'fastify, one Redis GET' }
+type Side = keyof typeof names
+
+/**
+ * Puts the same load on Tally and on the ceiling, in turn, at each number of connections: the rate is to reach a share
+ * of the ceiling's, and p99 is to be no worse.
+ */
+export async function besideCeiling(
+  bench: Bench,
+  { row, atLeast }: { row: string; atLeast: number },
+  put: (side: Side, connections: number) => Promise<Load>,
+): Promise<Result> {
+  const measure = (side: Side, connections: number) => async () => {
+    const { rate, median, p99 } = await put(side, connections)
+    return { rate, median, p99 }
+  }
+  const samples = await alternate(
+    bench,
+    row,
+    Object.fromEntries(
+      connectionCounts.flatMap(connections => [
+        [`tally ${connections}`, measure('tally', connections)],
+        [`ceiling ${connections}`, measure('ceiling', connections)],
+      ]),
+    ),
+  )
+  const figure = (side: Side, connections: number, what: 'rate' | 'p99') => {
+    const name = `${names[side]}, ${connections.toLocaleString('en')} connections`
+    return measured(
+      samples[`${side} ${connections}`] ?? [],
+      what,
+      name,
+      what === 'rate' ? 'requests/s' : 'ms',
+    )
+  }
+  const line = (connections: number, what: 'rate' | 'p99') => ({
+    row: what === 'rate' ? row : `${row} p99`,
+    ours: figure('tally', connections, what),
+    against: figure('ceiling', connections, what),
+  })
+  return {
+    lines: connectionCounts.flatMap((connections): Line[] => [
+      { ...line(connections, 'rate'), goal: { of: 'ratio', bound: 'at least', value: atLeast } },
+      { ...line(connections, 'p99'), goal: { of: 'ratio', bound: 'at most', value: 1 } },
+    ]),
+  }
+}

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Bench } from './bench.ts'
+
+const script = join(import.meta.dirname, 'wrk.lua')
+const run = promisify(execFile)
+const howToInstall = 'wrk is not installed. Install it: "apt-get install wrk" or "brew install wrk".'
+
+/** One request of a load. */
+export type Question = { path: string; token: string; etag?: string }
+
+/** What wrk found: requests/s, ms, and bytes of an answer with its head, on average. */
+export type Load = { rate: number; median: number; p99: number; requests: number; bytes: number }
+
+/** Throws a sentence on how to install wrk if it is missing. */
+export async function needWrk(): Promise<void> {
+  // `wrk --version` exits with 1.
+  await run('wrk', ['--version']).catch(error => {
+    if (error.code === 'ENOENT') throw new Error(howToInstall)
+  })
+}
+
+/**
+ * Writes down what a load sends: `order` has the index of a question for each request, in turn and again from the
+ * start. Returns the file for `putLoad`.
+ */
+export function writePlan(bench: Bench, questions: Question[], order: ArrayLike<number> = [0]): string {
+  const file = join(bench.folder, `requests-${bench.nextNumber()}.txt`)
+  const lines = [
+    questions.length,
+    ...questions.map(({ path, token, etag = '' }) => `${path}\t${token}\t${etag}`),
+    ...Array.from(order, index => index + 1),
+  ]
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  return file
+}
+
+/**
+ * Puts a load on an address with one thread of wrk, which takes far less of the processor than a generator in Node,
+ * over connections that stay open. Throws if an answer is missing or is not a 2xx or 3xx.
+ */
+export async function putLoad(
+  address: string,
+  plan: string,
+  { connections, seconds }: { connections: number; seconds: number },
+): Promise<Load> {
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script]
+  const { stdout } = await run('wrk', [...options, address, '--', plan])
+  const line = stdout.split('\n').find(line => line.startsWith('{'))
+  if (line === undefined) throw new Error(`wrk ended without figures: ${stdout}`)
+  const { requests, bytes, microseconds, median, p99, failed, refused } = JSON.parse(line)
+  if (requests === 0 || failed + refused > 0)
+    throw new Error(
+      `the load on ${address} failed: ${requests} answers, ${refused} not 2xx or 3xx, ${failed} without an answer`,
+    )
+  return {
+    rate: requests / (microseconds / 1e6),
+    median: median / 1000,
+    p99: p99 / 1000,
+    requests,
+    bytes: bytes / requests,
+  }
+}
