@@ -1,11 +1,17 @@
+export { type Action, note, noteOf } from './administrators/audit.ts'
+export { forgetTokens, issueToken, ownerOfToken, useToken } from './administrators/oneTimeTokens.ts'
 export { hashPassword, isPassword, maxPasswordLength, minPasswordLength } from './administrators/password.ts'
+export { passwordProblem } from './administrators/passwordRules.ts'
 export * from './administrators/store.ts'
 export type {
   AdministratorTable,
   AdminSessionTable,
   AuditEntryTable,
+  KnownDeviceTable,
+  OneTimeTokenTable,
   SignInAttemptTable,
 } from './administrators/tables.ts'
+export { newToken, sha256 } from './administrators/tokens.ts'
 export { type Authenticator, openAuthenticator } from './authentication/authenticator.ts'
 export { AuthenticationUnavailable } from './authentication/keySource.ts'
 export { publishKeys } from './copies/publish.ts'

@@ -7,6 +7,7 @@ import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
+import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
 import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
@@ -17,6 +18,7 @@ import { operationsPages } from './operations/pages.ts'
 import { requireSession } from './signIn/guard.ts'
 import { oidcPages } from './signIn/oidcPages.ts'
 import { signInPages } from './signIn/pages.ts'
+import { resetPages } from './signIn/resetPages.ts'
 import type { Session } from './signIn/sessions.ts'
 import { usagePages } from './usage/page.ts'
 
@@ -94,11 +96,13 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
 
   await app.register(async open => {
     signInPages(open, deps)
+    resetPages(open, deps)
     if (deps.oidc !== undefined) oidcPages(open, deps, deps.oidc)
   })
   await app.register(async area => {
     area.addHook('onRequest', requireSession(deps))
-    for (const pages of [livePages, keyPages, usagePages, auditPages, operationsPages]) pages(area, deps)
+    for (const pages of [livePages, keyPages, usagePages, auditPages, operationsPages, accountPages])
+      pages(area, deps)
   })
   return app
 }

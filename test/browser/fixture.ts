@@ -85,10 +85,10 @@ export async function visit(
   return { page, wrongs }
 }
 
-export async function signIn(page: Page, email: string): Promise<void> {
+export async function signIn(page: Page, email: string, given = password): Promise<void> {
   await page.goto('/sign-in')
   await page.getByLabel('E-mail').fill(email)
-  await page.getByLabel('Password').fill(password)
+  await page.getByLabel('Password').fill(given)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL(/\/live/)
 }

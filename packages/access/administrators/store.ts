@@ -1,8 +1,9 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Database, Postgres } from '@tally/storage'
+import type { Database, Postgres, Tx } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'
+import { issueToken } from './oneTimeTokens.ts'
 
 /** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {
@@ -95,6 +96,24 @@ export async function findCredentials(
     .where('email', '=', address)
     .executeTakeFirst()
   return row && { administratorId: row.administrator_id, passwordHash: row.password_hash }
+}
+
+/** Stores a new password, and ends the administrator's sessions, known browsers and open links. */
+export async function setPassword(tx: Tx, administratorId: string, passwordHash: string): Promise<void> {
+  await tx
+    .updateTable('administrators')
+    .set({ password_hash: passwordHash })
+    .where('administrator_id', '=', administratorId)
+    .execute()
+  for (const table of ['admin_sessions', 'known_devices', 'one_time_tokens'] as const)
+    await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
+}
+
+/** Makes a link's token for a new password. Throws AdministratorError if the e-mail is unknown. */
+export async function beginReset(db: Postgres, address: string): Promise<string> {
+  const found = await findCredentials(db, address)
+  if (found === undefined) throw new AdministratorError(`${address} is not an administrator`)
+  return issueToken(db, 'reset', found.administratorId)
 }
 
 /**

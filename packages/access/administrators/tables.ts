@@ -18,13 +18,25 @@ export type AdministratorTable = {
 /** A session, by the SHA-256 of its token. */
 export type AdminSessionTable = {
   session_sha256: Buffer
+  session_id: Generated<number>
   administrator_id: string
   created_at: Instant
   last_seen_at: Instant
+  /** Where the sign-in came from, and its User-Agent. */
+  address: Generated<string>
+  browser: Generated<string>
 }
 
 /** A browser in which an administrator has signed in, by the SHA-256 of its cookie. */
 export type KnownDeviceTable = { device_sha256: Buffer; administrator_id: string; last_used_at: Instant }
+
+/** A token that allows one thing once, by its SHA-256. */
+export type OneTimeTokenTable = {
+  token_sha256: Buffer
+  purpose: string
+  administrator_id: string
+  ends_at: Instant
+}
 
 /** Attempts to sign in within the window that ends at `ends_at`, by what is counted. */
 export type SignInAttemptTable = { subject_sha256: Buffer; attempts: number; ends_at: Instant }
@@ -48,6 +60,7 @@ declare module '@tally/storage/database' {
     administrators: AdministratorTable
     admin_sessions: AdminSessionTable
     known_devices: KnownDeviceTable
+    one_time_tokens: OneTimeTokenTable
     sign_in_attempts: SignInAttemptTable
     audit_entries: AuditEntryTable
   }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Accounts of administrators: the browsers in which they have signed in before. */
+/** Accounts of administrators: known browsers, links to set a password, and what is shown of each session. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 -- Wrong passwords from elsewhere do not count against these browsers (docs/security.md, Sign-in).
@@ -10,5 +10,19 @@ create table known_devices (
   last_used_at timestamptz not null default now()
 );
 create index known_devices_by_administrator on known_devices (administrator_id, last_used_at desc);
+
+-- Only the hash of the token, as with sessions.
+create table one_time_tokens (
+  token_sha256 bytea primary key,
+  purpose text not null,
+  administrator_id uuid not null references administrators on delete cascade,
+  ends_at timestamptz not null
+);
+create index one_time_tokens_by_administrator on one_time_tokens (administrator_id);
+
+alter table admin_sessions
+  add column session_id bigint generated always as identity unique,
+  add column address text not null default '',
+  add column browser text not null default '';
 `.execute(db)
 }

@@ -1,23 +1,24 @@
+import type { Action } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres } from '@tally/storage'
 
-/** The actions that leave an audit entry, with their names on the audit page. */
-const actions = {
+/** The actions by their names on the audit page. */
+const names: Record<Action, string> = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
   'sign-out': 'Signed out',
+  'signed-out-everywhere': 'Signed out everywhere',
+  'password-changed': 'Changed the password',
+  'password-reset': 'Set a new password by a reset link',
   'key-created': 'Created an API key',
   'key-revoked': 'Revoked an API key',
   'key-rotated': 'Rotated an API key',
   'letters-replayed': 'Replayed dead letters',
   'offsets-accepted': 'Continued past deleted records',
   'offsets-skipped': 'Skipped records',
-} as const
-export type Action = keyof typeof actions
-export const nameOfAction = (action: string): string => actions[action as Action] ?? action
+}
+export const nameOfAction = (action: string): string => names[action as Action] ?? action
 
-/** Who acts, and from where. */
-export type Actor = { organizationId: OrganizationId; email: string; address: string }
 export type AuditEntry = {
   auditId: number
   at: number
@@ -26,25 +27,6 @@ export type AuditEntry = {
   subject: string | null
   detail: string | null
   address: string
-}
-
-/** Writes an audit entry, in the transaction of the action if it has one. */
-export async function note(
-  db: Postgres | Tx,
-  { organizationId, email, address }: Actor,
-  { action, subject, detail }: { action: Action; subject?: string; detail?: string },
-): Promise<void> {
-  await db
-    .insertInto('audit_entries')
-    .values({
-      organization_id: organizationId,
-      email,
-      address,
-      action,
-      subject: subject ?? null,
-      detail: detail ?? null,
-    })
-    .execute()
 }
 
 /** A page of an organization's entries, newest first; `before` is the last id of the previous page. */

@@ -26,3 +26,11 @@ export const unavailable = () =>
     'A part of Tally does not answer. Try again in a moment.',
     2,
   )
+
+export const tooManyAttempts = (waitSeconds: number) =>
+  new PageProblem(
+    429,
+    'Too many attempts',
+    `Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
+    waitSeconds,
+  )

@@ -1,6 +1,5 @@
-import { ApiKeyError, createKeyWithin } from '@tally/access'
+import { ApiKeyError, createKeyWithin, note } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
-import { note } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'

@@ -1,6 +1,5 @@
-import { ApiKeyError, revokeKeyWithin, rotateKeyWithin } from '@tally/access'
+import { ApiKeyError, note, revokeKeyWithin, rotateKeyWithin } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
-import { note } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'

@@ -6,6 +6,7 @@ import { networksOf } from './network.ts'
 /**
  * Sign-in attempts per window, which starts with the first one: of a known browser for an account; of a network over
  * all accounts, and of the site that it belongs to; of a network for one account; and for one account from everywhere.
+ * The last one is for passwords that a session asks for again.
  */
 export const limits = {
   device: { attempts: 10, window: '15 minutes' },
@@ -13,6 +14,7 @@ export const limits = {
   site: { attempts: 500, window: '15 minutes' },
   pair: { attempts: 10, window: '15 minutes' },
   account: { attempts: 100, window: '1 hour' },
+  session: { attempts: 10, window: '15 minutes' },
 } as const
 type Limit = keyof typeof limits
 
@@ -26,7 +28,7 @@ export type Attempt = { email: string; address: string; device: string | undefin
  */
 export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
   for (const [limit, subject] of countersOf(attempt)) {
-    const seconds = await count(db, limit, subject)
+    const seconds = await countAttempt(db, limit, subject)
     if (seconds !== undefined) return seconds
   }
   return undefined
@@ -52,7 +54,7 @@ function countersOf({ email, address, device }: Attempt): [Limit, string][] {
 }
 
 /** Counts an attempt for one limit; returns the seconds to wait if it is exceeded. */
-async function count(db: Postgres, limit: Limit, subject: string): Promise<number | undefined> {
+export async function countAttempt(db: Postgres, limit: Limit, subject: string): Promise<number | undefined> {
   const { attempts: allowed, window } = limits[limit]
   const { rows } = await sql<{ attempts: number; seconds: number }>`
 insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)

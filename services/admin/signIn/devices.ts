@@ -1,6 +1,6 @@
+import { newToken, sha256 } from '@tally/access'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import { newToken, sha256 } from './tokens.ts'
 
 /** Browsers remembered per administrator; the one that was not used for longest is forgotten first. */
 const mostDevices = 20

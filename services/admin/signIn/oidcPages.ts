@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
+import { openSession } from './begin.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
-import { signIn } from './pages.ts'
 
 const cookieName = 'tally_oidc'
 const pendingShape = z.object({
@@ -57,7 +57,8 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
       metrics.signIns.inc({ outcome: 'refused' })
       throw refused()
     }
-    await signIn(deps, request, reply, administratorId, 'sign-in-oidc')
+    await openSession(deps, request, reply, administratorId, 'sign-in-oidc')
+    metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.header('Cache-Control', 'no-store').redirect(ownPath(pending.next), 303)
   })
 }

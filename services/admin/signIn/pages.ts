@@ -1,15 +1,15 @@
-import { email, findCredentials, hashPassword, isPassword, maxPasswordLength } from '@tally/access'
+import { email, findCredentials, hashPassword, isPassword, maxPasswordLength, note } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { note } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { PageProblem } from '../http/problem.ts'
+import { tooManyAttempts } from '../http/problem.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
-import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
-import { knownDevice, rememberDevice, rememberedDays } from './devices.ts'
+import { openSession } from './begin.ts'
+import { clearCookies, readCookie, sessionToken } from './cookies.ts'
+import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
-import { beginSession, endSession, findSession } from './sessions.ts'
+import { endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
 
 /** The same for an unknown e-mail and a wrong password, so that it does not reveal who is an administrator. */
@@ -20,17 +20,24 @@ const placeholderHash = hashPassword('placeholder')
 
 export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   const { db, metrics, oidc } = deps
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: Parameters<typeof signInView>[0]) =>
+  const show = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    shown: Parameters<typeof signInView>[0],
+    notice?: string,
+  ) =>
     sendPage(request, reply, csrf => ({
       title: 'Sign in',
+      notice,
       body: signInView({ ...shown, csrf, hasOidc: oidc !== undefined }),
     }))
 
-  app.get<{ Querystring: { next?: unknown } }>('/sign-in', async (request, reply) => {
+  app.get<{ Querystring: { next?: unknown; done?: unknown } }>('/sign-in', async (request, reply) => {
     const next = ownPath(request.query.next)
     const token = sessionToken(request)
     if (token !== undefined && (await findSession(db, token)) !== undefined) return reply.redirect(next, 303)
-    return show(request, reply, { next })
+    const notice = request.query.done === 'reset' ? 'Password set. Sign in with it.' : undefined
+    return show(request, reply, { next }, notice)
   })
 
   app.post('/sign-in', async (request, reply) => {
@@ -44,12 +51,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     const waitSeconds = await takeAttempt(db, attempt)
     if (waitSeconds !== undefined) {
       metrics.signIns.inc({ outcome: 'limited' })
-      throw new PageProblem(
-        429,
-        'Too many attempts',
-        `Try again in ${Math.ceil(waitSeconds / 60)} minutes.`,
-        waitSeconds,
-      )
+      throw tooManyAttempts(waitSeconds)
     }
     const administratorId = await check(account, textOf(fields, 'password'))
     if (administratorId === undefined) {
@@ -57,7 +59,8 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
     await forgetAttempts(db, attempt)
-    await signIn(deps, request, reply, administratorId, 'sign-in')
+    await openSession(deps, request, reply, administratorId, 'sign-in')
+    metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(next, 303)
   })
 
@@ -80,25 +83,4 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     )
     return isRight ? found?.administratorId : undefined
   }
-}
-
-/** Begins a session for an administrator; ends the one that the browser may have. */
-export async function signIn(
-  { db, metrics }: AdminDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  administratorId: string,
-  action: 'sign-in' | 'sign-in-oidc',
-): Promise<void> {
-  const before = sessionToken(request)
-  if (before !== undefined) await endSession(db, before)
-  const token = await beginSession(db, administratorId)
-  const session = await findSession(db, token)
-  if (session === undefined) throw new Error('a session disappeared right after it began')
-  await note(db, { ...session, address: request.ip }, { action })
-  metrics.signIns.inc({ outcome: 'signed-in' })
-  clearCookies(request, reply)
-  giveCookie(request, reply, 'session', token)
-  const device = await rememberDevice(db, administratorId, readCookie(request, 'device'))
-  giveCookie(request, reply, 'device', device, rememberedDays * 86_400)
 }

@@ -1,11 +1,12 @@
+import { forgetTokens, newToken, sha256 } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import { rememberedDays } from './devices.ts'
-import { newToken, sha256 } from './tokens.ts'
 
 /** The signed-in administrator. */
 export type Session = {
+  sessionId: number
   administratorId: string
   organizationId: OrganizationId
   organizationName: string
@@ -20,12 +21,15 @@ const idle = '12 hours'
 const isGood = sql`
 session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`
 
+/** Where a session was begun, for the list of sessions. */
+export type Origin = { address: string; browser: string }
+
 /** Begins a session and returns its token; only its hash is stored. */
-export async function beginSession(db: Postgres, administratorId: string): Promise<string> {
+export async function beginSession(db: Postgres, administratorId: string, from?: Origin): Promise<string> {
   const token = newToken()
   await db
     .insertInto('admin_sessions')
-    .values({ session_sha256: sha256(token), administrator_id: administratorId })
+    .values({ session_sha256: sha256(token), administrator_id: administratorId, ...from })
     .execute()
   return token
 }
@@ -34,6 +38,7 @@ export async function beginSession(db: Postgres, administratorId: string): Promi
 export async function findSession(db: Postgres, token: string): Promise<Session | undefined> {
   const { rows } = await sql<Session & { isStale: boolean }>`
 select
+  session.session_id as "sessionId",
   administrator_id as "administratorId",
   administrator.organization_id as "organizationId",
   organization.name as "organizationName",
@@ -58,9 +63,28 @@ export async function endSession(db: Postgres, token: string): Promise<void> {
   await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
 }
 
+/** A session in the list of an administrator's own. */
+export type ListedSession = Origin & { sessionId: number; createdAt: number; lastSeenAt: number }
+
+/** An administrator's sessions, the latest first. */
+export async function listSessions(db: Postgres, administratorId: string): Promise<ListedSession[]> {
+  const { rows } = await sql<ListedSession>`
+select session_id as "sessionId", address, browser, created_at as "createdAt", last_seen_at as "lastSeenAt"
+from admin_sessions as session
+where administrator_id = ${administratorId} and ${isGood}
+order by last_seen_at desc`.execute(db)
+  return rows
+}
+
+/** Ends all sessions of an administrator. */
+export async function endSessions(db: Postgres, administratorId: string): Promise<void> {
+  await db.deleteFrom('admin_sessions').where('administrator_id', '=', administratorId).execute()
+}
+
 /** Deletes ended sessions, ended windows of attempts and browsers that were not used for long. */
 export async function forgetEnded(db: Postgres): Promise<void> {
   await sql`delete from admin_sessions as session where not (${isGood})`.execute(db)
+  await forgetTokens(db)
   await sql`delete from sign_in_attempts where ends_at < now()`.execute(db)
   await sql`
 delete from known_devices where last_used_at < now() - make_interval(days => ${rememberedDays})`.execute(db)

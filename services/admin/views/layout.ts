@@ -2,7 +2,7 @@ import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
 /** The sections of the navigation. */
-type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations'
+type Section = 'live' | 'keys' | 'usage' | 'audit' | 'operations' | 'account'
 
 /** The content of a page. */
 export type Page = {
@@ -20,6 +20,7 @@ const sections: { section: Section; path: string; name: string; platformOnly?: t
   { section: 'usage', path: '/usage', name: 'Usage' },
   { section: 'audit', path: '/audit', name: 'Audit' },
   { section: 'operations', path: '/operations', name: 'Operations', platformOnly: true },
+  { section: 'account', path: '/account', name: 'Account' },
 ]
 
 /** The whole page around a body, with the navigation if there is a session. Its forms send `csrf` back. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { isPassword } from '@tally/access'
 import { runTally } from '@tally/testkit/processes/process'
 import { addOrganization } from '@tally/testkit/records/rows'
@@ -88,6 +88,33 @@ test.for(['', 'short', 'x'.repeat(201)])(
     expect(await rowOf('f@example.org')).toBeUndefined()
   },
 )
+
+test('a common password is refused and never said', async () => {
+  const { code, stderr } = await create(whose('g@example.org'), 'password1234\n')
+  expect(code).toBe(2)
+  expect(stderr).toBe(
+    'tally: the password is too easy to guess: use several words that do not belong together\n',
+  )
+  expect(await rowOf('g@example.org')).toBeUndefined()
+})
+
+test('reset prints a link of the area, which is stored only as a hash', async () => {
+  await create(whose('hanna@example.org'))
+  const settings = { DATABASE_URL: database.url, ADMIN_URL: 'https://admin.example.org' }
+  const reset = (...more: string[]) => runTally(['administrators', 'reset', ...more], settings)
+  const { code, stdout, stderr } = await reset('--email', 'Hanna@Example.ORG')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toMatch(/^https:\/\/admin\.example\.org\/reset\/[\w-]{43}\n$/)
+  const stored = await database.db.selectFrom('one_time_tokens').selectAll().execute()
+  expect(stored).toHaveLength(1)
+  const token = stdout.trim().slice(-43)
+  expect(stored[0]?.token_sha256.toString('hex')).toBe(hash('sha256', token))
+  expect(await reset('--email', 'nobody@example.org')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tally: nobody@example.org is not an administrator\n',
+  })
+})
 
 test('administrators are listed by organization, and a removed one is signed out everywhere', async () => {
   const settings = { DATABASE_URL: database.url }

@@ -25,7 +25,7 @@ export function addCreate(administrators: Command): void {
       const { emailOf, printAdministrator } = values
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
-      const passwordHash = await hashPassword(await readPassword())
+      const passwordHash = await hashPassword(await readPassword(email))
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const made = await withSchema(settings.databaseUrl, db => createAdministrator(db, wanted))
       const sentence = `${made.email} can sign in for organization ${organizationId}`

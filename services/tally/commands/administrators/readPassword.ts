@@ -1,17 +1,16 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { maxPasswordLength, minPasswordLength } from '@tally/access'
+import { passwordProblem } from '@tally/access'
 import { UsageError } from '../../failure.ts'
 
 /**
  * Reads a new password: on a terminal it asks twice, without showing it; otherwise it takes the first line of stdin.
- * Never an argument, which every user of the machine could see. Throws a UsageError if its length is not allowed.
+ * Never an argument, which every user of the machine could see. Throws a UsageError if it is too short or too common.
  */
-export async function readPassword(): Promise<string> {
+export async function readPassword(email: string): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice() : await firstLine()
-  const takes = `the password takes ${minPasswordLength} to ${maxPasswordLength} characters`
-  if (password.length < minPasswordLength || password.length > maxPasswordLength)
-    throw new UsageError(`${takes}, got ${password.length}`)
+  const problem = await passwordProblem(password, email)
+  if (problem !== undefined) throw new UsageError(`the password ${problem}`)
   return password
 }
 

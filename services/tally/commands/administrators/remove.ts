@@ -5,9 +5,7 @@ import { print } from '../../output.ts'
 export function addRemove(administrators: Command): void {
   administrators
     .command('remove')
-    .description(
-      'remove an administrator and end their sessions; to set a new password, remove and create again',
-    )
+    .description('remove an administrator and end their sessions')
     .requiredOption('--email <EMAIL>', 'the administrator')
     .action(async (raw: { email: string }) => {
       const [{ emailOf }, { removeAdministrator }] = await Promise.all([

@@ -1,0 +1,52 @@
+import type { Postgres, Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import { newToken, sha256 } from './tokens.ts'
+
+/** What a token allows, once: to set a new password. */
+export type Purpose = 'reset'
+
+/** How long tokens are valid. */
+const validFor: Record<Purpose, string> = { reset: '30 minutes' }
+
+/** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
+export async function issueToken(db: Postgres, purpose: Purpose, administratorId: string): Promise<string> {
+  const token = newToken()
+  await db.transaction().execute(async tx => {
+    await tx
+      .deleteFrom('one_time_tokens')
+      .where('purpose', '=', purpose)
+      .where('administrator_id', '=', administratorId)
+      .execute()
+    await sql`
+insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at)
+values (${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval)`.execute(tx)
+  })
+  return token
+}
+
+/** Whose token it is; undefined if it was used, has ended or is for another purpose. */
+export async function ownerOfToken(
+  db: Postgres | Tx,
+  purpose: Purpose,
+  token: string,
+): Promise<{ administratorId: string; email: string } | undefined> {
+  const { rows } = await sql<{ administratorId: string; email: string }>`
+select administrator_id as "administratorId", email
+from one_time_tokens join administrators using (administrator_id)
+where token_sha256 = ${sha256(token)} and purpose = ${purpose} and ends_at > now()`.execute(db)
+  return rows[0]
+}
+
+/** Uses a token up; returns whether it was still valid. Of two concurrent uses, one gets true. */
+export async function useToken(db: Postgres | Tx, purpose: Purpose, token: string): Promise<boolean> {
+  const { rows } = await sql`
+delete from one_time_tokens
+where token_sha256 = ${sha256(token)} and purpose = ${purpose} and ends_at > now()
+returning 1`.execute(db)
+  return rows.length === 1
+}
+
+/** Deletes the tokens that have ended. */
+export async function forgetTokens(db: Postgres): Promise<void> {
+  await sql`delete from one_time_tokens where ends_at < now()`.execute(db)
+}

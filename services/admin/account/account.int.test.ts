@@ -1,0 +1,136 @@
+import { beginReset } from '@tally/access'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+const next = 'un altro gelato alla fragola'
+
+async function signedIn(email: string) {
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(email)
+  return visitor
+}
+const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) =>
+  (await visitor.get('/keys')).statusCode === 200
+const actionsOf = async (email: string) =>
+  (
+    await sql<{
+      action: string
+    }>`select action from audit_entries where email = ${email} order by audit_id`.execute(fixture.db)
+  ).rows.map(({ action }) => action)
+
+test('a changed password ends all other sessions and renews this one', async () => {
+  const { email } = await newOffice(fixture)
+  const [own, other] = [await signedIn(email), await signedIn(email)]
+  const before = own.cookies.get('tally_session')
+  const form = { current: password, password: next }
+  const reply = await own.post('/account/password', form, { from: '/account' })
+  expect([reply.statusCode, reply.headers.location]).toEqual([303, '/account?done=password'])
+  expect(own.cookies.get('tally_session')).not.toBe(before)
+  expect([await isSignedIn(own), await isSignedIn(other)]).toEqual([true, false])
+  const statuses = [password, next].map(
+    async given => (await newVisitor(fixture.app).signIn(email, given)).statusCode,
+  )
+  expect(await Promise.all(statuses)).toEqual([401, 303])
+  expect(await actionsOf(email)).toContain('password-changed')
+})
+
+test('a password changes only with the current one, which can be guessed ten times', async () => {
+  const { email } = await newOffice(fixture)
+  const own = await signedIn(email)
+  const change = (current: string) =>
+    own.post('/account/password', { current, password: next }, { from: '/account' })
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 11; attempt++) statuses.push((await change('wrong')).statusCode)
+  expect(statuses).toEqual([...Array(10).fill(400), 429])
+  expect((await change(password)).statusCode).toBe(429)
+  expect(await isSignedIn(own)).toBe(true)
+})
+
+test.for([
+  { why: 'short', given: 'short', says: 'takes 12 to 200 characters, got 5' },
+  { why: 'common', given: 'password1234', says: 'is too easy to guess' },
+  { why: 'a keyboard row', given: 'qwertyuiop123', says: 'is too easy to guess' },
+  { why: 'one’s e-mail address', given: '', says: 'is too easy to guess' },
+])('a new password that is $why is refused', async ({ given, says }) => {
+  const { email } = await newOffice(fixture)
+  const own = await signedIn(email)
+  const form = { current: password, password: given === '' ? email : given }
+  const reply = await own.post('/account/password', form, { from: '/account' })
+  expect(reply.statusCode).toBe(400)
+  expect(reply.body).toContain(says)
+})
+
+test('the account page lists one’s own sessions only; sign out everywhere ends them', async () => {
+  const { email } = await newOffice(fixture)
+  const [own, other] = [await signedIn(email), await signedIn(email)]
+  const stranger = await signedIn((await newOffice(fixture)).email)
+  const { body } = await own.get('/account')
+  expect([...body.matchAll(/data-label="Browser"/g)]).toHaveLength(2)
+  expect([...body.matchAll(/this one/g)]).toHaveLength(1)
+  const reply = await own.post('/account/sign-out-everywhere', {}, { from: '/account' })
+  expect(reply.statusCode).toBe(303)
+  expect([await isSignedIn(own), await isSignedIn(other), await isSignedIn(stranger)]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  expect(await actionsOf(email)).toContain('signed-out-everywhere')
+})
+
+test('a reset link sets a password once and ends all sessions', async () => {
+  const { email } = await newOffice(fixture)
+  const own = await signedIn(email)
+  const path = `/reset/${await beginReset(fixture.db, email)}`
+  const visitor = newVisitor(fixture.app)
+  expect((await visitor.get(path)).body).toContain(email)
+  const weak = await visitor.post(path, { password: 'password1234' }, { from: path })
+  expect([weak.statusCode, weak.body.includes('too easy to guess')]).toEqual([400, true])
+  expect(await isSignedIn(own)).toBe(true)
+  const reply = await visitor.post(path, { password: next }, { from: path })
+  expect([reply.statusCode, reply.headers.location]).toEqual([303, '/sign-in?done=reset'])
+  expect(await isSignedIn(own)).toBe(false)
+  expect((await visitor.get(path)).statusCode).toBe(404)
+  expect((await visitor.signIn(email, next)).statusCode).toBe(303)
+  expect(await actionsOf(email)).toContain('password-reset')
+})
+
+test('of two concurrent uses of a reset link one sets the password', async () => {
+  const { email } = await newOffice(fixture)
+  const path = `/reset/${await beginReset(fixture.db, email)}`
+  const [one, two] = [newVisitor(fixture.app), newVisitor(fixture.app)]
+  const replies = [one, two].map(visitor => visitor.post(path, { password: next }, { from: path }))
+  const statuses = (await Promise.all(replies)).map(({ statusCode }) => statusCode)
+  expect(statuses.toSorted()).toEqual([303, 404])
+})
+
+test('a reset link ends after 30 minutes, and when a newer one is made', async () => {
+  const { email } = await newOffice(fixture)
+  const [first, second] = [await beginReset(fixture.db, email), await beginReset(fixture.db, email)]
+  const statusOf = async (token: string) => (await newVisitor(fixture.app).get(`/reset/${token}`)).statusCode
+  expect([await statusOf(first), await statusOf(second)]).toEqual([404, 200])
+  const age = (minutes: number) =>
+    sql`update one_time_tokens set ends_at = ends_at - make_interval(mins => ${minutes})`.execute(fixture.db)
+  await age(29)
+  expect(await statusOf(second)).toBe(200)
+  await age(1)
+  expect(await statusOf(second)).toBe(404)
+})
+
+test('a reset link lets its browser in while others attack the account', async () => {
+  const { email } = await newOffice(fixture)
+  const { limits, takeAttempt } = await import('../signIn/attempts.ts')
+  for (let index = 0; index <= limits.account.attempts; index++)
+    await takeAttempt(fixture.db, { email, address: `198.18.5.${index}`, device: undefined })
+  const visitor = newVisitor(fixture.app)
+  expect((await visitor.signIn(email)).statusCode).toBe(429)
+  const path = `/reset/${await beginReset(fixture.db, email)}`
+  await visitor.post(path, { password: next }, { from: path })
+  expect((await visitor.signIn(email, next)).statusCode).toBe(303)
+})

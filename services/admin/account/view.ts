@@ -1,0 +1,50 @@
+import { newPasswordFields } from '../signIn/passwordFields.ts'
+import type { ListedSession, Session } from '../signIn/sessions.ts'
+import { moment } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+
+export type PasswordMistakes = { current?: string; password?: string }
+type AccountShown = {
+  session: Session
+  sessions: ListedSession[]
+  mistakes: PasswordMistakes
+  csrf: string
+}
+
+export function accountView({ session, sessions, mistakes, csrf }: AccountShown): Html {
+  return html`<h1>Account</h1>
+<p class="faint">${session.email}</p>
+<section class="card"><h2>Sessions</h2>
+${sessionTable(sessions, session.sessionId)}
+<form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
+<div class="actions"><button class="danger">Sign out everywhere</button></div>
+</form></section>
+${passwordForm(session, mistakes, csrf)}`
+}
+
+function sessionTable(sessions: ListedSession[], current: number): Html {
+  return html`<table>
+<caption class="hidden">Your sessions</caption>
+<thead><tr><th scope="col">Browser</th><th scope="col">From</th><th scope="col">Signed in</th><th scope="col">Last used</th></tr></thead>
+<tbody>${sessions.map(
+    ({ sessionId, browser, address, createdAt, lastSeenAt }) => html`<tr>
+<td data-label="Browser">${browser === '' ? 'unknown' : browser}${sessionId === current ? html` <span class="badge good">this one</span>` : ''}</td>
+<td data-label="From"><code>${address}</code></td>
+<td data-label="Signed in">${moment(createdAt)}</td>
+<td data-label="Last used">${moment(lastSeenAt)}</td></tr>`,
+  )}</tbody></table>`
+}
+
+function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: string): Html {
+  return html`<section class="card form"><h2>Change password</h2>
+<p class="faint">All other sessions end.</p>
+<form method="post" action="/account/password">${csrfField(csrf)}
+<input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
+<label for="current">Current password</label>
+<input id="current" name="current" type="password" autocomplete="current-password" required>
+${mistakes.current === undefined ? '' : html`<p class="mistake" role="alert">${mistakes.current}</p>`}
+${newPasswordFields('password', mistakes.password)}
+<div class="actions"><button class="primary">Change password</button></div>
+</form></section>`
+}

@@ -1,0 +1,37 @@
+import { type Action, note } from '@tally/access'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
+import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
+import { rememberDevice, rememberedDays } from './devices.ts'
+import { beginSession, endSession, findSession } from './sessions.ts'
+
+/** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
+export async function openSession(
+  { db }: AdminDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  administratorId: string,
+  action: Action,
+): Promise<void> {
+  const before = sessionToken(request)
+  if (before !== undefined) await endSession(db, before)
+  const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
+  const token = await beginSession(db, administratorId, { address: request.ip, browser })
+  const session = await findSession(db, token)
+  if (session === undefined) throw new Error('a session disappeared right after it began')
+  await note(db, { ...session, address: request.ip }, { action })
+  clearCookies(request, reply)
+  giveCookie(request, reply, 'session', token)
+  await giveDevice(db, request, reply, administratorId)
+}
+
+/** Remembers the browser of someone who proved who they are. */
+export async function giveDevice(
+  db: AdminDeps['db'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  administratorId: string,
+): Promise<void> {
+  const device = await rememberDevice(db, administratorId, readCookie(request, 'device'))
+  giveCookie(request, reply, 'device', device, rememberedDays * 86_400)
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { openCommand, withSchema } from '../../open.ts'
+import { print } from '../../output.ts'
+
+export function addReset(administrators: Command): void {
+  administrators
+    .command('reset')
+    .description('print a link with which an administrator sets a new password, once, within 30 minutes')
+    .requiredOption('--email <EMAIL>', 'the administrator')
+    .option('--json', 'print one JSON object')
+    .action(async (raw: { email: string; json?: true }) => {
+      const [{ emailOf }, { beginReset }] = await Promise.all([
+        import('./values.ts'),
+        import('@tally/access'),
+      ])
+      const email = emailOf(raw.email)
+      const { settings } = await openCommand()
+      const token = await withSchema(settings.databaseUrl, db => beginReset(db, email))
+      const { url, host, port } = settings.admin
+      const link = `${url ?? `http://${host}:${port}`}/reset/${token}`
+      print(raw.json ? JSON.stringify({ email, link }) : link)
+    })
+}
