@@ -5,6 +5,9 @@ export function log(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
+/** A server's URL without user and password. */
+export const addressOf = (url: string): string => url.replace(/\/\/.*@/, '//')
+
 /** Runs a step and logs how long it took. */
 export async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
@@ -18,15 +21,15 @@ export interface Outcome {
   address: string
   /** The administration area. */
   area: string
-  env: Record<string, string>
+  /** The file with the settings of the servers that were started here. */
+  envFile: string
   key: { name: string; token: string } | undefined
   signIn: SignIn | undefined
   path: string | undefined
 }
 
 /** The text that `npm start` closes with. */
-export function lastWords({ address, area, env, key, signIn, path }: Outcome): string {
-  const servers = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL'].map(name => `  ${name}=${env[name]}`)
+export function lastWords({ address, area, envFile, key, signIn, path }: Outcome): string {
   const addresses = [
     'Tally runs. Ctrl-C stops it.',
     '',
@@ -36,7 +39,7 @@ export function lastWords({ address, area, env, key, signIn, path }: Outcome): s
     ...(signIn === undefined ? [] : [`    sign in as ${signIn.email} with ${signIn.password}`]),
     '',
     '  For `npx tally` in another terminal:',
-    ...servers.map(line => `  export${line.slice(1)}`),
+    `  . ${envFile}`,
     '',
   ]
   if (key === undefined) return [...addresses, ...howToMakeAKey, ''].join('\n')

@@ -97,9 +97,10 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
   const pair = await startPair()
   releases.push(pair.stop)
   const [primary, standby] = [pair.primary, pair.standby].map(({ databaseUrl }) => new URL(databaseUrl).host)
+  const { password } = new URL(pair.primary.databaseUrl)
   // The standby comes first and is skipped.
   const settings = {
-    DATABASE_URL: `postgres://postgres@${standby},${primary}/tally?target_session_attrs=read-write`,
+    DATABASE_URL: `postgres://postgres:${password}@${standby},${primary}/tally?target_session_attrs=read-write`,
   }
   expect(await runTally(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
   const own = { ...settings, KAFKA_GROUP_ID: `${tally.settings.KAFKA_GROUP_ID}-pair` }

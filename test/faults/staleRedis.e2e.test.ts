@@ -15,10 +15,11 @@ let known = 0
 
 beforeAll(async () => {
   const { redisUrl } = inject('servers')
-  const { hostname, port } = new URL(redisUrl.split(',')[0] as string)
-  relay = await openRelay({ host: hostname, port: Number(port) })
+  const url = new URL(redisUrl.split(',')[0] as string)
+  relay = await openRelay({ host: url.hostname, port: Number(url.port) })
+  url.host = `127.0.0.1:${relay.port}`
   // The projector reaches Redis through the relay, query processes directly.
-  tally = await startTally({ queries: 0, settings: { REDIS_URL: `redis://127.0.0.1:${relay.port}` } })
+  tally = await startTally({ queries: 0, settings: { REDIS_URL: url.href } })
   await sell()
   await tally.produce([sagra.organization(), sagra.event()])
   await tally.settle()

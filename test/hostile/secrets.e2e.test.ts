@@ -182,7 +182,6 @@ async function failEverything(): Promise<void> {
   const plain = { ...kafka, KAFKA_SASL_MECHANISM: 'plain' }
   const database = withPasswords.DATABASE_URL as string
   const redis = withPasswords.REDIS_URL as string
-  // The tests' Postgres trusts whom it knows, whatever the password.
   const unknownRole = { DATABASE_URL: withCredentials(database, 'nobody', password('wrong')) }
   const ended: [string, Environment][] = [
     ['half of SASL', kafka],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type LocalServers, startServers } from '../servers/index.ts'
 import { preferPort } from '../servers/ports.ts'
 import { lastWords, log, step } from '../words.ts'
+import { writeEnvFile } from './envFile.ts'
 import { demoAdministrator } from './firstAdministrator.ts'
 import { countsPath, demoKey, eventsOf, feedOrganizations, type Key, untilCounted } from './firstAnswer.ts'
 import { type Service, type Surroundings, startService, tally } from './tally.ts'
@@ -57,6 +58,7 @@ async function bringUp(
   releases.push(servers.stop)
 
   const env = await settings(servers)
+  const envFile = writeEnvFile(join(local, 'env'), servers)
   const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
   const keep = (name: string, service: Service) =>
     step(name, async () => releases.push(await startService(name, service, around)))
@@ -83,7 +85,7 @@ async function bringUp(
   }
   const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
-  process.stdout.write(lastWords({ address: demo.address, area, env, key, signIn, path }))
+  process.stdout.write(lastWords({ address: demo.address, area, envFile, key, signIn, path }))
 }
 
 /** The settings of every process: where the servers are, and this machine's own ports. */

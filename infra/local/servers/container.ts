@@ -13,6 +13,9 @@ export interface Image {
   /** The folder inside the container that holds the data. */
   innerFolder: string
   env: Record<string, string>
+  /** Who runs it, and what in place of the image's own entry point. */
+  user?: string
+  entrypoint?: string[]
   args: string[]
   stopSignal: NodeJS.Signals
   answers: () => Promise<boolean>
@@ -29,8 +32,14 @@ export async function hasDocker(): Promise<boolean> {
  */
 export function containerServer(image: Image, setup: PartSetup): Server {
   const container = containerName(setup.folder)
-  const { name, url, answers, stopSignal } = image
-  const env = Object.entries(image.env).flatMap(([key, value]) => ['-e', `${key}=${value}`])
+  const { name, url, answers, stopSignal, env } = image
+  // Without values, which come from the environment of `docker`: everybody can see arguments.
+  const variables = Object.keys(env).flatMap(key => ['-e', key])
+  const [entrypoint, ...first] = image.entrypoint ?? []
+  const how = [
+    ...(image.user === undefined ? [] : ['--user', image.user]),
+    ...(entrypoint === undefined ? [] : ['--entrypoint', entrypoint]),
+  ]
   const publish = `127.0.0.1:${setup.port}:${image.innerPort}`
   const volume = `${container}:${image.innerFolder}`
   const args = [
@@ -42,8 +51,10 @@ export function containerServer(image: Image, setup: PartSetup): Server {
     publish,
     '-v',
     volume,
-    ...env,
+    ...variables,
+    ...how,
     image.image,
+    ...first,
     ...image.args,
   ]
 
@@ -53,7 +64,7 @@ export function containerServer(image: Image, setup: PartSetup): Server {
       setup.log(`${name}: pulling the image ${image.image}`)
       await run('docker', ['pull', image.image], { signal: setup.signal })
     }
-    return { command: 'docker', args, stopSignal, orphanCommand: `docker rm -f ${container}` }
+    return { command: 'docker', args, env, stopSignal, orphanCommand: `docker rm -f ${container}` }
   }
   const signal = async (which: NodeJS.Signals) =>
     void (await tryRun('docker', ['kill', '--signal', which.replace('SIG', ''), container]))

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -18,6 +18,25 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await servers.forget()
+})
+
+test('Postgres and Redis refuse who does not know the password, which no argument shows', async () => {
+  const { databaseUrl, redisUrl } = servers
+  for (const wrong of ['', ':guess']) {
+    const url = databaseUrl.replace(/:\/\/[^@]*@/, `://postgres${wrong}@`)
+    await expect(query(url, 'select 1')).rejects.toThrow(/password/)
+  }
+  const redis = new Redis(redisUrl.replace(/:\/\/[^@]*@/, '://'), { retryStrategy: () => null })
+  redis.on('error', () => {})
+  await expect(redis.get('x')).rejects.toThrow(/NOAUTH/)
+  redis.disconnect()
+  const passwords = [databaseUrl, redisUrl].map(url => new URL(url).password)
+  expect(passwords).toEqual([expect.stringMatching(/^\w{48}$/), expect.stringMatching(/^\w{48}$/)])
+  const pids = (['postgres', 'redis'] as const).map(name => servers.part(name).pid())
+  const shown = pids.map(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join()
+  for (const password of passwords) expect(shown).not.toContain(password)
+  for (const file of ['redis/password', 'redis/redis.conf'])
+    expect(statSync(join(dataFolder, file)).mode & 0o777).toBe(0o600)
 })
 
 test('Kafka that was killed comes back on its port with its topics', async () => {

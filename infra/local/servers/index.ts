@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { addressOf } from '../words.ts'
 import { forgetVolume, hasDocker } from './container.ts'
 import { kafkaServer } from './kafka.ts'
 import { freePort } from './ports.ts'
@@ -71,7 +72,7 @@ export async function startServers(wanted: ServersWanted): Promise<LocalServers>
     signal?.throwIfAborted()
     running.set(name, server)
     await server.start()
-    log(`${name} ready at ${server.url} (${((performance.now() - began) / 1000).toFixed(1)} s)`)
+    log(`${name} ready at ${addressOf(server.url)} (${((performance.now() - began) / 1000).toFixed(1)} s)`)
   }
 
   const stop = async () => {

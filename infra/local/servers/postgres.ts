@@ -5,22 +5,31 @@ import { run } from '../command.ts'
 import { binariesFolder } from '../install/postgresBinaries.ts'
 import { containerServer, hasDocker, type Image } from './container.ts'
 import { cannotBeHad, type PartSetup } from './part.ts'
+import { passwordIn } from './password.ts'
 import { placeFor, postgresOwner } from './postgresOwner.ts'
 import { type Server, serverOf } from './server.ts'
 
-/** A Postgres 18 on 127.0.0.1: superuser `postgres` without a password, database `tally`, UTF-8. */
+/**
+ * A Postgres 18 on 127.0.0.1: superuser `postgres` with the password that the data was made with, database `tally`,
+ * UTF-8. Every user of the machine reaches the port, and a superuser may run programs.
+ */
 export async function postgresServer(setup: PartSetup): Promise<Server> {
   const { port, logFile } = setup
-  const url = `postgres://postgres@127.0.0.1:${port}/tally`
+  const urlWith = (password: string) => `postgres://postgres:${password}@127.0.0.1:${port}/tally`
   const packaged = binariesFolder()
   if (packaged === undefined) {
     const install = 'run `npm ci` on Linux or macOS, x64 or arm64'
     if (!(await hasDocker())) throw cannotBeHad('postgres', install, 'DATABASE_URL')
-    return containerServer(postgresImage(url, setup.durable), setup)
+    const password = passwordIn(join(setup.folder, 'password'))
+    return containerServer(postgresImage(urlWith(password), setup.durable), setup)
   }
   const owner = await postgresOwner()
   const { folder, native } = await placeFor(setup, packaged, owner)
   const data = join(folder, 'data')
+  const passwordFile = join(folder, 'password')
+  if (existsSync(data) && !existsSync(passwordFile))
+    throw new Error(`the data in ${data} is of an earlier version: begin again with \`npm start -- --fresh\``)
+  const url = urlWith(passwordIn(passwordFile))
 
   async function prepare() {
     await init()
@@ -41,18 +50,10 @@ export async function postgresServer(setup: PartSetup): Promise<Server> {
     rmSync(partly, { recursive: true, force: true })
     mkdirSync(partly, { recursive: true })
     chmodSync(partly, 0o700)
-    for (const path of owner === undefined ? [] : [folder, partly])
-      chownSync(path, owner?.uid ?? 0, owner?.gid ?? 0)
-    const args = [
-      '-D',
-      partly,
-      '-U',
-      'postgres',
-      '--auth=trust',
-      '--encoding=UTF8',
-      '--no-locale',
-      '--no-sync',
-    ]
+    if (owner !== undefined)
+      for (const path of [folder, partly, passwordFile]) chownSync(path, owner.uid, owner.gid)
+    const who = ['-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+    const args = ['-D', partly, ...who, '--encoding=UTF8', '--no-locale', '--no-sync']
     await run(join(native, 'bin/initdb'), args, {
       owner,
       env: environment,
@@ -123,7 +124,7 @@ export function postgresImage(url: string, durable: boolean): Image {
     image: 'postgres:18',
     innerPort: 5432,
     innerFolder: '/var/lib/postgresql',
-    env: { POSTGRES_HOST_AUTH_METHOD: 'trust', POSTGRES_DB: new URL(url).pathname.slice(1) },
+    env: { POSTGRES_PASSWORD: new URL(url).password, POSTGRES_DB: new URL(url).pathname.slice(1) },
     args: settingsOf(durable),
     stopSignal: 'SIGINT',
     answers: () => postgresAnswers(url),

@@ -1,16 +1,18 @@
-import { mkdirSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { tryRun } from '../command.ts'
 import { installPackage } from '../install/apt.ts'
 import { containerServer, hasDocker, type Image } from './container.ts'
 import { cannotBeHad, type PartSetup } from './part.ts'
+import { passwordIn } from './password.ts'
 import { type Server, serverOf } from './server.ts'
 
-/** A Redis 7 or later on 127.0.0.1; it keeps its data if the setup says so. */
+/** A Redis 7 or later on 127.0.0.1, with a password; it keeps its data if the setup says so. */
 export async function redisServer(setup: PartSetup): Promise<Server> {
   const { folder, port, logFile } = setup
-  const url = `redis://127.0.0.1:${port}`
+  const password = passwordIn(join(folder, 'password'))
+  const url = `redis://:${password}@127.0.0.1:${port}`
   const answers = () => redisAnswers(url)
   if (!(await hasRedis()) && !((await installPackage('redis-server', setup)) && (await hasRedis()))) {
     if (!(await hasDocker())) throw cannotBeHad('redis', 'install redis-server 7 or later', 'REDIS_URL')
@@ -18,10 +20,12 @@ export async function redisServer(setup: PartSetup): Promise<Server> {
   }
 
   async function prepare() {
-    mkdirSync(folder, { recursive: true })
+    // A file, because everybody can see arguments.
+    const config = join(folder, 'redis.conf')
+    writeFileSync(config, `requirepass ${password}\n`, { mode: 0o600 })
     const where = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder]
     // Its process keeps the command line that it was started with: by it a later run knows it as its own.
-    const args = [...where, '--daemonize', 'no', '--set-proc-title', 'no', ...keeping(setup.durable)]
+    const args = [config, ...where, '--daemonize', 'no', '--set-proc-title', 'no', ...keeping(setup.durable)]
     return { command: 'redis-server', args, stopSignal: 'SIGTERM' as const }
   }
   return serverOf(
@@ -40,7 +44,9 @@ export function redisImage(url: string, durable: boolean): Image {
     image: 'redis:8',
     innerPort: 6379,
     innerFolder: '/data',
-    env: {},
+    env: { REDIS_PASSWORD: new URL(url).password },
+    user: 'redis',
+    entrypoint: ['sh', '-c', 'echo "requirepass $REDIS_PASSWORD" | exec redis-server - "$@"', 'redis'],
     args: keeping(durable),
     stopSignal: 'SIGTERM',
     answers: () => redisAnswers(url),

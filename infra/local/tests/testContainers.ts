@@ -3,9 +3,11 @@ import type { TestServers } from '@tally/testkit/servers/provided'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers'
 import type { Image } from '../servers/container.ts'
 import { kafkaImage } from '../servers/kafka.ts'
+import { newPassword } from '../servers/password.ts'
 import { freePort } from '../servers/ports.ts'
 import { postgresImage } from '../servers/postgres.ts'
 import { redisImage } from '../servers/redis.ts'
+import { addressOf } from '../words.ts'
 
 /**
  * The official images under testcontainers, for a run of the tests. Their ports on the host are chosen beforehand,
@@ -23,7 +25,7 @@ export async function startContainers(
     if (!isWanted) return ''
     started.push(await startContainer(image, Number(image.url.split(':').pop()?.split('/')[0])))
     await untilAnswers(image)
-    log(`${image.name} ready at ${image.url} (container)`)
+    log(`${image.name} ready at ${addressOf(image.url)} (container)`)
     return image.url
   }
 
@@ -33,8 +35,11 @@ export async function startContainers(
   try {
     const [kafkaBrokers, databaseUrl, redisUrl] = await Promise.all([
       start(wanted.kafka, kafkaImage(await address())),
-      start(wanted.postgres, postgresImage(`postgres://postgres@${await address()}/tally`, false)),
-      start(wanted.redis, redisImage(`redis://${await address()}`, false)),
+      start(
+        wanted.postgres,
+        postgresImage(`postgres://postgres:${newPassword()}@${await address()}/tally`, false),
+      ),
+      start(wanted.redis, redisImage(`redis://:${newPassword()}@${await address()}`, false)),
     ])
     return { kafkaBrokers, databaseUrl, redisUrl, stop }
   } catch (error) {
@@ -48,6 +53,8 @@ function startContainer(image: Image, port: number): Promise<StartedTestContaine
     .withEnvironment(image.env)
     .withExposedPorts({ container: image.innerPort, host: port })
     .withStartupTimeout(120_000)
+  if (image.user !== undefined) container.withUser(image.user)
+  if (image.entrypoint !== undefined) container.withEntrypoint(image.entrypoint)
   return (image.args.length > 0 ? container.withCommand(image.args) : container).start()
 }
 

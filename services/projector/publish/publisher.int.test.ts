@@ -180,7 +180,8 @@ test('a late publisher never replaces newer figures with older ones', async () =
 test('what could not be published is kept and published by the next flush', async () => {
   const target = new URL(inject('servers').redisUrl)
   const relay = await openRelay({ host: target.hostname, port: Number(target.port) })
-  const redis = openWholeRedis([`redis://127.0.0.1:${relay.port}`], {
+  target.port = String(relay.port)
+  const redis = openWholeRedis([target.href], {
     name: 'test',
     commandTimeoutMs: 2_000,
     onError: () => {},

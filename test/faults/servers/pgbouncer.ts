@@ -26,7 +26,7 @@ export async function startPgbouncer(databaseUrl: string): Promise<Pooler> {
   writeFileSync(
     file,
     `[databases]
-* = host=${target.hostname} port=${target.port} user=${target.username}
+* = host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

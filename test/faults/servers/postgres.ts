@@ -21,10 +21,11 @@ export async function startPair(): Promise<Pair> {
   const first = await startServers({ dataFolder: one, ...only })
   await first.stop()
   copy(one, other)
-  const port = Number(new URL(first.databaseUrl).port)
+  const { port: own, password } = new URL(first.databaseUrl)
+  const port = Number(own)
   const data = join(other, 'postgres/data')
   writeFileSync(join(data, 'standby.signal'), '')
-  const settings = `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres'\n`
+  const settings = `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres password=${password}'\n`
   const file = join(data, 'postgresql.auto.conf')
   writeFileSync(file, (existsSync(file) ? readFileSync(file, 'utf8') : '') + settings)
   const primary = await startServers({ dataFolder: one, ...only, ports: { postgres: port } })
