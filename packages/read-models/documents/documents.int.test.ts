@@ -4,7 +4,8 @@ import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inSnapshot } from '../publish/snapshot.ts'
-import { composeDocuments, documentName } from './documents.ts'
+import { composeDocuments } from './documents.ts'
+import { documentName } from './names.ts'
 
 let database: TestDatabase
 const eventId = newEventId()

@@ -1,67 +1,50 @@
 import type { EventId, HourBucket, KpisAnswer } from '@tally/contract'
-import {
-  composeHours,
-  composeItems,
-  composeKpis,
-  getOrInsertComputed,
-  hourIn,
-  type ItemsDocument,
-  noSales,
-} from '@tally/core'
+import { composeHours, composeItems, composeKpis, hourIn, type ItemsDocument, noSales } from '@tally/core'
 import type { Database } from '@tally/storage'
-import type { Kysely } from 'kysely'
-import type { AreaRow, CounterScope } from '../counterScope.ts'
-import { readDaily } from '../daily/reader.ts'
-import { type HourlyRow, readHourly } from '../hourly/reader.ts'
-import { readItems } from '../items/reader.ts'
+import { type Kysely, sql } from 'kysely'
+import { type AreaCounters, areasAsJson, type CounterScope, parseAreas, withAsked } from './counters.ts'
+import { type DocumentName, documentName, type View, views } from './names.ts'
 
-/** The kinds of documents that a (day, area) has. */
-export const views = ['kpis', 'hours', 'items'] as const
-export type View = (typeof views)[number]
 export type DocumentOf = { kpis: KpisAnswer; hours: HourBucket[]; items: ItemsDocument }
 
 /** The documents of a (day, area) without orders; they are not stored. */
 export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [] }
 
-/** The name of one document among those of its event: `items:42:0` is day 42, all areas. */
-export type DocumentName = `${View}:${number}:${number}`
-export function documentName(view: View, dayId: number, areaId: number): DocumentName {
-  return `${view}:${dayId}:${areaId}`
-}
-
 /** The documents of one event, as JSON texts by name. */
 export type Documents = Map<DocumentName, string>
 
 /**
- * Composes documents from the counters in Postgres: the only way from counters to documents, for the projector, for a
- * query that finds none in Redis, and for repairs. Composes all views or only the `wanted` ones. Use it in a snapshot.
+ * Composes documents of events from their counters in Postgres, in one statement: all views, or only the `wanted` ones.
  */
 export async function composeDocuments(
-  snapshot: Kysely<Database>,
-  scope: CounterScope,
+  db: Kysely<Database>,
+  scope: Partial<CounterScope>,
   wanted: readonly View[] = views,
 ): Promise<Map<EventId, Documents>> {
-  const daily = wanted.includes('kpis') ? await readDaily(snapshot, scope) : []
-  const hourly = wanted.includes('hours') ? await readHourly(snapshot, scope) : []
-  const items = wanted.includes('items') ? await readItems(snapshot, scope) : []
-  const documents = new Map<EventId, Documents>()
-  const put = <Name extends View>(
-    view: Name,
-    { event_id, day_id, area_id }: AreaRow,
-    document: DocumentOf[Name],
-  ) => {
-    const ofEvent = getOrInsertComputed(documents, event_id, () => new Map<DocumentName, string>())
-    ofEvent.set(documentName(view, day_id, area_id), JSON.stringify(document))
-  }
-  for (const row of daily) put('kpis', row, composeKpis(row))
-  for (const rows of byArea(hourly)) {
-    const first = rows[0] as HourlyRow
-    put('hours', first, composeHours(rows, hourIn(first.timeZone)))
-  }
-  for (const rows of byArea(items)) put('items', rows[0] as AreaRow, composeItems(rows))
-  return documents
+  const { rows } = await sql<{ eventId: EventId; timeZone: string | null; areas: string }>`
+${withAsked({ events: [], areas: [], ...scope })}
+select asked.event_id as "eventId", event.time_zone as "timeZone", ${areasAsJson(wanted)} as areas
+from asked left join events as event using (event_id)
+group by asked.event_id, event.time_zone`.execute(db)
+  return new Map(
+    rows.map(({ eventId, timeZone, areas }) => [eventId, documentsOf(parseAreas(areas), timeZone)]),
+  )
 }
 
-function byArea<Row extends AreaRow>(rows: Row[]): Iterable<Row[]> {
-  return Map.groupBy(rows, ({ event_id, day_id, area_id }) => `${event_id}:${day_id}:${area_id}`).values()
+/**
+ * The documents of an event's counters: the only way from counters to documents, for the projector, for a query that
+ * finds none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC then.
+ */
+export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
+  const hourOf = hourIn(timeZone ?? 'UTC')
+  const documents: Documents = new Map()
+  for (const { dayId, areaId, daily, buckets, items } of areas) {
+    const put = <Name extends View>(view: Name, document: DocumentOf[Name] | undefined) => {
+      if (document !== undefined) documents.set(documentName(view, dayId, areaId), JSON.stringify(document))
+    }
+    put('kpis', daily && composeKpis(daily))
+    put('hours', buckets && composeHours(buckets, hourOf))
+    put('items', items && composeItems(items))
+  }
+  return documents
 }

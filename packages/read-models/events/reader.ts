@@ -32,16 +32,27 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
     .select(sql<number | null>`(select current_epoch())`.as('epoch'))
     .where('head.event_id', 'in', eventIds)
     .execute()
-  return rows.map(({ event_id, shard, revision, epoch, is_scattered, document }) => ({
+  return rows.map(({ event_id, shard, revision, epoch, is_scattered: isScattered, document }) => ({
     eventId: event_id as EventId,
     shard,
     revision,
     epoch,
-    event:
-      document === null
-        ? undefined
-        : { ...(JSON.parse(document) as Event), shard, ...(is_scattered ? { isScattered: true } : {}) },
+    event: storedEvent({ document, shard, isScattered }),
   }))
+}
+
+/** The event of a row of `events`, whose document may be null, and of its head. */
+export function storedEvent({
+  document,
+  shard,
+  isScattered,
+}: {
+  document: string | null
+  shard: number
+  isScattered: boolean
+}): StoredEvent | undefined {
+  if (document === null) return undefined
+  return { ...(JSON.parse(document) as Event), shard, ...(isScattered ? { isScattered } : {}) }
 }
 
 /** The shard that an event's first record came through, undefined for an unknown event. */

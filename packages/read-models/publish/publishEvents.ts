@@ -1,13 +1,12 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
-import { composeDocuments, type Documents } from '../documents/documents.ts'
-import { type EventHead, readEventHeads, versionOf } from '../events/reader.ts'
+import { type EventHead, versionOf } from '../events/reader.ts'
 import { readEpoch } from '../offsets/reader.ts'
 import { type Epochs, openEpochs } from './epochs.ts'
 import type { RedisKeys } from './keys.ts'
 import { takePieces } from './pieces.ts'
 import type { ReadModelRedis } from './scripts.ts'
-import { inSnapshot } from './snapshot.ts'
+import { type EventState, readUnpublished } from './state.ts'
 import type { Unpublished } from './unpublished.ts'
 
 /** `epoch`: undefined if there was no event to publish. */
@@ -32,24 +31,24 @@ export async function publishEvents(
   while (todo.length > 0) {
     const { piece, rest } = await takePieces(db, todo)
     todo = rest
-    const part = new Map(piece)
-    const { epoch, composed } = await compose(db, part, epochs)
+    const entries = new Map(piece)
+    const states = await readUnpublished(db, entries)
+    const epoch = states.length === 0 ? await readEpoch(db) : (states[0]?.epoch ?? null)
+    if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')
     if (epoch !== (published.epoch ?? epoch)) throw new EpochError('Postgres has come back in a new epoch')
     published.epoch = epoch
-    const replies = await Promise.all(
-      composed.map(({ head, base, documents }) =>
-        redis.publish(
-          keys.event(head.eventId),
-          head.revision,
-          base,
-          fieldsOf(head, epoch, base, documents, part.get(head.eventId)),
-        ),
-      ),
-    )
-    composed.forEach(({ head: { eventId, shard, revision } }, index) => {
-      if (replies[index] === 'gap') todo.push([eventId, { whole: true }])
+    await epochs.enter(epoch, new Set(states.map(({ shard }) => shard)))
+    const store = async (state: EventState): Promise<void> => {
+      const { eventId, shard, revision } = state
+      const entry = entries.get(eventId) as Unpublished
+      const base = entry.whole ? 'whole' : entry.since
+      const isStored =
+        !isOutdated(state, entry) &&
+        (await redis.publish(keys.event(eventId), revision, base, fieldsOf(state, entry))) !== 'gap'
+      if (!isStored) todo.push([eventId, { whole: true }])
       else published.events.push({ eventId, shard, revision })
-    })
+    }
+    await Promise.all(states.map(store))
   }
   return published
 }
@@ -61,52 +60,13 @@ export class EpochError extends Error {
   readonly code = '25006'
 }
 
-type Composed = { head: EventHead; base: number | 'whole'; documents: Documents }
-
-function compose(
-  db: Postgres,
-  part: Map<EventId, Unpublished>,
-  epochs: Epochs,
-): Promise<{ epoch: number; composed: Composed[] }> {
-  return inSnapshot(db, async snapshot => {
-    const heads = await readEventHeads(snapshot, [...part.keys()])
-    const epoch = heads.length === 0 ? await readEpoch(snapshot) : (heads[0]?.epoch ?? null)
-    if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')
-    await epochs.enter(epoch, new Set(heads.map(({ shard }) => shard)))
-    const bases = new Map(heads.map(head => [head.eventId, baseOf(head, part.get(head.eventId))]))
-    const whole = heads.filter(({ eventId }) => bases.get(eventId) === 'whole').map(({ eventId }) => eventId)
-    const areas = [...part].flatMap(([id, entry]) =>
-      entry.whole || bases.get(id) === 'whole' ? [] : [...entry.areas.values()],
-    )
-    const documents = new Map([
-      ...(whole.length === 0 ? [] : await composeDocuments(snapshot, { events: whole })),
-      ...(areas.length === 0 ? [] : await composeDocuments(snapshot, { areas })),
-    ])
-    const composed = heads.map(head => ({
-      head,
-      base: bases.get(head.eventId) ?? 'whole',
-      documents: documents.get(head.eventId) ?? new Map(),
-    }))
-    return { epoch, composed }
-  })
-}
-
 /** A difference is valid only if the last revision that changed the event is the one it was made for. */
-function baseOf(head: EventHead, entry: Unpublished | undefined): number | 'whole' {
-  return entry === undefined || entry.whole || entry.to !== head.revision ? 'whole' : entry.since
-}
+const isOutdated = ({ revision }: EventHead, entry: Unpublished): boolean =>
+  !entry.whole && entry.to !== revision
 
-function fieldsOf(
-  head: EventHead,
-  epoch: number,
-  base: number | 'whole',
-  documents: Documents,
-  entry: Unpublished | undefined,
-): string[] {
+function fieldsOf({ event, epoch, documents }: EventState, { whole }: Unpublished): string[] {
   const fields = ['epoch', String(epoch), ...([...documents].flat() as string[])]
-  if (base === 'whole') fields.push('complete', '1')
-  if (head.event !== undefined && (base === 'whole' || (entry?.whole === false && entry.event))) {
-    fields.push('version', versionOf(head.event), 'event', JSON.stringify(head.event))
-  }
+  if (whole) fields.push('complete', '1')
+  if (event !== undefined) fields.push('version', versionOf(event), 'event', JSON.stringify(event))
   return fields
 }
