@@ -34,9 +34,9 @@ union select event_id, day_id, area_id from item_counters where event_id = any($
 }
 
 /**
- * Aggregates rows of `asked` into one JSON text, which `parseAreas` reads. One value for all counters of an event: a row
- * for each counter takes Postgres and this process several times as long. The subselects go by primary key, whatever
- * the planner knows about the tables.
+ * Aggregates rows of `asked` into one JSON text, which `parseAreas` reads. One value for all counters of an event: a
+ * row for each counter takes Postgres and this process several times as long. The subselects go by primary key,
+ * whatever the planner knows about the tables.
  */
 export function areasAsJson(views: readonly View[]): RawBuilder<string | null> {
   const ofArea = sql`(event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id)`

@@ -31,6 +31,21 @@ test('a difference from another revision is a gap and changes nothing', async ()
   expect(await redis.hgetall(key)).toEqual({ revision: '5', a: '1' })
 })
 
+test('a difference fits a later revision of the same epoch than it was made from, and keeps what that one changed', async () => {
+  const key = newKey()
+  await redis.publish(key, 5, 'whole', 'epoch', '1', 'a', '1', 'b', '2')
+  await redis.publish(key, 7, 'whole', 'epoch', '1', 'a', '1', 'b', '3')
+  expect(await redis.publish(key, 9, 5, 'epoch', '1', 'a', '4')).toBe('stored')
+  expect(await redis.hgetall(key)).toEqual({ revision: '9', epoch: '1', a: '4', b: '3' })
+})
+
+test('a difference over a later revision of another epoch is a gap: Postgres may have lost that revision', async () => {
+  const key = newKey()
+  await redis.publish(key, 7, 'whole', 'epoch', '1', 'a', '1')
+  expect(await redis.publish(key, 9, 5, 'epoch', '2', 'a', '4')).toBe('gap')
+  expect(await redis.hgetall(key)).toEqual({ revision: '7', epoch: '1', a: '1' })
+})
+
 test('an older revision never replaces a newer one, whole or not', async () => {
   const key = newKey()
   await redis.publish(key, 9, 'whole', 'a', 'new')

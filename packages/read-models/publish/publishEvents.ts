@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
-import { type EventHead, versionOf } from '../events/reader.ts'
+import { versionOf } from '../events/reader.ts'
 import { readEpoch } from '../offsets/reader.ts'
 import { type Epochs, openEpochs } from './epochs.ts'
 import type { RedisKeys } from './keys.ts'
@@ -15,7 +15,14 @@ export type Published = {
   events: { eventId: EventId; shard: number; revision: number }[]
 }
 
-export type PublishDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys; epochs?: Epochs }
+export type PublishDeps = {
+  db: Postgres
+  redis: ReadModelRedis
+  keys: RedisKeys
+  epochs?: Epochs
+  /** Called before an event is read: what is not yet published of it by now, so that it fits what Postgres says. */
+  latest?: ((id: EventId, entry: Unpublished) => Unpublished) | undefined
+}
 
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision
@@ -23,15 +30,17 @@ export type PublishDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys
  * replaced by the whole documents. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
-  { db, redis, keys, epochs = openEpochs({ redis, keys }) }: PublishDeps,
+  { db, redis, keys, epochs = openEpochs({ redis, keys }), latest }: PublishDeps,
   unpublished: Map<EventId, Unpublished>,
 ): Promise<Published> {
   const published: Published = { epoch: undefined, events: [] }
   let todo = [...unpublished]
+  /** Found outdated once: `latest` may know the rest by the time of the next piece, but is not asked for ever. */
+  const again = new Set<EventId>()
   while (todo.length > 0) {
     const { piece, rest } = await takePieces(db, todo)
     todo = rest
-    const entries = new Map(piece)
+    const entries = new Map(piece.map(([id, entry]) => [id, latest?.(id, entry) ?? entry]))
     const states = await readUnpublished(db, entries)
     const epoch = states.length === 0 ? await readEpoch(db) : (states[0]?.epoch ?? null)
     if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')
@@ -41,12 +50,10 @@ export async function publishEvents(
     const store = async (state: EventState): Promise<void> => {
       const { eventId, shard, revision } = state
       const entry = entries.get(eventId) as Unpublished
-      const base = entry.whole ? 'whole' : entry.since
-      const isStored =
-        !isOutdated(state, entry) &&
-        (await redis.publish(keys.event(eventId), revision, base, fieldsOf(state, entry))) !== 'gap'
-      if (!isStored) todo.push([eventId, { whole: true }])
-      else published.events.push({ eventId, shard, revision })
+      const outcome = await put({ redis, keys }, state, entry)
+      if (outcome === 'stored') published.events.push({ eventId, shard, revision })
+      else todo.push([eventId, outcome === 'gap' || again.has(eventId) ? { whole: true } : entry])
+      if (outcome === 'outdated') again.add(eventId)
     }
     await Promise.all(states.map(store))
   }
@@ -60,9 +67,18 @@ export class EpochError extends Error {
   readonly code = '25006'
 }
 
-/** A difference is valid only if the last revision that changed the event is the one it was made for. */
-const isOutdated = ({ revision }: EventHead, entry: Unpublished): boolean =>
-  !entry.whole && entry.to !== revision
+/** Stores an event's documents. `outdated`: a batch that the difference lacks has changed it; `gap`: does not fit. */
+async function put(
+  { redis, keys }: Pick<PublishDeps, 'redis' | 'keys'>,
+  state: EventState,
+  entry: Unpublished,
+): Promise<'stored' | 'outdated' | 'gap'> {
+  const { eventId, revision } = state
+  if (!entry.whole && entry.to !== revision) return 'outdated'
+  const base = entry.whole ? 'whole' : entry.since
+  const reply = await redis.publish(keys.event(eventId), revision, base, fieldsOf(state, entry))
+  return reply === 'gap' ? 'gap' : 'stored'
+}
 
 function fieldsOf({ event, epoch, documents }: EventState, { whole }: Unpublished): string[] {
   const fields = ['epoch', String(epoch), ...([...documents].flat() as string[])]

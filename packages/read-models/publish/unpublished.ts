@@ -7,3 +7,18 @@ import type { AreaKey } from '../counterRows.ts'
 export type Unpublished =
   | { whole: true }
   | { whole: false; since: number; to: number; areas: Map<string, AreaKey>; event: boolean }
+
+/** Merges two differences if the later one begins at the revision at which the earlier one ends. */
+export function joinUnpublished(one: Unpublished | undefined, other: Unpublished): Unpublished {
+  if (one === undefined) return other
+  if (one.whole || other.whole) return { whole: true }
+  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
+  if (earlier.to !== later.since) return { whole: true }
+  return {
+    whole: false,
+    since: earlier.since,
+    to: later.to,
+    areas: new Map([...earlier.areas, ...later.areas]),
+    event: earlier.event || later.event,
+  }
+}

@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { Unpublished } from '@tally/read-models'
+import { joinUnpublished, type Unpublished } from '@tally/read-models'
 
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
 export type Mark = TopicPartition & { since: number; revision: number }
@@ -25,7 +25,7 @@ export function openPending(): Pending {
     events,
     organizations,
     marks,
-    addEvent: (id, entry) => void events.set(id, join(events.get(id), entry)),
+    addEvent: (id, entry) => void events.set(id, joinUnpublished(events.get(id), entry)),
     addOrganization: id => void organizations.add(id),
     addMark: mark => void marks.set(partitionKey(mark), joinMarks(marks.get(partitionKey(mark)), mark)),
     addAll(others) {
@@ -36,21 +36,6 @@ export function openPending(): Pending {
     isEmpty: () => events.size === 0 && organizations.size === 0 && marks.size === 0,
   }
   return pending
-}
-
-/** Merges two differences if the later one begins at the revision at which the earlier one ends. */
-function join(one: Unpublished | undefined, other: Unpublished): Unpublished {
-  if (one === undefined) return other
-  if (one.whole || other.whole) return { whole: true }
-  const [earlier, later] = one.since <= other.since ? [one, other] : [other, one]
-  if (earlier.to !== later.since) return { whole: true }
-  return {
-    whole: false,
-    since: earlier.since,
-    to: later.to,
-    areas: new Map([...earlier.areas, ...later.areas]),
-    event: earlier.event || later.event,
-  }
 }
 
 /** Merges two marks if they touch or overlap; otherwise keeps the later one, and `heal` finds what lies before it. */

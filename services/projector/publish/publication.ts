@@ -1,6 +1,7 @@
 import {
   eventRevisionField,
   openEpochs,
+  type PublishDeps,
   type Published,
   publishEvents,
   publishedField,
@@ -20,10 +21,11 @@ export type PublicationDeps = {
   onNewEpoch?: () => void
 }
 
-/**
- * Publishes pending publications; returns the published events. `noted`: earlier events that the marks cover as well.
- */
-export type Publish = (pending: Pending, noted?: Published['events']) => Promise<Published['events']>
+/** Earlier events that the marks cover as well, and what was added since about an event that is being published. */
+type Context = { noted?: Published['events']; latest?: PublishDeps['latest'] }
+
+/** Publishes pending publications; returns the published events. */
+export type Publish = (pending: Pending, context?: Context) => Promise<Published['events']>
 
 /**
  * Composes documents from Postgres and stores them in Redis, then (and never before) the revisions and marks that vouch
@@ -36,9 +38,9 @@ export function openPublication({ db, redis, keys, onNewEpoch = () => {} }: Publ
     isNewEpoch = true
   })
 
-  return async ({ organizations, events, marks }, noted = []) => {
+  return async ({ organizations, events, marks }, { noted = [], latest } = {}) => {
     await publishOrganizations({ db, redis, keys }, organizations)
-    const published = await publishEvents({ db, redis, keys, epochs }, events)
+    const published = await publishEvents({ db, redis, keys, epochs, latest }, events)
     const epoch = published.epoch ?? (await readEpoch(db))
     if (epoch !== null)
       await advance({ redis, keys }, epoch, [...marks.values()], [...noted, ...published.events])

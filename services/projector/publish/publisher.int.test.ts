@@ -1,4 +1,5 @@
-import { projectBatch } from '@tally/projection'
+import type { EventId } from '@tally/contract'
+import { type Effects, projectBatch } from '@tally/projection'
 import { ensureOffsets, readOffsets } from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
@@ -25,17 +26,22 @@ beforeEach(async () => {
 })
 afterAll(() => harness.close())
 
-/** Applies one more order of 17 euros, and adds what it changed to the publisher, if one is given. */
+/** Applies one more order of 17 euros; returns what it changed. */
+async function applyOrder(fields: Record<string, unknown> = {}) {
+  const batch = batchOf(topics.orders, nextOrder, [
+    anOrder({ eventId, orderId: `A-${nextOrder}`, ...fields }),
+  ])
+  nextOrder += 1
+  return (await projectBatch(harness.deps, 'orders', batch)).effects
+}
+
+/** Applies one more order, and adds what it changed to the publisher, if one is given. */
 async function sell(
   publisher?: Publisher,
   fields: Record<string, unknown> = {},
   lag?: { isBehind: boolean },
 ): Promise<void> {
-  const batch = batchOf(topics.orders, nextOrder, [
-    anOrder({ eventId, orderId: `A-${nextOrder}`, ...fields }),
-  ])
-  nextOrder += 1
-  const { effects } = await projectBatch(harness.deps, 'orders', batch)
+  const effects = await applyOrder(fields)
   if (effects !== undefined) publisher?.add(ofOrders, effects, lag)
 }
 
@@ -117,6 +123,30 @@ test('a publisher that knows only the last of several batches publishes the even
   const documents = await harness.readEvent(eventId)
   expect(JSON.parse(documents['kpis:41:0'] ?? '')).toMatchObject({ totalOrders: 3 })
   expect(JSON.parse(documents['kpis:41:2'] ?? '')).toMatchObject({ totalOrders: 1 })
+})
+
+test('an event that changes while it is published is published with that change, not whole', async () => {
+  const first = openPublisher(harness)
+  await openFestival(first)
+  await sell(first, { areaId: 2 })
+  await first.flush()
+  await harness.redis.hset(harness.keys.event(eventId as EventId), 'kpis:41:2', 'as before')
+  const [one, other] = [await applyOrder({ areaId: 1 }), await applyOrder({ areaId: 1 })]
+  // Called after the event was read from Postgres, before its documents are stored.
+  const enterEpoch: typeof harness.redis.enterEpoch = (...of) => {
+    publisher.add(ofOrders, other as Effects)
+    return harness.redis.enterEpoch(...of)
+  }
+  const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
+  const publisher = openPublisher({ ...harness, redis })
+
+  publisher.add(ofOrders, one as Effects)
+  await publisher.flush()
+
+  const documents = await harness.readEvent(eventId)
+  expect(JSON.parse(documents['kpis:41:1'] ?? '')).toMatchObject({ totalOrders: 2 })
+  expect(documents['kpis:41:2']).toBe('as before')
+  expect(await published()).toMatchObject({ orders: 3, revision: await revisionInPostgres() })
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {

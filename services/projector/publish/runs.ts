@@ -1,3 +1,5 @@
+import type { EventId } from '@tally/contract'
+import type { Unpublished } from '@tally/read-models'
 import type { Backlog } from './backlog.ts'
 import type { Publish } from './publication.ts'
 import type { Schedule } from './schedule.ts'
@@ -20,7 +22,8 @@ export function openFlush(
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      const published = await publish(taken)
+      const latest = (id: EventId, entry: Unpublished) => schedule.takeMore(taken, id) ?? entry
+      const published = await publish(taken, { latest })
       backlog.extend(taken.marks.values(), published)
       onPublished(performance.now() - began)
     } catch (error) {
@@ -50,7 +53,7 @@ export function openDrain(
     // Not earlier, because the flush before it may extend its mark.
     const piece = backlog.next()
     if (piece === undefined) return false
-    piece.done(await publish(piece.pending, piece.noted))
+    piece.done(await publish(piece.pending, { noted: piece.noted }))
     return true
   }
 

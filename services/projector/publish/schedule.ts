@@ -1,4 +1,6 @@
+import type { EventId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
+import type { Unpublished } from '@tally/read-models'
 import { openPending, type Pending } from './pending.ts'
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */
@@ -15,6 +17,11 @@ export type Schedule = {
   due(): Pending
   /** Takes everything that is due by now. */
   take(): Pending
+  /**
+   * Moves what has become due of an event, if it continues what `taken` has of it, to `taken`, and returns both as one:
+   * otherwise the event has changed since, and would have to be published whole.
+   */
+  takeMore(taken: Pending, id: EventId): Unpublished | undefined
   /** Takes back what could not be published; it is due again. */
   putBack(taken: Pending): void
   /** What is held back of a partition. */
@@ -49,6 +56,14 @@ export function openSchedule(): Schedule {
       const taken = due
       due = openPending()
       return taken
+    },
+    takeMore(taken, id) {
+      const [entry, more] = [taken.events.get(id), due.events.get(id)]
+      if (entry === undefined || entry.whole || more === undefined || more.whole || more.since !== entry.to)
+        return undefined
+      due.events.delete(id)
+      taken.addEvent(id, more)
+      return taken.events.get(id)
     },
     putBack(taken) {
       taken.addAll(due)

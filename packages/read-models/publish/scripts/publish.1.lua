@@ -1,9 +1,10 @@
 -- Stores what a revision changed in a hash, atomically, and never an older revision over a newer one.
 -- KEYS[1]  the hash of one event or one organization; its field `revision` is a number
 -- ARGV[1]  the revision
--- ARGV[2]  the revision that these fields are the difference from, or `whole`: they replace the hash
--- ARGV[3+] field, value, ...
--- returns  `stored`; `older`: the hash is already as new; `gap`: the hash is not at the revision of ARGV[2], publish it whole
+-- ARGV[2]  the revision that these fields are the difference from, or `whole`: they replace the hash. A difference also fits
+--          a later revision of the same epoch, whose changes it then repeats; one of another epoch may be lost in Postgres
+-- ARGV[3+] field, value, ...; those of an event begin with `epoch`
+-- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
 local revision = tonumber(ARGV[1])
 local found = redis.pcall('HGET', KEYS[1], 'revision')
 if type(found) == 'table' then
@@ -17,11 +18,15 @@ if current > revision then
 end
 if ARGV[2] == 'whole' then
   redis.call('DEL', KEYS[1])
-elseif current ~= tonumber(ARGV[2]) then
-  if current == revision then
+else
+  local base = tonumber(ARGV[2])
+  if current == revision and current ~= base then
     return 'older'
   end
-  return 'gap'
+  local isLater = current > base and ARGV[3] == 'epoch' and redis.call('HGET', KEYS[1], 'epoch') == ARGV[4]
+  if current ~= base and not isLater then
+    return 'gap'
+  end
 end
 for i = 3, #ARGV, 1000 do
   redis.call('HSET', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV)))
