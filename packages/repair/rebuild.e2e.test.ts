@@ -107,6 +107,10 @@ test(
       stdout: '',
       stderr: 'tally: another `tally rebuild` is running on this database: wait until it ends\n',
     })
+    const entries = tally.database.db.selectFrom('audit_entries').select('action').orderBy('audit_id')
+    const actions = (await entries.execute()).map(({ action }) => action)
+    expect(actions.slice(-2)).toEqual(['rebuild-begun', 'rebuild-failed'])
+    expect(actions).toContain('rebuild-finished')
   },
   slow,
 )

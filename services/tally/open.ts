@@ -1,6 +1,6 @@
 import type { KafkaConnection } from '@tally/kafka'
 import type { Logger, Settings } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/storage'
 
 /** The settings and a logger for a command that ends by itself: its errors are sentences, not log lines. */
 export async function openCommand(): Promise<{ settings: Settings; logger: Logger }> {
@@ -32,6 +32,11 @@ export function withSchema<T>(url: string, work: (db: Postgres) => Promise<T>): 
     await checkSchema(db)
     return work(db)
   })
+}
+
+/** As withSchema, in one transaction: an action and its audit entry. */
+export function withTransaction<T>(url: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return withSchema(url, db => db.transaction().execute(work))
 }
 
 /** Does `work` with a connection to Kafka, and closes it in any case. */

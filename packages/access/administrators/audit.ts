@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
@@ -6,22 +7,48 @@ import { sql } from 'kysely'
 export type Action =
   | 'sign-in'
   | 'sign-in-oidc'
+  | 'sign-in-refused'
+  | 'sign-in-limited'
   | 'sign-out'
   | 'signed-out-everywhere'
   | 'password-changed'
   | 'password-reset'
+  | 'reset-link-made'
+  | 'administrator-created'
+  | 'administrator-removed'
   | 'key-created'
   | 'key-revoked'
   | 'key-rotated'
+  | 'replay-begun'
   | 'letters-replayed'
+  | 'replay-failed'
+  | 'rebuild-begun'
+  | 'rebuild-finished'
+  | 'rebuild-failed'
   | 'offsets-accepted'
   | 'offsets-skipped'
 
 /** What was done, to what. */
 export type Noted = { action: Action; subject?: string | null; detail?: string | null }
 
-/** Who acts, and from where. */
-export type Actor = { organizationId: OrganizationId; email: string; address: string }
+/** Who acts, and from where; without an organization it is the platform team. */
+export type Actor = { organizationId: OrganizationId | null; email: string; address: string }
+
+/** Who runs a command: the account and the host. */
+export const commandActor = (organizationId: OrganizationId | null = null): Actor => ({
+  organizationId,
+  email: accountName(),
+  address: hostname(),
+})
+
+/** A container may run as a user without a name. */
+function accountName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`
+  }
+}
 
 /** Writes an audit entry, in the transaction of the action if it has one. */
 export async function note(
@@ -46,4 +73,35 @@ export async function noteOf(
 insert into audit_entries (organization_id, email, address, action, subject, detail)
 select organization_id, email, ${address}, ${action}, ${subject}, ${detail}
 from administrators where administrator_id = ${administratorId}`.execute(db)
+}
+
+const ends = {
+  replay: { begun: 'replay-begun', done: 'letters-replayed', failed: 'replay-failed' },
+  rebuild: { begun: 'rebuild-begun', done: 'rebuild-finished', failed: 'rebuild-failed' },
+} as const
+
+/** Leaves an entry before long work and another one after it, also if it fails. */
+export async function noteBothEnds<Result>(
+  db: Postgres,
+  actor: Actor,
+  long: {
+    work: keyof typeof ends
+    /** What it works on. */
+    of: string
+    run: () => Promise<Result>
+    /** What came of it. */
+    outcome: (result: Result) => string
+  },
+): Promise<Result> {
+  const { begun, done, failed } = ends[long.work]
+  await note(db, actor, { action: begun, detail: long.of })
+  try {
+    const result = await long.run()
+    await note(db, actor, { action: done, detail: long.outcome(result) })
+    return result
+  } catch (error) {
+    // Without Postgres the error says more than the missing entry.
+    await note(db, actor, { action: failed, detail: long.of }).catch(() => undefined)
+    throw error
+  }
 }

@@ -9,18 +9,16 @@ export type Purpose = 'reset'
 const validFor: Record<Purpose, string> = { reset: '30 minutes' }
 
 /** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
-export async function issueToken(db: Postgres, purpose: Purpose, administratorId: string): Promise<string> {
+export async function issueToken(tx: Tx, purpose: Purpose, administratorId: string): Promise<string> {
   const token = newToken()
-  await db.transaction().execute(async tx => {
-    await tx
-      .deleteFrom('one_time_tokens')
-      .where('purpose', '=', purpose)
-      .where('administrator_id', '=', administratorId)
-      .execute()
-    await sql`
+  await tx
+    .deleteFrom('one_time_tokens')
+    .where('purpose', '=', purpose)
+    .where('administrator_id', '=', administratorId)
+    .execute()
+  await sql`
 insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at)
 values (${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval)`.execute(tx)
-  })
   return token
 }
 

@@ -76,26 +76,36 @@ export async function listAdministrators(
   return rows.map(fromRow)
 }
 
-/** Removes an administrator and ends their sessions. Throws AdministratorError if the e-mail is unknown. */
-export async function removeAdministrator(db: Postgres, address: string): Promise<void> {
-  const { numDeletedRows } = await db
+/**
+ * Removes an administrator and ends their sessions; returns who it was. Throws AdministratorError if the e-mail is
+ * unknown.
+ */
+export async function removeAdministrator(db: Postgres, address: string): Promise<Administrator> {
+  const row = await db
     .deleteFrom('administrators')
     .where('email', '=', address)
+    .returningAll()
     .executeTakeFirst()
-  if (numDeletedRows === 0n) throw new AdministratorError(`${address} is not an administrator`)
+  if (row === undefined) throw new AdministratorError(`${address} is not an administrator`)
+  return fromRow(row)
 }
 
+type Credentials = Pick<Administrator, 'administratorId' | 'organizationId'> & { passwordHash: string }
+
 /** What a password is checked against; undefined if the e-mail is unknown. */
-export async function findCredentials(
-  db: Postgres,
-  address: string,
-): Promise<{ administratorId: string; passwordHash: string } | undefined> {
+export async function findCredentials(db: Postgres, address: string): Promise<Credentials | undefined> {
   const row = await db
     .selectFrom('administrators')
-    .select(['administrator_id', 'password_hash'])
+    .select(['administrator_id', 'organization_id', 'password_hash'])
     .where('email', '=', address)
     .executeTakeFirst()
-  return row && { administratorId: row.administrator_id, passwordHash: row.password_hash }
+  return (
+    row && {
+      administratorId: row.administrator_id,
+      organizationId: row.organization_id as OrganizationId,
+      passwordHash: row.password_hash,
+    }
+  )
 }
 
 /** Stores a new password, and ends the administrator's sessions, known browsers and open links. */
@@ -109,11 +119,17 @@ export async function setPassword(tx: Tx, administratorId: string, passwordHash:
     await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
 }
 
-/** Makes a link's token for a new password. Throws AdministratorError if the e-mail is unknown. */
-export async function beginReset(db: Postgres, address: string): Promise<string> {
-  const found = await findCredentials(db, address)
+/**
+ * Makes a link's token for a new password; one made before ends. Throws AdministratorError if the e-mail is unknown.
+ */
+export async function beginReset(
+  tx: Tx,
+  address: string,
+): Promise<{ token: string; organizationId: OrganizationId }> {
+  const found = await findCredentials(tx, address)
   if (found === undefined) throw new AdministratorError(`${address} is not an administrator`)
-  return issueToken(db, 'reset', found.administratorId)
+  const { administratorId, organizationId } = found
+  return { token: await issueToken(tx, 'reset', administratorId), organizationId }
 }
 
 /**

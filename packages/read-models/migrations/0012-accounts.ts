@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Accounts of administrators: known browsers, links to set a password, and what is shown of each session. */
+/**
+ * Accounts of administrators: known browsers, links to set a password, and what is shown of each session; audit entries
+ * that cannot be changed.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 -- Wrong passwords from elsewhere do not count against these browsers (docs/security.md, Sign-in).
@@ -24,5 +27,14 @@ alter table admin_sessions
   add column session_id bigint generated always as identity unique,
   add column address text not null default '',
   add column browser text not null default '';
+
+-- For everyone who may write the table; its owner could remove the trigger (docs/operations.md, Database roles).
+create function refuse_audit_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'audit entries cannot be changed or deleted';
+end
+$$;
+create trigger audit_entries_are_final before update or delete or truncate on audit_entries
+for each statement execute function refuse_audit_change();
 `.execute(db)
 }

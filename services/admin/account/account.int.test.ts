@@ -16,6 +16,8 @@ async function signedIn(email: string) {
   await visitor.signIn(email)
   return visitor
 }
+const resetToken = (email: string) =>
+  fixture.db.transaction().execute(async tx => (await beginReset(tx, email)).token)
 const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) =>
   (await visitor.get('/keys')).statusCode === 200
 const actionsOf = async (email: string) =>
@@ -87,7 +89,7 @@ test('the account page lists one’s own sessions only; sign out everywhere ends
 test('a reset link sets a password once and ends all sessions', async () => {
   const { email } = await newOffice(fixture)
   const own = await signedIn(email)
-  const path = `/reset/${await beginReset(fixture.db, email)}`
+  const path = `/reset/${await resetToken(email)}`
   const visitor = newVisitor(fixture.app)
   expect((await visitor.get(path)).body).toContain(email)
   const weak = await visitor.post(path, { password: 'password1234' }, { from: path })
@@ -103,7 +105,7 @@ test('a reset link sets a password once and ends all sessions', async () => {
 
 test('of two concurrent uses of a reset link one sets the password', async () => {
   const { email } = await newOffice(fixture)
-  const path = `/reset/${await beginReset(fixture.db, email)}`
+  const path = `/reset/${await resetToken(email)}`
   const [one, two] = [newVisitor(fixture.app), newVisitor(fixture.app)]
   const replies = [one, two].map(visitor => visitor.post(path, { password: next }, { from: path }))
   const statuses = (await Promise.all(replies)).map(({ statusCode }) => statusCode)
@@ -112,7 +114,7 @@ test('of two concurrent uses of a reset link one sets the password', async () =>
 
 test('a reset link ends after 30 minutes, and when a newer one is made', async () => {
   const { email } = await newOffice(fixture)
-  const [first, second] = [await beginReset(fixture.db, email), await beginReset(fixture.db, email)]
+  const [first, second] = [await resetToken(email), await resetToken(email)]
   const statusOf = async (token: string) => (await newVisitor(fixture.app).get(`/reset/${token}`)).statusCode
   expect([await statusOf(first), await statusOf(second)]).toEqual([404, 200])
   const age = (minutes: number) =>
@@ -130,7 +132,7 @@ test('a reset link lets its browser in while others attack the account', async (
     await takeAttempt(fixture.db, { email, address: `198.18.5.${index}`, device: undefined })
   const visitor = newVisitor(fixture.app)
   expect((await visitor.signIn(email)).statusCode).toBe(429)
-  const path = `/reset/${await beginReset(fixture.db, email)}`
+  const path = `/reset/${await resetToken(email)}`
   await visitor.post(path, { password: next }, { from: path })
   expect((await visitor.signIn(email, next)).statusCode).toBe(303)
 })

@@ -64,8 +64,8 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
 
   /** Whether it is the password of who is signed in; throws a 429 after too many wrong ones in this session. */
   async function isOwnPassword({ sessionId, email }: Session, password: string): Promise<boolean> {
-    const waitSeconds = await countAttempt(db, 'session', String(sessionId))
-    if (waitSeconds !== undefined) throw tooManyAttempts(waitSeconds)
+    const exceeded = await countAttempt(db, 'session', String(sessionId))
+    if (exceeded !== undefined) throw tooManyAttempts(exceeded)
     const found = await findCredentials(db, email)
     return found !== undefined && isPassword(password.slice(0, maxPasswordLength + 1), found.passwordHash)
   }

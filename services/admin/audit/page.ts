@@ -1,54 +1,60 @@
-import type { FastifyInstance } from 'fastify'
+import { Readable } from 'node:stream'
+import type { OrganizationId } from '@tally/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { parseOr400 } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { sessionOf } from '../signIn/guard.ts'
-import { moment } from '../views/format.ts'
-import { type Html, html } from '../views/html.ts'
-import { type AuditEntry, nameOfAction, readAudit } from './store.ts'
+import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
+import { actionNames, auditCsv, readAudit } from './store.ts'
+import { auditView } from './view.ts'
 
 const pageSize = 50
+/** A filter as the form sends it: an empty field counts as absent. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(value => (value === '' ? undefined : value), schema.optional())
+const day = z.iso.date()
 const query = z.object({
-  before: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/)
-    .transform(Number)
-    .optional(),
+  before: optional(
+    z
+      .string()
+      .regex(/^[1-9]\d{0,14}$/)
+      .transform(Number),
+  ),
+  who: optional(z.string().regex(/^[^\p{Cc}]{1,254}$/u)),
+  action: optional(z.enum(Object.keys(actionNames))),
+  from: optional(day),
+  until: optional(day),
+  of: optional(z.literal('commands')),
 })
 
+/** The audit trail of the organization; for the platform team also that of the commands. */
 export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get('/audit', async (request, reply) => {
-    const { before } = parseOr400(query, request.query)
-    const { organizationId } = sessionOf(request)
-    const entries = await readAudit(db, organizationId, { before, limit: pageSize + 1 })
+    const { of, ...asked } = parseOr400(query, request.query)
+    const entries = await readAudit(db, ownerOf(request, of), { ...asked, limit: pageSize + 1 })
+    const shown = entries.slice(0, pageSize)
     return sendPage(request, reply, {
       title: 'Audit',
       section: 'audit',
-      body: auditView(entries.slice(0, pageSize), entries.length > pageSize),
+      body: auditView(shown, {
+        asked: { ...asked, of },
+        hasMore: entries.length > pageSize,
+        isPlatform: sessionOf(request).isPlatform,
+      }),
     })
+  })
+
+  area.get('/audit.csv', async (request, reply) => {
+    const { of, before: _, ...filter } = parseOr400(query, request.query)
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('Content-Disposition', 'attachment; filename="audit.csv"')
+      .header('Cache-Control', 'no-store')
+      .send(Readable.from(auditCsv(db, ownerOf(request, of), filter)))
   })
 }
 
-function auditView(entries: AuditEntry[], hasMore: boolean): Html {
-  return html`<h1>Audit</h1>
-<p class="faint">Who did what in this area, when, and from where. Newest first.</p>
-${entries.length === 0 ? html`<section class="card empty"><p class="big">No entries</p></section>` : table(entries)}
-${hasMore ? html`<p><a class="button" href="/audit?before=${entries.at(-1)?.auditId}">Older</a></p>` : ''}`
-}
-
-function table(entries: AuditEntry[]): Html {
-  return html`<div class="card table"><table>
-<caption class="hidden">Audit entries</caption>
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">From</th></tr></thead>
-<tbody>
-${entries.map(
-  ({ at, email, action, subject, detail, address }) => html`<tr>
-<td data-label="When">${moment(at)}</td>
-<td data-label="Who">${email}</td>
-<td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block">${detail}</span>`}</td>
-<td data-label="From"><code>${address}</code></td>
-</tr>`,
-)}
-</tbody></table></div>`
-}
+/** Whose entries are asked for; those of the commands are the platform team's. */
+const ownerOf = (request: FastifyRequest, of: 'commands' | undefined): OrganizationId | null =>
+  of === 'commands' && platformSessionOf(request).isPlatform ? null : sessionOf(request).organizationId

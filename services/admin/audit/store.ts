@@ -1,23 +1,34 @@
 import type { Action } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
+import { sql } from 'kysely'
 
 /** The actions by their names on the audit page. */
-const names: Record<Action, string> = {
+export const actionNames: Record<Action, string> = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
+  'sign-in-refused': 'Sign-in refused',
+  'sign-in-limited': 'Too many sign-in attempts',
   'sign-out': 'Signed out',
   'signed-out-everywhere': 'Signed out everywhere',
   'password-changed': 'Changed the password',
   'password-reset': 'Set a new password by a reset link',
+  'reset-link-made': 'Made a reset link',
+  'administrator-created': 'Created an administrator',
+  'administrator-removed': 'Removed an administrator',
   'key-created': 'Created an API key',
   'key-revoked': 'Revoked an API key',
   'key-rotated': 'Rotated an API key',
+  'replay-begun': 'Began to replay dead letters',
   'letters-replayed': 'Replayed dead letters',
+  'replay-failed': 'A replay of dead letters failed',
+  'rebuild-begun': 'Began a rebuild',
+  'rebuild-finished': 'Finished a rebuild',
+  'rebuild-failed': 'A rebuild failed',
   'offsets-accepted': 'Continued past deleted records',
   'offsets-skipped': 'Skipped records',
 }
-export const nameOfAction = (action: string): string => names[action as Action] ?? action
+export const nameOfAction = (action: string): string => actionNames[action as Action] ?? action
 
 export type AuditEntry = {
   auditId: number
@@ -29,34 +40,67 @@ export type AuditEntry = {
   address: string
 }
 
-/** A page of an organization's entries, newest first; `before` is the last id of the previous page. */
+/** Which entries to list; days are in UTC and inclusive. */
+export type AuditFilter = {
+  /** Part of the e-mail or account. */
+  who?: string | undefined
+  action?: string | undefined
+  from?: string | undefined
+  until?: string | undefined
+}
+
+/** A filter with the page to show, and whose entries: the organization's, or those of the platform team's commands. */
+export type AuditQuery = AuditFilter & { before?: number | undefined; of?: 'commands' | undefined }
+
+/**
+ * A page of an organization's entries, newest first; `before` is the last id of the previous page. Without an
+ * organization, the entries of the platform team's commands.
+ */
 export async function readAudit(
   db: Postgres,
-  organizationId: OrganizationId,
-  { before, limit }: { before: number | undefined; limit: number },
+  organizationId: OrganizationId | null,
+  { before, limit, ...filter }: AuditFilter & { before?: number | undefined; limit: number },
 ): Promise<AuditEntry[]> {
+  const { who, action, from, until } = filter
   const rows = await db
     .selectFrom('audit_entries')
     .selectAll()
-    .where('organization_id', '=', organizationId)
+    .where('organization_id', organizationId === null ? 'is' : '=', organizationId)
     .where('audit_id', '<', before ?? Number.MAX_SAFE_INTEGER)
+    .$if(who !== undefined, of => of.where(sql<boolean>`strpos(lower(email), lower(${who})) > 0`))
+    .$if(action !== undefined, of => of.where('action', '=', action ?? ''))
+    .$if(from !== undefined, of => of.where(sql<boolean>`at >= ${from}::date`))
+    .$if(until !== undefined, of => of.where(sql<boolean>`at < ${until}::date + 1`))
     .orderBy('audit_id', 'desc')
     .limit(limit)
     .execute()
   return rows.map(entryOf)
 }
 
-/** The latest entries of the platform team's commands, which belong to no organization, newest first. */
-export async function readPlatformAudit(db: Postgres, limit: number): Promise<AuditEntry[]> {
-  const rows = await db
-    .selectFrom('audit_entries')
-    .selectAll()
-    .where('organization_id', 'is', null)
-    .orderBy('audit_id', 'desc')
-    .limit(limit)
-    .execute()
-  return rows.map(entryOf)
+const csvPage = 1_000
+
+/** All entries of a filter as CSV (RFC 4180), newest first, in pieces. */
+export async function* auditCsv(
+  db: Postgres,
+  organizationId: OrganizationId | null,
+  filter: AuditFilter,
+): AsyncGenerator<string> {
+  yield csvLine(['at', 'who', 'action', 'subject', 'detail', 'from'])
+  let before: number | undefined
+  do {
+    const entries = await readAudit(db, organizationId, { ...filter, before, limit: csvPage })
+    yield entries
+      .map(({ at, email, action, subject, detail, address }) =>
+        csvLine([new Date(at).toISOString(), email, action, subject ?? '', detail ?? '', address]),
+      )
+      .join('')
+    before = entries.length < csvPage ? undefined : entries.at(-1)?.auditId
+  } while (before !== undefined)
 }
+
+/** An apostrophe keeps spreadsheets from running a value as a formula (OWASP, CSV Injection). */
+const csvLine = (values: string[]): string =>
+  `${values.map(value => `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`).join(',')}\r\n`
 
 type Row = Omit<AuditEntry, 'auditId'> & { audit_id: number; organization_id: string | null }
 const entryOf = ({ audit_id, organization_id: _, ...entry }: Row): AuditEntry => ({

@@ -27,7 +27,7 @@ export const unavailable = () =>
     2,
   )
 
-export const tooManyAttempts = (waitSeconds: number) =>
+export const tooManyAttempts = ({ waitSeconds }: { waitSeconds: number }) =>
   new PageProblem(
     429,
     'Too many attempts',

@@ -1,9 +1,9 @@
-import { note } from '@tally/access'
+import { noteBothEnds } from '@tally/access'
 import { isCursor, isDeadLetterId, type ReplayDeps, replayAll, replayDeadLetters } from '@tally/dead-letters'
 import { openProducer } from '@tally/kafka'
 import { timeout } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
-import { readPlatformAudit } from '../audit/store.ts'
+import { readAudit } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, listOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
@@ -34,7 +34,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         readLastRebuild(db),
         readVersions(deps),
         readStalled(deps),
-        readPlatformAudit(db, shownCommands),
+        readAudit(db, null, { limit: shownCommands }),
       ])
       const notice = noticeOf(request.query)
       return sendPage(request, reply, csrf => ({
@@ -54,22 +54,20 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
     if (!ids.every(isDeadLetterId)) throw badForm()
     if (!wantsAll && ids.length === 0)
       throw new PageProblem(400, 'Nothing selected', 'Go back and select the dead letters to replay.')
-    const { sent, refused } = await withProducer(async replay => {
-      if (!wantsAll) {
-        const replayed = await replayDeadLetters(replay, ids)
-        return { sent: replayed.sent.length, refused: replayed.refused.length }
-      }
-      const { sent, refusedCount } = await replayAll(replay)
-      return { sent, refused: refusedCount }
-    })
-    await note(
+    const of = wantsAll ? 'all' : ids.join(', ').slice(0, 500)
+    const { administratorId } = session
+    logger.info({ administratorId, of }, 'a replay of dead letters begins')
+    const { sent, refused } = await noteBothEnds(
       db,
       { ...session, address: request.ip },
       {
-        action: 'letters-replayed',
-        detail: wantsAll ? `all: ${sent}` : `${sent}: ${ids.join(', ')}`.slice(0, 500),
+        work: 'replay',
+        of,
+        run: () => withProducer(replay => replayThem(replay, wantsAll ? undefined : ids)),
+        outcome: ({ sent, refused }) => `${of}: ${sent} sent, ${refused} refused`,
       },
     )
+    logger.info({ administratorId, sent, refused }, 'a replay of dead letters has ended')
     return reply.redirect(`/operations?replayed=${sent}${refused > 0 ? `&refused=${refused}` : ''}`, 303)
   })
 
@@ -88,6 +86,16 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       )
     }
   }
+}
+
+/** Replays these dead letters, or all. */
+async function replayThem(replay: ReplayDeps, ids: string[] | undefined) {
+  if (ids === undefined) {
+    const { sent, refusedCount } = await replayAll(replay)
+    return { sent, refused: refusedCount }
+  }
+  const { sent, refused } = await replayDeadLetters(replay, ids)
+  return { sent: sent.length, refused: refused.length }
 }
 
 /** The result of a replay, read from its redirect. */

@@ -23,13 +23,13 @@ export type Attempt = { email: string; address: string; device: string | undefin
 
 /**
  * Counts a sign-in attempt, before its password is checked, also for an account that does not exist. Returns the
- * seconds to wait if a limit is exceeded. Exact over all processes and concurrent attempts; refused attempts do not
+ * limit that is exceeded, if one is. Exact over all processes and concurrent attempts; refused attempts do not
  * extend a window, and count only for the first limit that they exceed: whoever is over it reaches no account.
  */
-export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<number | undefined> {
+export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> {
   for (const [limit, subject] of countersOf(attempt)) {
-    const seconds = await countAttempt(db, limit, subject)
-    if (seconds !== undefined) return seconds
+    const exceeded = await countAttempt(db, limit, subject)
+    if (exceeded !== undefined) return exceeded
   }
   return undefined
 }
@@ -53,18 +53,26 @@ function countersOf({ email, address, device }: Attempt): [Limit, string][] {
   ]
 }
 
-/** Counts an attempt for one limit; returns the seconds to wait if it is exceeded. */
-export async function countAttempt(db: Postgres, limit: Limit, subject: string): Promise<number | undefined> {
+/** An exceeded limit: how long to wait, and whether this is the window's first attempt over it. */
+export type Exceeded = { limit: Limit; waitSeconds: number; isFirst: boolean }
+
+/** Counts an attempt for one limit. */
+export async function countAttempt(
+  db: Postgres,
+  limit: Limit,
+  subject: string,
+): Promise<Exceeded | undefined> {
   const { attempts: allowed, window } = limits[limit]
   const { rows } = await sql<{ attempts: number; seconds: number }>`
 insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
 values (${hashOf(limit, subject)}, 1, now() + ${window}::interval)
 on conflict (subject_sha256) do update set
-  attempts = case when stored.ends_at <= now() then 1 else least(stored.attempts, ${allowed}) + 1 end,
+  attempts = case when stored.ends_at <= now() then 1 else stored.attempts + 1 end,
   ends_at = case when stored.ends_at <= now() then excluded.ends_at else stored.ends_at end
 returning attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.execute(db)
   const { attempts = 0, seconds = 0 } = rows[0] ?? {}
-  return attempts > allowed ? Math.max(1, seconds) : undefined
+  if (attempts <= allowed) return undefined
+  return { limit, waitSeconds: Math.max(1, seconds), isFirst: attempts === allowed + 1 }
 }
 
 const hashOf = (limit: Limit, subject: string) => hash('sha256', `${limit} ${subject}`, 'buffer')

@@ -6,6 +6,7 @@ import { PageProblem } from '../http/problem.ts'
 import { openSession } from './begin.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
+import { noteRefused } from './refusals.ts'
 
 const cookieName = 'tally_oidc'
 const pendingShape = z.object({
@@ -54,7 +55,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     })
     const administratorId = identity && (await findByOidc(db, identity))
     if (administratorId === undefined) {
-      metrics.signIns.inc({ outcome: 'refused' })
+      await noteRefused(deps, { account: identity?.address, address: request.ip })
       throw refused()
     }
     await openSession(deps, request, reply, administratorId, 'sign-in-oidc')

@@ -9,6 +9,7 @@ import { openSession } from './begin.ts'
 import { clearCookies, readCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
+import { noteLimited, noteRefused } from './refusals.ts'
 import { endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
 
@@ -48,14 +49,14 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     const account = email.safeParse(given).data
     const device = await knownDevice(db, readCookie(request, 'device'), account)
     const attempt = { email: account ?? given.slice(0, 254), address: request.ip, device }
-    const waitSeconds = await takeAttempt(db, attempt)
-    if (waitSeconds !== undefined) {
-      metrics.signIns.inc({ outcome: 'limited' })
-      throw tooManyAttempts(waitSeconds)
+    const exceeded = await takeAttempt(db, attempt)
+    if (exceeded !== undefined) {
+      await noteLimited(deps, { account, address: request.ip }, exceeded)
+      throw tooManyAttempts(exceeded)
     }
     const administratorId = await check(account, textOf(fields, 'password'))
     if (administratorId === undefined) {
-      metrics.signIns.inc({ outcome: 'refused' })
+      await noteRefused(deps, { account, address: request.ip })
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
     await forgetAttempts(db, attempt)

@@ -52,6 +52,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     app,
     deps,
     db,
+    url: database.url,
     async close() {
       await app.close()
       await live.close()

@@ -1,4 +1,5 @@
 import type { Settings } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../open.ts'
 import { remark } from '../output.ts'
@@ -17,6 +18,21 @@ export function addRebuild(program: Command): void {
 
 const say = (sentence: string) => remark(`rebuild: ${sentence}`)
 
+/** Leaves an audit entry at both ends of a rebuild. */
+async function noted<Result extends { events: number }>(
+  db: Postgres,
+  of: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const { commandActor, noteBothEnds } = await import('@tally/access')
+  return noteBothEnds(db, commandActor(), {
+    work: 'rebuild',
+    of,
+    run,
+    outcome: ({ events }) => `${of}: ${events} events`,
+  })
+}
+
 async function rebuildFromOrders(settings: Settings): Promise<void> {
   const [{ findShadow, openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
     import('@tally/repair'),
@@ -24,15 +40,17 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
   ])
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
   const { events, repaired } = await withSchema(settings.databaseUrl, db =>
-    withRedis(settings, async redis =>
-      rebuild(
-        { db, ...redis },
-        {
-          topics: topicNames(settings.topicPrefix),
-          notThisRun: (await findShadow(db))?.id,
-          onContinued: done => say(`continuing an interrupted run: ${done} events are already done`),
-          onProgress: progress.show,
-        },
+    noted(db, 'from the stored orders', () =>
+      withRedis(settings, async redis =>
+        rebuild(
+          { db, ...redis },
+          {
+            topics: topicNames(settings.topicPrefix),
+            notThisRun: (await findShadow(db))?.id,
+            onContinued: done => say(`continuing an interrupted run: ${done} events are already done`),
+            onProgress: progress.show,
+          },
+        ),
       ),
     ),
   ).finally(progress.close)
@@ -46,14 +64,16 @@ async function rebuildFromTopics(
   const { openProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'records' })
   const { events, records } = await withSchema(settings.databaseUrl, db =>
-    withRedis(settings, redis =>
-      rebuildFromKafka(
-        { db, kafka, ...redis },
-        {
-          settings,
-          onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
-          onProgress: progress.show,
-        },
+    noted(db, 'from Kafka', () =>
+      withRedis(settings, redis =>
+        rebuildFromKafka(
+          { db, kafka, ...redis },
+          {
+            settings,
+            onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
+            onProgress: progress.show,
+          },
+        ),
       ),
     ),
   ).finally(progress.close)

@@ -1,4 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
 import { isPassword } from '@tally/access'
 import { runTally } from '@tally/testkit/processes/process'
 import { addOrganization } from '@tally/testkit/records/rows'
@@ -114,6 +115,22 @@ test('reset prints a link of the area, which is stored only as a hash', async ()
     stdout: '',
     stderr: 'tally: nobody@example.org is not an administrator\n',
   })
+})
+
+test('create, reset and remove leave audit entries with the account and the host', async () => {
+  const own = await addOrganization(database.db)
+  const settings = { DATABASE_URL: database.url }
+  const email = 'iris@example.org'
+  await create(['--organization', own, '--email', email])
+  for (const command of ['reset', 'remove'])
+    await runTally(['administrators', command, '--email', email], settings)
+  const entries = database.db.selectFrom('audit_entries').selectAll().where('organization_id', '=', own)
+  const by = { subject: email, email: userInfo().username, address: hostname() }
+  expect(await entries.orderBy('audit_id').execute()).toMatchObject([
+    { action: 'administrator-created', ...by },
+    { action: 'reset-link-made', ...by },
+    { action: 'administrator-removed', ...by },
+  ])
 })
 
 test('administrators are listed by organization, and a removed one is signed out everywhere', async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openCommand, withSchema } from '../../open.ts'
+import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
 export function addRemove(administrators: Command): void {
@@ -8,13 +8,16 @@ export function addRemove(administrators: Command): void {
     .description('remove an administrator and end their sessions')
     .requiredOption('--email <EMAIL>', 'the administrator')
     .action(async (raw: { email: string }) => {
-      const [{ emailOf }, { removeAdministrator }] = await Promise.all([
+      const [{ emailOf }, { commandActor, note, removeAdministrator }] = await Promise.all([
         import('./values.ts'),
         import('@tally/access'),
       ])
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
-      await withSchema(settings.databaseUrl, db => removeAdministrator(db, email))
+      await withTransaction(settings.databaseUrl, async tx => {
+        const { organizationId } = await removeAdministrator(tx, email)
+        await note(tx, commandActor(organizationId), { action: 'administrator-removed', subject: email })
+      })
       print(`${email} can no longer sign in`)
     })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openCommand, withSchema } from '../../open.ts'
+import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
 export function addReset(administrators: Command): void {
@@ -9,13 +9,17 @@ export function addReset(administrators: Command): void {
     .requiredOption('--email <EMAIL>', 'the administrator')
     .option('--json', 'print one JSON object')
     .action(async (raw: { email: string; json?: true }) => {
-      const [{ emailOf }, { beginReset }] = await Promise.all([
+      const [{ emailOf }, { beginReset, commandActor, note }] = await Promise.all([
         import('./values.ts'),
         import('@tally/access'),
       ])
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
-      const token = await withSchema(settings.databaseUrl, db => beginReset(db, email))
+      const token = await withTransaction(settings.databaseUrl, async tx => {
+        const { token, organizationId } = await beginReset(tx, email)
+        await note(tx, commandActor(organizationId), { action: 'reset-link-made', subject: email })
+        return token
+      })
       const { url, host, port } = settings.admin
       const link = `${url ?? `http://${host}:${port}`}/reset/${token}`
       print(raw.json ? JSON.stringify({ email, link }) : link)

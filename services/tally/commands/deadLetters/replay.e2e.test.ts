@@ -57,6 +57,20 @@ test('a record that is valid by now counts when it is replayed, and is no longer
   expect((await listed()).filter(({ key }) => key === festival.eventId)).toEqual([])
 })
 
+test('a replay leaves an audit entry at both ends', async () => {
+  const { db } = tally.database
+  const rows = db.selectFrom('audit_entries').selectAll().where('organization_id', 'is', null)
+  const before = (await rows.execute()).length
+  await writeLetterOf(newFestival().order())
+  const id = `${topicNames(tally.settings.TOPIC_PREFIX ?? '').orders}-0-777`
+  await run('replay', id)
+  const entries = (await rows.orderBy('audit_id').execute()).slice(before)
+  expect(entries).toMatchObject([
+    { action: 'replay-begun', detail: id },
+    { action: 'letters-replayed', detail: '1 sent, 0 refused' },
+  ])
+})
+
 /** Writes a dead letter of a good order, as a projector of a stricter version would have done. */
 async function writeLetterOf({ value }: TestRecord): Promise<void> {
   const { deadLetters, orders } = topicNames(tally.settings.TOPIC_PREFIX ?? '')

@@ -36,15 +36,20 @@ async function withDeps(work: (deps: ReplayDeps) => Promise<void>): Promise<void
 }
 
 async function replayEvery(deps: ReplayDeps): Promise<void> {
-  const [{ replayAll }, { openProgress }, { warnOfForeign }] = await Promise.all([
-    import('@tally/dead-letters'),
-    import('./progress.ts'),
-    import('./values.ts'),
-  ])
+  const [{ replayAll }, { commandActor, noteBothEnds }, { openProgress }, { warnOfForeign }] =
+    await Promise.all([
+      import('@tally/dead-letters'),
+      import('@tally/access'),
+      import('./progress.ts'),
+      import('./values.ts'),
+    ])
   const progress = openProgress(process.stderr)
-  const { sent, refused, refusedCount, foreign } = await replayAll(deps, progress.show).finally(
-    progress.close,
-  )
+  const { sent, refused, refusedCount, foreign } = await noteBothEnds(deps.db, commandActor(), {
+    work: 'replay',
+    of: 'all',
+    run: () => replayAll(deps, progress.show),
+    outcome: ({ sent, refusedCount }) => `all: ${sent} sent, ${refusedCount} refused`,
+  }).finally(progress.close)
   warnOfForeign(foreign)
   warnOfRefused(refused)
   if (sent > 0) print(`replayed ${deadLettersOf(sent)}`)
@@ -53,8 +58,16 @@ async function replayEvery(deps: ReplayDeps): Promise<void> {
 }
 
 async function replayThese(deps: ReplayDeps, ids: string[]): Promise<void> {
-  const { replayDeadLetters } = await import('@tally/dead-letters')
-  const { sent, before, refused, unknown } = await replayDeadLetters(deps, ids)
+  const [{ replayDeadLetters }, { commandActor, noteBothEnds }] = await Promise.all([
+    import('@tally/dead-letters'),
+    import('@tally/access'),
+  ])
+  const { sent, before, refused, unknown } = await noteBothEnds(deps.db, commandActor(), {
+    work: 'replay',
+    of: ids.join(', ').slice(0, 500),
+    run: () => replayDeadLetters(deps, ids),
+    outcome: ({ sent, refused }) => `${sent.length} sent, ${refused.length} refused`,
+  })
   for (const id of sent) print(`replayed ${id}`)
   for (const id of before) remark(`tally: ${id} was replayed before: nothing is sent`)
   warnOfRefused(refused)

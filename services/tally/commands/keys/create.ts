@@ -1,6 +1,6 @@
 import type { ApiKey, NewKey } from '@tally/access'
 import type { Command } from 'commander'
-import { openCommand, withSchema } from '../../open.ts'
+import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
 type Raw = {
@@ -29,8 +29,13 @@ export function addCreate(keys: Command): void {
     .action(async (raw: Raw) => {
       const wanted = await parseWanted(raw)
       const { settings } = await openCommand()
-      const { createKey } = await import('@tally/access')
-      const { stored, token } = await withSchema(settings.databaseUrl, db => createKey(db, wanted))
+      const { commandActor, createKeyWithin, note } = await import('@tally/access')
+      const { stored, token } = await withTransaction(settings.databaseUrl, async tx => {
+        const made = await createKeyWithin(tx, wanted)
+        const { keyId, name, organizationId } = made.stored.key
+        await note(tx, commandActor(organizationId), { action: 'key-created', subject: keyId, detail: name })
+        return made
+      })
       await printMade(stored.key, token, raw.json === true)
       const { copyToRedis } = await import('./copyToRedis.ts')
       await copyToRedis(settings, stored)

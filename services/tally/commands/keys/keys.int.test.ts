@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { hostname, userInfo } from 'node:os'
 import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import { tally } from '@tally/testkit/processes/command'
@@ -130,6 +131,22 @@ test('a key is revoked in Postgres and in its copy; a second time changes nothin
     stdout: '',
     stderr: 'tally: key zzzzzzzzzzzz is not known\n',
   })
+})
+
+test('creating and revoking a key leaves audit entries of its organization', async () => {
+  const organizationId = await addOrganization(database.db)
+  const { keyId } = await created('--organization', organizationId)
+  await tally(['keys', 'revoke', keyId], settings)
+  const entries = database.db
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('audit_id')
+  const by = { subject: keyId, detail: 'till', email: userInfo().username, address: hostname() }
+  expect(await entries.execute()).toMatchObject([
+    { action: 'key-created', ...by },
+    { action: 'key-revoked', ...by },
+  ])
 })
 
 test('with Redis down a key is created nevertheless, with a warning', async () => {

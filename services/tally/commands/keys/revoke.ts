@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openCommand, withSchema } from '../../open.ts'
+import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
 export function addRevoke(keys: Command): void {
@@ -14,8 +14,13 @@ export function addRevoke(keys: Command): void {
       const { keyIdOf } = await import('./values.ts')
       const keyId = keyIdOf(text)
       const { settings } = await openCommand()
-      const { printKey, revokeKey } = await import('@tally/access')
-      const stored = await withSchema(settings.databaseUrl, db => revokeKey(db, keyId))
+      const { commandActor, note, printKey, revokeKey } = await import('@tally/access')
+      const stored = await withTransaction(settings.databaseUrl, async tx => {
+        const revoked = await revokeKey(tx, keyId)
+        const { organizationId, name } = revoked.key
+        await note(tx, commandActor(organizationId), { action: 'key-revoked', subject: keyId, detail: name })
+        return revoked
+      })
       print(JSON.stringify(printKey(stored.key)))
       const { copyToRedis } = await import('./copyToRedis.ts')
       await copyToRedis(settings, stored)

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { openPostgres } from '@tally/read-models'
+import { openLogger } from '@tally/runtime'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { limits, takeAttempt } from '../signIn/attempts.ts'
+import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+type Entry = { at?: string; email: string; action: string; subject?: string; detail?: string }
+
+/** Adds entries of an organization. */
+async function add(organizationId: string | null, ...entries: Entry[]): Promise<void> {
+  for (const { at = new Date().toISOString(), email, action, subject = null, detail = null } of entries)
+    await sql`
+insert into audit_entries (organization_id, at, email, action, subject, detail, address)
+values (${organizationId}, ${at}::timestamptz, ${email}, ${action}, ${subject}, ${detail}, '192.0.2.9')`.execute(
+      fixture.db,
+    )
+}
+
+async function signedIn(options: { isPlatform?: boolean } = {}) {
+  const office = await newOffice(fixture, options)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(office.email)
+  return { visitor, ...office }
+}
+
+test('refused and limited sign-ins of an account leave entries, one per window if limited', async () => {
+  const { email, visitor } = await signedIn()
+  const stranger = newVisitor(fixture.app, '203.0.113.9')
+  for (let attempt = 0; attempt < limits.pair.attempts + 3; attempt++) await stranger.signIn(email, 'wrong')
+  const { body } = await visitor.get('/audit')
+  expect([...body.matchAll(/"What">Sign-in refused/g)]).toHaveLength(limits.pair.attempts)
+  expect([...body.matchAll(/"What">Too many sign-in attempts/g)]).toHaveLength(1)
+  expect(body).toContain('203.0.113.9')
+})
+
+test('refused and limited sign-ins are logged with the address, never with an e-mail or a password', async () => {
+  const logged: [fields: object, sentence: string][] = []
+  const keep = (fields: object, sentence: string) => void logged.push([fields, sentence])
+  const logger = Object.assign(Object.create(openLogger('test', 'silent')), { info: keep, warn: keep })
+  const logging = await openFixture({ logger })
+  const { email } = await newOffice(logging)
+  for (const address of ['one@example.org', email])
+    await newVisitor(logging.app, '203.0.113.10').signIn(address, 'a wrong long password')
+  for (let index = 0; index < limits.network.attempts; index++)
+    await takeAttempt(logging.db, {
+      email: `${index}@example.org`,
+      address: '203.0.113.11',
+      device: undefined,
+    })
+  for (let times = 0; times < 2; times++) await newVisitor(logging.app, '203.0.113.11').signIn(email, 'x')
+  await logging.close()
+  const withSentence = (text: string) =>
+    logged.flatMap(([fields, sentence]) => (sentence === text ? [fields] : []))
+  expect(withSentence('a sign-in was refused')).toEqual([
+    { administratorId: undefined, address: '203.0.113.10' },
+    { administratorId: expect.any(String), address: '203.0.113.10' },
+  ])
+  expect(withSentence('sign-in attempts are limited')).toMatchObject([
+    { address: '203.0.113.11', limit: 'network' },
+  ])
+  expect(JSON.stringify(logged)).not.toMatch(/@example\.org|a wrong long password/)
+})
+
+test('the list is filtered by person, action and day', async () => {
+  const { visitor, organizationId } = await signedIn()
+  await add(
+    organizationId,
+    { at: '2026-09-03T23:59:59Z', email: 'carla@example.org', action: 'key-created', subject: 'on-3' },
+    { at: '2026-09-04T00:00:00Z', email: 'carla@example.org', action: 'key-created', subject: 'on-4' },
+    { at: '2026-09-05T23:59:59Z', email: 'dora@example.org', action: 'key-revoked', subject: 'on-5' },
+    { at: '2026-09-06T00:00:00Z', email: 'dora@example.org', action: 'key-created', subject: 'on-6' },
+  )
+  const shown = async (query: string) =>
+    [...(await visitor.get(`/audit?${query}`)).body.matchAll(/<code>on-(\d)<\/code>/g)].map(([, day]) =>
+      Number(day),
+    )
+  expect(await shown('who=CARLA')).toEqual([4, 3])
+  expect(await shown('action=key-revoked')).toEqual([5])
+  expect(await shown('from=2026-09-04&until=2026-09-05')).toEqual([5, 4])
+  expect(await shown('who=dora&action=key-created&from=&until=')).toEqual([6])
+  for (const query of ['action=x', 'from=2026-02-30', 'who=%00', 'who=a&who=b'])
+    expect([query, (await visitor.get(`/audit?${query}`)).statusCode]).toEqual([query, 400])
+})
+
+test('the export has all entries of the filter, quoted and without formulas', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const others = await signedIn()
+  await add(
+    organizationId,
+    {
+      at: '2026-09-04T10:00:00Z',
+      email: 'carla@example.org',
+      action: 'key-created',
+      subject: 'k',
+      detail: '=cmd|"x"',
+    },
+    { at: '2026-09-04T11:00:00Z', email: 'carla@example.org', action: 'key-revoked', detail: 'a,\nb' },
+  )
+  const reply = await visitor.get('/audit.csv?who=carla')
+  expect(reply.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="audit.csv"',
+    'cache-control': 'no-store',
+  })
+  expect(reply.body).toBe(
+    [
+      '"at","who","action","subject","detail","from"',
+      '"2026-09-04T11:00:00.000Z","carla@example.org","key-revoked","","a,\nb","192.0.2.9"',
+      `"2026-09-04T10:00:00.000Z","carla@example.org","key-created","k","'=cmd|""x""","192.0.2.9"`,
+      '',
+    ].join('\r\n'),
+  )
+  expect((await others.visitor.get('/audit.csv')).body).not.toContain('carla')
+})
+
+test('an export of several pages is complete', async () => {
+  const { visitor, organizationId } = await signedIn()
+  await sql`
+insert into audit_entries (organization_id, email, action, subject, address)
+select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1' from generate_series(1, 2500) as number`.execute(
+    fixture.db,
+  )
+  const { body } = await visitor.get('/audit.csv?who=many')
+  expect(new Set([...body.matchAll(/"key-created","(\d+)"/g)].map(([, number]) => number)).size).toBe(2_500)
+})
+
+test('the entries of commands are shown to the platform team only', async () => {
+  await add(null, { email: 'root', action: 'rebuild-begun', detail: 'from Kafka' })
+  const [own, platform] = [await signedIn(), await signedIn({ isPlatform: true })]
+  const of = '/audit?of=commands'
+  expect([
+    (await own.visitor.get(of)).statusCode,
+    (await own.visitor.get('/audit.csv?of=commands')).statusCode,
+  ]).toEqual([404, 404])
+  expect((await platform.visitor.get(of)).body).toContain('Began a rebuild')
+  expect((await own.visitor.get('/audit')).body).not.toContain('from Kafka')
+})
+
+test('nobody changes or deletes an entry', async () => {
+  const { email } = await signedIn()
+  for (const change of [
+    sql`update audit_entries set email = 'x' where email = ${email}`,
+    sql`delete from audit_entries where email = ${email}`,
+    sql`truncate audit_entries`,
+  ])
+    await expect(change.execute(fixture.db)).rejects.toThrow('audit entries cannot be changed or deleted')
+})
+
+test('the area works with the grants of docs/operations.md, which do not allow a change of an entry', async () => {
+  const role = `tally_app_${randomBytes(6).toString('hex')}`
+  const documented = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+  const grants = /```sql\n([^`]*tally_app[^`]*)```/.exec(documented)?.[1]?.replaceAll('tally_app', role) ?? ''
+  const { db, url } = fixture
+  await sql.raw(`create role ${role} login password 'x'; ${grants}`).execute(db)
+  const own = Object.assign(new URL(url), { username: role, password: 'x' }).href
+  const asRole = openPostgres(own, { name: 'test', max: 2, statementTimeoutMs: 10_000, onError: () => {} })
+  const area = await openFixture({ db: asRole })
+  try {
+    const { email } = await newOffice(fixture)
+    const visitor = newVisitor(area.app)
+    expect((await visitor.signIn(email)).statusCode).toBe(303)
+    const form = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+    expect((await visitor.post('/keys', form, { from: '/keys/new' })).statusCode).toBe(201)
+    expect((await visitor.get('/audit')).body).toContain('Created an API key')
+    for (const change of [
+      sql`update audit_entries set email = 'x'`,
+      sql`delete from audit_entries`,
+      sql`truncate audit_entries`,
+      sql`alter table audit_entries disable trigger all`,
+    ])
+      await expect(change.execute(asRole)).rejects.toThrow(/permission denied|must be owner/)
+  } finally {
+    await area.close()
+    await asRole.destroy()
+    await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db)
+  }
+})

@@ -1,0 +1,36 @@
+import { findCredentials, noteOf } from '@tally/access'
+import type { AdminDeps } from '../deps.ts'
+import type { Exceeded } from './attempts.ts'
+
+/** A sign-in that did not succeed: the account that was named, if it may exist, and from where. */
+type Refusal = { account: string | undefined; address: string }
+
+/** Records a wrong password: in the audit trail if the account exists, and in the log. */
+export async function noteRefused({ db, metrics, logger }: AdminDeps, refusal: Refusal): Promise<void> {
+  metrics.signIns.inc({ outcome: 'refused' })
+  const administratorId = await noteFor(db, refusal, { action: 'sign-in-refused' })
+  logger.info({ administratorId, address: refusal.address }, 'a sign-in was refused')
+}
+
+/** Records the first attempt of a window over a limit; further ones would only fill the trail and the log. */
+export async function noteLimited(
+  { db, metrics, logger }: AdminDeps,
+  refusal: Refusal,
+  { limit, isFirst }: Exceeded,
+): Promise<void> {
+  metrics.signIns.inc({ outcome: 'limited' })
+  if (!isFirst) return
+  const administratorId = await noteFor(db, refusal, { action: 'sign-in-limited', detail: `by ${limit}` })
+  logger.warn({ administratorId, address: refusal.address, limit }, 'sign-in attempts are limited')
+}
+
+/** An unknown e-mail is recorded nowhere: it may be a password in the wrong field. */
+async function noteFor(
+  db: AdminDeps['db'],
+  { account, address }: Refusal,
+  what: Parameters<typeof noteOf>[3],
+): Promise<string | undefined> {
+  const found = account === undefined ? undefined : await findCredentials(db, account)
+  if (found !== undefined) await noteOf(db, found.administratorId, { address }, what)
+  return found?.administratorId
+}
