@@ -7,6 +7,7 @@ import { hotSize } from './hotSize.ts'
 import { memory } from './memory.ts'
 import { orderList } from './orderList.ts'
 import { polling, pollingUnchanged } from './polling.ts'
+import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
@@ -16,6 +17,7 @@ export const rows: Row[] = [
   hot,
   polling,
   pollingUnchanged,
+  pollingLive,
   hotSize,
   orderList,
   freshness,

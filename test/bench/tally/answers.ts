@@ -23,9 +23,14 @@ export type Surroundings = {
  */
 export async function untilRight(count: Count, asked: Asked, around: Surroundings): Promise<number> {
   for (;;) {
-    const wrong = await firstWrong(questionsOf(count, 'lastAnswers'), asked)
+    const questions = questionsOf(count, 'lastAnswers')
+    let wrong = await firstWrong(questions, asked)
     if (wrong === undefined) return Date.now()
-    await untilOneIsRight(wrong.question, asked, around)
+    // Goes on behind it: of thousands of events, most would be asked again for each that is late.
+    while (wrong !== undefined) {
+      await untilOneIsRight(wrong.question, asked, around)
+      wrong = await firstWrong(questions, asked)
+    }
   }
 }
 
@@ -44,29 +49,28 @@ async function untilOneIsRight(question: Question, asked: Asked, around: Surroun
 }
 
 /** Asks the questions about every event and compares with the count; throws with the first that is wrong. */
-export async function checkAnswers(count: Count, asked: Asked, which: Which = 'answers'): Promise<void> {
-  const wrong = await firstWrong(questionsOf(count, which), asked)
+export async function checkAnswers(count: Count, asked: Asked): Promise<void> {
+  const wrong = await firstWrong(questionsOf(count, 'answers'), asked)
   if (wrong !== undefined) throw new Error(`a wrong answer, so there is no figure: ${wrong.sentence}`)
 }
 
-/** Which questions are asked about each event: methods of the count. */
-export type Which = 'answers' | 'lastAnswers' | 'polledAnswers'
 type Question = { eventId: string; expected: Expected }
 
-function* questionsOf(count: Count, which: Which): Generator<Question> {
+function* questionsOf(count: Count, which: 'answers' | 'lastAnswers'): Generator<Question> {
   for (const eventId of count.eventIds()) {
     for (const expected of count[which](eventId)) yield { eventId, expected }
   }
 }
 
-/** Asks several at once until one is wrong. */
+/** Asks several at once until one is wrong; the generator can be continued after it. */
 async function firstWrong(questions: Generator<Question>, asked: Asked) {
   let wrong: { question: Question; sentence: string } | undefined
   const worker = async () => {
-    for (const question of questions) {
+    while (wrong === undefined) {
+      const { value: question } = questions.next()
+      if (question === undefined) return
       const sentence = await wrongness(asked, question)
       if (sentence !== undefined) wrong ??= { question, sentence }
-      if (wrong !== undefined) return
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ask } from '@tally/testkit/processes/http'
+import type { TestRecord } from '@tally/testkit/processes/tally'
 import { randomFrom } from '../../chaos/load/random.ts'
+import { openLiveOrders } from '../data/live.ts'
 import type { Preloaded } from '../data/preload.ts'
 import { zipfOf } from '../data/zipf.ts'
 import type { Bench } from '../run/bench.ts'
@@ -9,8 +11,8 @@ import type { Question } from '../run/wrk.ts'
 import { openShared } from './shared.ts'
 import { type RunningTally, startTally } from './tally.ts'
 
-/** A question that devices poll, with the answer that it had at first. */
-export type Polled = Required<Question> & { eventId: string; text: string }
+/** A question that devices poll, and its answer so far. */
+export type Polled = Required<Question> & { text: string }
 
 /** Tally over the events of many organizations, with what their devices poll, and the ceiling with the same answers. */
 export type PolledTally = {
@@ -22,6 +24,10 @@ export type PolledTally = {
   order: Uint32Array
   /** Where bare fastify answers the same requests, each with one GET of its own key. */
   ceilingAddress: string
+  /** New orders of an event, by its number. */
+  nextOrder: (event: number) => TestRecord
+  /** Waits until all is counted, checks the answers about these events, and gives them to the ceiling as well. */
+  learn: (events: number[]) => Promise<void>
 }
 
 const usual = { organizations: 1_000, eventsOfAnOrganization: 5, ordersOfAnEvent: 30 }
@@ -49,29 +55,54 @@ async function start(bench: Bench, onRelease: (release: () => Promise<void>) => 
     await tally.stop()
   })
   await tally.untilAnswered()
-  const questions = await inParallel(questionsOf(tally, data), ask => ask())
+  const questions: Polled[] = []
+  const learn = async (events: number[]) => {
+    await tally.untilCounted()
+    await inParallel(expectedOf(data, events), async ({ eventId, index, path, data: expected }) => {
+      const question = await askFirst(tally, { eventId, path, expected })
+      questions[index] = question
+      await bench.redis.set(ceilingKeys + question.path, question.text)
+    })
+  }
+  await learn([...ordersByEvent.keys()])
   bench.log(`data polled: ${questions.length} answers checked`)
-  await inParallel(questions, ({ path, text }) => bench.redis.set(ceilingKeys + path, text))
   ceiling = startCeiling(bench, 'fastifyRedis', {
     REDIS_URL: bench.servers.redisUrl,
     REDIS_KEYS: ceilingKeys,
   })
   const { address } = await ceiling.message('listening')
-  return { tally, data, questions, order: drawOrder(seed, organizations), ceilingAddress: address }
+  return {
+    tally,
+    data,
+    questions,
+    order: drawOrder(seed, organizations),
+    ceilingAddress: address,
+    nextOrder: openLiveOrders(data),
+    learn,
+  }
 }
 
-/** Asks each question once and compares with the count. */
-function questionsOf(tally: RunningTally, { count }: Preloaded): (() => Promise<Polled>)[] {
-  return count.eventIds().flatMap(eventId =>
-    count.polledAnswers(eventId).map(({ path: below, data }) => async () => {
-      const path = new URL(tally.addressOf(eventId)).pathname + below
-      const token = tally.tokenOf(eventId)
-      const { status, body, text, headers } = await ask(tally.query.address, path, { token })
-      if (status !== 200 || !isDeepStrictEqual(body.data, data))
-        throw new Error(`a wrong answer, so there is no figure: ${path}: ${status} ${text.slice(0, 300)}`)
-      return { eventId, path, token, text, etag: headers.etag ?? '' }
-    }),
-  )
+/** What is asked about some events, with the count's answers. */
+function expectedOf({ count }: Preloaded, events: number[]) {
+  const eventIds = count.eventIds()
+  return events.flatMap(event => {
+    const eventId = eventIds[event] as string
+    return count
+      .polledAnswers(eventId)
+      .map((expected, index) => ({ ...expected, eventId, index: event * questionsOfAnEvent + index }))
+  })
+}
+
+async function askFirst(
+  tally: RunningTally,
+  { eventId, path: below, expected }: { eventId: string; path: string; expected: unknown },
+): Promise<Polled> {
+  const path = new URL(tally.addressOf(eventId)).pathname + below
+  const token = tally.tokenOf(eventId)
+  const { status, body, text, headers } = await ask(tally.query.address, path, { token })
+  if (status !== 200 || !isDeepStrictEqual(body.data, expected))
+    throw new Error(`a wrong answer, so there is no figure: ${path}: ${status} ${text.slice(0, 300)}`)
+  return { path, token, text, etag: headers.etag ?? '' }
 }
 
 /** An organization's key by Zipf's law, one of its events by Zipf's law, and any of the four questions. */
@@ -85,13 +116,11 @@ function drawOrder(seed: number, organizations: number): Uint32Array {
   })
 }
 
-/** The results of all tasks in their order; a few tasks run at once. */
-async function inParallel<Task, Done>(tasks: Task[], run: (task: Task) => Promise<Done>): Promise<Done[]> {
-  const done: Done[] = []
-  const rest = tasks.entries()
+/** Runs all tasks, a few at once. */
+async function inParallel<Task>(tasks: Task[], run: (task: Task) => Promise<void>): Promise<void> {
+  const rest = tasks.values()
   const worker = async () => {
-    for (const [index, task] of rest) done[index] = await run(task)
+    for (const task of rest) await run(task)
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  return done
 }

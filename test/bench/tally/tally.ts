@@ -7,7 +7,7 @@ import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
 import { type Preloaded, partitions } from '../data/preload.ts'
 import type { Bench } from '../run/bench.ts'
-import { checkAnswers, untilRight, type Which } from './answers.ts'
+import { checkAnswers, untilRight } from './answers.ts'
 import { makeKeys } from './keys.ts'
 
 /**
@@ -26,8 +26,10 @@ export type RunningTally = {
   assignedAtMs: number
   /** Waits until every event's last day is answered right; returns the moment (epoch milliseconds). */
   untilAnswered: () => Promise<number>
-  /** Waits until all that Kafka has is counted and published, then compares the answers; throws on a wrong one. */
-  check: (which?: Which) => Promise<void>
+  /** Waits until all that Kafka has is counted and published. */
+  untilCounted: () => Promise<void>
+  /** The same, then compares every answer; throws on a wrong one. */
+  check: () => Promise<void>
   stop: () => Promise<void>
 }
 
@@ -79,6 +81,10 @@ async function start(
 
   const countedUpTo = () =>
     earliestAsOf(redis, { redisPrefix: name, topicPrefix: data.topicPrefix, partitions })
+  const untilCounted = async () => {
+    const sinceMs = Date.now()
+    while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
+  }
   let tokens = new Map<string, string>()
   const addressOf = (eventId: string) => `${query.address}/api/v1/events/${eventId}`
   const tokenOf = (eventId: string) => tokens.get(data.count.organizationIdOf(eventId)) ?? ''
@@ -95,10 +101,10 @@ async function start(
       tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
       return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
     },
-    async check(which) {
-      const sinceMs = Date.now()
-      while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
-      await checkAnswers(data.count, { addressOf, tokenOf }, which)
+    untilCounted,
+    async check() {
+      await untilCounted()
+      await checkAnswers(data.count, { addressOf, tokenOf })
     },
     stop,
   }

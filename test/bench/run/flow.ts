@@ -1,0 +1,58 @@
+import { openProducer, topicNames } from '@tally/kafka'
+import type { TestRecord } from '@tally/testkit/processes/tally'
+import type { Preloaded } from '../data/preload.ts'
+import type { Bench } from './bench.ts'
+import { atPace } from './pace.ts'
+
+/** A producer waits this long for more records, as one of many tills would. */
+const lingerMs = 10
+/** A flow whose records lie in the producer for longer is slower than it says. */
+const mostBehindMs = 1_000
+
+/** Orders that keep coming in while something else is measured. */
+export type Flow = {
+  /** Ends it; resolves once Kafka has all of them, or rejects if Kafka could not keep up. */
+  stop: () => Promise<void>
+}
+
+/** Sends one order of each of these events in turn, at a pace, and counts them. */
+export async function startFlow(
+  bench: Bench,
+  data: Preloaded,
+  { events, perSecond, next }: { events: number[]; perSecond: number; next: (event: number) => TestRecord },
+): Promise<Flow> {
+  const producer = await openProducer(bench.kafka)
+  const topic = topicNames(data.topicPrefix).orders
+  const ending = new AbortController()
+  const sends: Promise<void>[] = []
+  let behindMs = 0
+  const send = async (first: number, end: number) => {
+    const records = []
+    for (let index = first; index < end; index++) {
+      const { type, value } = next(events[index % events.length] as number)
+      data.count.add({ type, value })
+      records.push({ topic, key: value.eventId, value: JSON.stringify(value) })
+    }
+    const sentAt = performance.now()
+    await producer.send(records)
+    behindMs = Math.max(behindMs, performance.now() - sentAt)
+  }
+  const running = atPace(perSecond, { everyMs: lingerMs, signal: ending.signal }, (first, end) => {
+    const sending = send(first, end)
+    // Reported by `stop`, which may be much later.
+    sending.catch(() => {})
+    sends.push(sending)
+  })
+  return {
+    async stop() {
+      ending.abort()
+      await running
+      await Promise.all(sends)
+      await producer.close()
+      if (behindMs > mostBehindMs)
+        throw new Error(
+          `Kafka could not keep up with ${perSecond} orders/s: one waited ${Math.round(behindMs)} ms`,
+        )
+    },
+  }
+}
