@@ -8,7 +8,7 @@ export const newPassword = (): string => randomBytes(24).toString('hex')
 /** The password in a file, which is written at the first call and readable by its owner only. */
 export function passwordIn(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8')
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const password = newPassword()
   writeFileSync(file, password, { mode: 0o600, flag: 'wx' })
   return password
