@@ -9,8 +9,12 @@ import { openOps, type Readiness } from './ops.ts'
 const lifecycle = openLifecycle(openLogger('test', 'silent'))
 afterEach(() => lifecycle.release())
 
-async function openWith(readiness: Readiness, metrics = openMetrics()) {
-  const address = await openOps(lifecycle, { host: '127.0.0.1', port: 0 }, { metrics, readiness })
+async function openWith(readiness: Readiness, metrics = openMetrics(), maxConnections = 100) {
+  const address = await openOps(
+    lifecycle,
+    { host: '127.0.0.1', port: 0, maxConnections },
+    { metrics, readiness },
+  )
   return Object.assign((path: string) => fetch(`${address}${path}`), { port: Number(new URL(address).port) })
 }
 
@@ -54,6 +58,21 @@ test.each([
   socket.resume()
   await once(socket, 'close')
   expect(performance.now() - began).toBeLessThan(25_000)
+})
+
+test('a connection beyond the limit is closed at once', async () => {
+  const { port } = await openWith(() => undefined, openMetrics(), 2)
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    return socket
+  }
+  const kept = [await open(), await open()]
+  const began = performance.now()
+  await once((await open()).resume(), 'close')
+  // The kept ones are closed after 10 s without a request.
+  expect(performance.now() - began).toBeLessThan(5_000)
+  for (const socket of kept) socket.destroy()
 })
 
 test('an unknown path is not found', async () => {

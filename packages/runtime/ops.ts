@@ -1,6 +1,7 @@
 import { fastify } from 'fastify'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Metrics } from './metrics.ts'
+import { bareRefusals, secure, serverLimits } from './server.ts'
 
 /** Undefined if ready, else a sentence that says what is missing. */
 export type Readiness = () => string | undefined | Promise<string | undefined>
@@ -11,16 +12,11 @@ export type Readiness = () => string | undefined | Promise<string | undefined>
  */
 export async function openOps(
   lifecycle: Lifecycle,
-  { host, port }: { host: string; port: number },
+  { host, port, maxConnections }: { host: string; port: number; maxConnections: number },
   { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
 ): Promise<string> {
-  const app = fastify({
-    requestTimeout: 10_000,
-    connectionTimeout: 60_000,
-    bodyLimit: 1_024,
-    // Node's default limit for headers is 60 s, and it checks connections only every 30 s.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-  })
+  const app = fastify({ ...serverLimits, ...bareRefusals })
+  secure(app, { maxConnections })
   app.get('/livez', async () => ({ status: 'live' }))
   app.get('/readyz', async (_, reply) => {
     const missing = await Promise.resolve()

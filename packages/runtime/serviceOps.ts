@@ -1,6 +1,7 @@
 import type { ServiceDeps } from './lifecycle.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
 import { openOps, type Readiness } from './ops.ts'
+import type { Settings } from './settings.ts'
 import { openStartup, type Startup } from './startup.ts'
 
 export type ServiceOps = {
@@ -16,25 +17,25 @@ export type ServiceOps = {
  */
 export async function openServiceOps(
   name: 'projector' | 'query' | 'admin',
-  { host, port }: { host: string; port?: number | undefined },
+  ops: Settings['ops'],
   defaultPort: number,
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
 ): Promise<ServiceOps> {
   const registry = openMetrics()
   const startup = openStartup(lifecycle, logger)
   let readiness: Readiness = () => startup.missing() ?? 'starting'
-  const ops = await openOps(
+  const address = await openOps(
     lifecycle,
-    { host, port: port ?? defaultPort },
+    { ...ops, port: ops.port ?? defaultPort },
     { metrics: registry, readiness: () => readiness() },
   )
-  logger.info({ ops }, `${name} starting`)
+  logger.info({ ops: address }, `${name} starting`)
   return {
     registry,
     startup,
     started(check, fields = {}) {
       readiness = check
-      logger.info({ ...fields, ops }, `${name} started`)
+      logger.info({ ...fields, ops: address }, `${name} started`)
     },
   }
 }

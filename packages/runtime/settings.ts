@@ -61,6 +61,7 @@ const schema = z.object({
   QUERY_MAX_CONNECTIONS: count(12_000),
   ADMIN_HOST: z.string().default('127.0.0.1'),
   ADMIN_PORT: port(8081),
+  ADMIN_MAX_CONNECTIONS: count(4_000),
   ADMIN_URL: z
     .string()
     .refine(base)
@@ -85,6 +86,7 @@ const schema = z.object({
   ADMIN_OIDC_CLIENT_ID: z.string().optional(),
   ADMIN_OIDC_CLIENT_SECRET: z.string().optional(),
   OPS_HOST: z.string().default('0.0.0.0'),
+  OPS_MAX_CONNECTIONS: count(200),
   OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
   RATE_LIMITS: rateLimits
     .prefault('')
@@ -134,12 +136,13 @@ export function readSettings(environment: Record<string, string | undefined>) {
     admin: {
       host: values.ADMIN_HOST,
       port: values.ADMIN_PORT,
+      maxConnections: values.ADMIN_MAX_CONNECTIONS,
       url: values.ADMIN_URL,
       apiUrl: values.ADMIN_API_URL ?? `http://localhost:${values.QUERY_PORT}`,
       trustedProxies: values.ADMIN_TRUSTED_PROXIES,
       oidc: oidcOf(values),
     },
-    ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    ops: { host: values.OPS_HOST, port: values.OPS_PORT, maxConnections: values.OPS_MAX_CONNECTIONS },
     rateLimits: values.RATE_LIMITS,
     corsOrigins: values.CORS_ORIGINS,
     edition: values.EDITION,

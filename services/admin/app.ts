@@ -6,6 +6,7 @@ import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
+import { bareRefusals, secure, serverLimits } from '@tally/runtime'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
@@ -46,6 +47,9 @@ const contentSecurityPolicy = {
   },
 }
 
+/** Tests lie next to the scripts that they test. */
+const isAsset = (path: string): boolean => /^\/(?!.*\.test\.)[\w./-]+\.(js|css|svg)$/.test(path)
+
 /** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
 export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -54,18 +58,23 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
-    // Node's default limit for headers is 60 s, and it checks connections only every 30 s.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    ...serverLimits,
+    ...bareRefusals,
     bodyLimit: 16_384,
-    connectionTimeout: 60_000,
-    requestTimeout: 10_000,
   }) as unknown as FastifyInstance
 
+  secure(app, deps)
   app.decorateRequest('session', undefined)
   app.decorateRequest('isSecure', false)
   registerErrors(app)
-  // First, because error pages read cookies too.
+  // First, because error pages read cookies and need the headers too.
   await app.register(cookie)
+  await app.register(helmet, {
+    contentSecurityPolicy,
+    // With `no-referrer` the Origin of a form would be `null`.
+    referrerPolicy: { policy: 'same-origin' },
+    strictTransportSecurity: { includeSubDomains: false },
+  })
   app.addHook('onRequest', async request => {
     request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
     checkSameOrigin(request)
@@ -74,21 +83,24 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     deps.metrics.requests.inc({ status: String(reply.statusCode) })
     done()
   })
-  await app.register(helmet, {
-    contentSecurityPolicy,
-    // With `no-referrer` the Origin of a form would be `null`.
-    referrerPolicy: { policy: 'same-origin' },
-    strictTransportSecurity: { includeSubDomains: false },
-  })
   await app.register(csrf, {
     cookieKey: 'tally_csrf',
     cookieOpts: { path: '/', sameSite: 'lax', httpOnly: true },
     getToken: request => (request.body as { _csrf?: string } | undefined)?._csrf,
   })
   await app.register(formbody, { bodyLimit: 16_384 })
-  await app.register(files, { root: `${import.meta.dirname}/assets`, prefix: '/assets/' })
+  await app.register(files, {
+    root: `${import.meta.dirname}/assets`,
+    prefix: '/assets/',
+    allowedPath: isAsset,
+  })
   const uplot = dirname(createRequire(import.meta.url).resolve('uplot'))
-  await app.register(files, { root: uplot, prefix: '/assets/uplot/', decorateReply: false })
+  await app.register(files, {
+    root: uplot,
+    prefix: '/assets/uplot/',
+    allowedPath: isAsset,
+    decorateReply: false,
+  })
   // After the body is read, which holds the token.
   app.addHook('preHandler', (request, reply, done) =>
     request.method === 'POST' ? app.csrfProtection(request, reply, done) : done(),

@@ -24,4 +24,6 @@ export type AdminDeps = {
   /** The area's own URL, if it is set; with https its cookies are for TLS only. */
   publicUrl: string | undefined
   trustedProxies: string[]
+  /** Connections beyond this number are closed at once. */
+  maxConnections: number
 }

@@ -75,6 +75,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     apiUrl: admin.apiUrl,
     publicUrl: admin.url,
     trustedProxies: admin.trustedProxies,
+    maxConnections: admin.maxConnections,
   })
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { openApiDocument } from '@tally/contract'
@@ -31,9 +32,16 @@ export async function registerReference(app: FastifyInstance): Promise<void> {
   app.get<{ Params: { type: string } }>('/problems/:type', (request, reply) => {
     const { type } = request.params
     if (!Object.hasOwn(problemTypes, type)) throw new RequestProblem('not-found')
-    return reply.type('text/html; charset=utf-8').send(helpPage(type as ProblemType))
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('Content-Security-Policy', helpPolicy)
+      .send(helpPage(type as ProblemType))
   })
 }
+
+const style =
+  'body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }'
+const helpPolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; frame-ancestors 'none'`
 
 function helpPage(type: ProblemType): string {
   const { status, title, help } = problemTypes[type]
@@ -43,7 +51,7 @@ function helpPage(type: ProblemType): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} - Tally API</title>
-<style>body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
+<style>${style}</style>
 <h1>${status} ${title}</h1>
 <p>${text}</p>
 <p><a href="/docs">API reference</a></p>

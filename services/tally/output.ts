@@ -3,7 +3,7 @@ import { visible } from '@tally/runtime'
 
 const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}\n`).join('')
 
-/** Prints lines of the result on stdout. What a terminal would obey is escaped: names and messages come from outside. */
+/** Prints lines of the result on stdout, escaped: names and messages from outside could command a terminal. */
 export const print = (...lines: string[]): void => void process.stdout.write(linesOf(lines))
 
 /** As `print`, and waits for the reader: there may be more lines than fit in memory. */

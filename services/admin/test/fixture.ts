@@ -45,6 +45,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     apiUrl: 'http://api.test',
     publicUrl: undefined,
     trustedProxies: [],
+    maxConnections: 1_000,
     ...over,
   }
   const app = await buildAdmin(deps)

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { formatTimestamp, type Pagination } from '@tally/contract'
+import { safeHeaders } from '@tally/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Composed } from '../views/composed.ts'
 import { matchesEtag } from './etag.ts'
@@ -35,6 +36,7 @@ export function openSend() {
       'X-Request-Id': request.id,
       ETag: etag,
       'Cache-Control': 'private, no-cache',
+      ...safeHeaders,
     }
     if (asOf !== null) headers['Tally-As-Of'] = asOf
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { safeHeaders } from '@tally/runtime'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 import { type ProblemType, problemBody, problemTypes } from './problems.ts'
 
@@ -30,6 +31,7 @@ export function answerClientError(
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}`),
       ...(type === 'method-not-allowed' ? ['Allow: GET, HEAD'] : []),
       'Connection: close',
       '',

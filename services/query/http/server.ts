@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { safeHeaders, secure, serverLimits } from '@tally/runtime'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
 import { badEncoding } from './checkRequest.ts'
 import { answerClientError } from './clientError.ts'
 import type { Hook } from './cors.ts'
-
-/** A request that has not arrived completely after this time is answered with 408. */
-const requestTimeoutMs = 10_000
 
 export type ServerOptions = {
   maxConnections: number
@@ -28,20 +26,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
     return503OnClosing: false,
     // Node would answer a request without Host itself, without a problem body or X-Request-Id.
-    // It checks its list of connections every 30 s by default: a limit of 10 s could take 40 s.
-    http: {
-      requireHostHeader: false,
-      connectionsCheckingInterval: 1_000,
-      headersTimeout: requestTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-    },
-    bodyLimit: 1_024,
-    connectionTimeout: 60_000,
-    requestTimeout: requestTimeoutMs,
+    ...serverLimits,
+    http: { ...serverLimits.http, requireHostHeader: false },
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384, querystringParser: keepText },
     // Called for a path that the router cannot decode, before any hook.
     frameworkErrors: (_error, request, reply) => {
+      reply.headers(safeHeaders)
       const answer = () =>
         answerProblem(badEncoding('path'), request as FastifyRequest, reply as FastifyReply)
       if (cors === undefined) answer()
@@ -50,7 +41,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath),
   }) as unknown as FastifyInstance
 
-  app.server.maxConnections = maxConnections
+  secure(app, { maxConnections })
   app.server.on('drop', onDrop)
   // Node answers any expectation other than 100-continue with a bare 417; it may be ignored (RFC 9110).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))

@@ -1,0 +1,55 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+/** A request that has not arrived completely after this time is refused. */
+const requestTimeoutMs = 10_000
+
+/** On every answer of every server, unless a page sets its own policy: nothing is loaded, framed or guessed. */
+export const safeHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/**
+ * Options for fastify with the limits of every server. Node's own limits are 60 s for headers and 300 s for a request,
+ * and it checks connections only every 30 s.
+ */
+export const serverLimits = {
+  bodyLimit: 1_024,
+  connectionTimeout: 60_000,
+  requestTimeout: requestTimeoutMs,
+  http: {
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: 1_000,
+  },
+}
+
+/** Puts the safe headers on every answer, and closes connections beyond `maxConnections` at once. */
+export function secure(app: FastifyInstance, { maxConnections }: { maxConnections: number }): void {
+  app.server.maxConnections = maxConnections
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    for (const [name, value] of Object.entries(safeHeaders))
+      if (!reply.hasHeader(name)) reply.header(name, value)
+    done()
+  })
+}
+
+/** Options for fastify that answer what never became a request, with a status and the safe headers alone. */
+export const bareRefusals = {
+  clientErrorHandler: (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const headers = Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(
+      `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Content-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+  },
+  /** For a path that the router cannot decode, before any hook. */
+  frameworkErrors: (_error: unknown, _request: unknown, reply: unknown): void =>
+    void (reply as FastifyReply).code(400).headers(safeHeaders).send(),
+}
+
+const statusLines: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+}
