@@ -44,7 +44,7 @@ export function textOf({ options, lines, notes, failed }: Report): string {
     tableOf(lines),
     '',
     `${machine()}. Median of ${rounds} rounds (A B A B) after a warm-up; a ratio is the median of each round's.`,
-    `Data: ${orders.toLocaleString('en')} orders (seed ${seed}), uncompressed in Kafka. Loads: ${seconds} s by autocannon over 64 connections.`,
+    `Data: ${orders.toLocaleString('en')} orders (seed ${seed}), uncompressed in Kafka. Loads: ${seconds} s by one thread of wrk, over 64 connections unless a row says otherwise.`,
     'The load, the servers and what is measured share the cores, for A and B alike. Figures are of right answers only.',
     'Rates begin when a process has its partitions; what it takes to warm a new process up is in them, for A and B alike.',
     ...notes,

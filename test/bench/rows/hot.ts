@@ -4,9 +4,9 @@ import { fillFromTally, plainTables } from '../ceilings/plainTables.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { startCeiling } from '../run/ceiling.ts'
-import { connections, putLoad } from '../run/load.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
 import type { Line, Row } from '../run/row.ts'
+import { putOneQuestion } from '../run/wrk.ts'
 import { type RunningTally, startTally } from '../tally/tally.ts'
 import { sameAnswer } from './sameAnswer.ts'
 
@@ -14,6 +14,7 @@ import { sameAnswer } from './sameAnswer.ts'
 export const hot: Row = {
   name: 'hot',
   about: 'item counts over 64 connections, against bare fastify with one Redis GET of the same bytes',
+  needsWrk: true,
   async run(bench) {
     const { orders, seed } = bench.options
     const data = await bench.data('usual', () => evenShape(seed, orders))
@@ -42,7 +43,6 @@ async function besideCeilings(
   tally: RunningTally,
   { path, token, data }: Question,
 ): Promise<Compared> {
-  const { seconds } = bench.options
   const { text } = await ask(tally.query.address, path, { token })
   await bench.redis.set(`ceiling:${path}`, text)
   await sql.raw(plainTables + fillFromTally).execute(tally.db)
@@ -58,7 +58,7 @@ async function besideCeilings(
       plain: (await plain.message('listening')).address + path,
     }
     for (const url of Object.values(urls)) await sameAnswer(url, token, data)
-    const load = (name: Contender) => () => putLoad({ url: urls[name], token, connections, seconds })
+    const load = (name: Contender) => () => putOneQuestion(bench, { url: urls[name], token })
     const samples = await alternate(bench, 'hot', {
       tally: load('tally'),
       redis: load('redis'),

@@ -1,7 +1,7 @@
 import { median } from '../report/figures.ts'
-import { connections, putLoad } from '../run/load.ts'
 import { alternate, measured } from '../run/rounds.ts'
 import type { Point, Row } from '../run/row.ts'
+import { putOneQuestion } from '../run/wrk.ts'
 import { sized } from '../tally/sized.ts'
 import { sameAnswer } from './sameAnswer.ts'
 
@@ -10,6 +10,7 @@ export const hotSize: Row = {
   name: 'hot-size',
   about: 'item counts of an event of 1,000,000 orders against one of 1,000',
   shares: sized,
+  needsWrk: true,
   async run(bench) {
     const { tally, data, events } = await sized.get(bench)
     const urls = events.map(({ eventId, orders }) => {
@@ -17,14 +18,13 @@ export const hotSize: Row = {
       return { eventId, orders, url: tally.addressOf(eventId) + expected?.path, data: expected?.data }
     })
     for (const { url, eventId, data } of urls) await sameAnswer(url, tally.tokenOf(eventId), data)
-    const { seconds } = bench.options
     const samples = await alternate(
       bench,
       'hot-size',
       Object.fromEntries(
         urls.map(({ url, eventId, orders }) => [
           orders,
-          () => putLoad({ url, token: tally.tokenOf(eventId), connections, seconds }),
+          () => putOneQuestion(bench, { url, token: tally.tokenOf(eventId) }),
         ]),
       ),
     )

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { evenShape } from '../data/shape.ts'
-import { connections, putLoad } from '../run/load.ts'
 import type { Line, Row } from '../run/row.ts'
+import { putOneQuestion } from '../run/wrk.ts'
 import { startTally } from '../tally/tally.ts'
 
 const events = 500
@@ -16,10 +16,11 @@ export const memory: Row = {
   name: 'memory',
   about:
     'resident memory of a projector and a query process at 2,000,000 orders (--large; else 400,000), 500 events',
+  needsWrk: true,
   async run(bench) {
     if (!existsSync('/proc/self/status'))
       return { lines: [], notes: ['memory: this machine has no /proc to read it from'] }
-    const { orders, seed, large, seconds } = bench.options
+    const { orders, seed, large } = bench.options
     const size = large ? orders * 10 : orders * 2
     const data = await bench.data('many', () => evenShape(seed + 3, size, events))
     const tally = await startTally(bench, data)
@@ -28,7 +29,7 @@ export const memory: Row = {
       await tally.check()
       const [eventId = ''] = data.count.eventIds()
       const url = `${tally.addressOf(eventId)}/live/item-counts`
-      await putLoad({ url, token: tally.tokenOf(eventId), connections, seconds })
+      await putOneQuestion(bench, { url, token: tally.tokenOf(eventId) })
       await sleep(restMs)
       const of = (pid: number, name: string, value: number): Line[] => {
         const { peak, now } = memoryOf(pid)

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { median } from '../report/figures.ts'
-import { putLoad } from '../run/load.ts'
 import { alternate, measured } from '../run/rounds.ts'
 import type { Point, Row } from '../run/row.ts'
+import { putOneQuestion } from '../run/wrk.ts'
 import { type Sized, sized } from '../tally/sized.ts'
 
 /** The most the API gives on a page, and so the hardest. */
 const pageSize = 100
-const requests = { first: 500, middle: 200 }
 
 /** Page 1, and page 5,000 of 10,000 (of smaller events the page in the middle), asked one after the other. */
 export const orderList: Row = {
   name: 'order-list',
   about: 'page 1 and page 5,000 of the order list of an event of 1,000,000 orders, 100 a page',
   shares: sized,
+  needsWrk: true,
   async run(bench) {
     const use = await sized.get(bench)
     const { tally, events } = use
@@ -24,19 +24,13 @@ export const orderList: Row = {
       }),
     )
     for (const { eventId, page } of pages) await checkPage(use, eventId, page)
-    const { seconds } = bench.options
     const samples = await alternate(
       bench,
       'order-list',
       Object.fromEntries(
-        pages.map(({ eventId, which, page, name }) => {
+        pages.map(({ eventId, page, name }) => {
           const url = `${tally.addressOf(eventId)}/orders?page=${page}&pageSize=${pageSize}`
-          // Short loads are for trying out.
-          const amount = Math.ceil((requests[which] * Math.min(seconds, 5)) / 5)
-          return [
-            name,
-            () => putLoad({ url, token: tally.tokenOf(eventId), connections: 1, seconds, amount }),
-          ]
+          return [name, () => putOneQuestion(bench, { url, token: tally.tokenOf(eventId), connections: 1 })]
         }),
       ),
     )

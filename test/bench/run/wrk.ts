@@ -63,3 +63,16 @@ export async function putLoad(
     bytes: bytes / requests,
   }
 }
+
+const usualConnections = 64
+
+/** The same with one question, which all connections ask. Throws unless all answers were a 2xx or 3xx. */
+export async function putOneQuestion(
+  bench: Bench,
+  { url, token, connections = usualConnections }: { url: string; token: string; connections?: number },
+): Promise<{ rate: number; median: number; p99: number }> {
+  const { origin, pathname, search } = new URL(url)
+  const plan = writePlan(bench, [{ path: pathname + search, token }])
+  const { rate, median, p99 } = await putLoad(origin, plan, { connections, seconds: bench.options.seconds })
+  return { rate, median, p99 }
+}
