@@ -1,5 +1,5 @@
 export { type Action, type Actor, commandActor, note, noteBothEnds, noteOf } from './administrators/audit.ts'
-export { forgetTokens, ownerOfToken, useToken } from './administrators/oneTimeTokens.ts'
+export { allowOnce, forgetTokens, ownerOfToken, useToken } from './administrators/oneTimeTokens.ts'
 export { hashPassword, isPassword, maxPasswordLength, minPasswordLength } from './administrators/password.ts'
 export { passwordProblem } from './administrators/passwordRules.ts'
 export * from './administrators/store.ts'

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import cookie from '@fastify/cookie'
-import csrf from '@fastify/csrf-protection'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
@@ -12,6 +11,7 @@ import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
 import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
+import { checkFormTokens } from './http/formToken.ts'
 import { checkSameOrigin } from './http/sameOrigin.ts'
 import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
@@ -83,11 +83,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     deps.metrics.requests.inc({ status: String(reply.statusCode) })
     done()
   })
-  await app.register(csrf, {
-    cookieKey: 'tally_csrf',
-    cookieOpts: { path: '/', sameSite: 'lax', httpOnly: true },
-    getToken: request => (request.body as { _csrf?: string } | undefined)?._csrf,
-  })
+  await checkFormTokens(app)
   await app.register(formbody, { bodyLimit: 16_384 })
   await app.register(files, {
     root: `${import.meta.dirname}/assets`,

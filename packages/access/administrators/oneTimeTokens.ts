@@ -2,11 +2,11 @@ import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import { newToken, sha256 } from './tokens.ts'
 
-/** What a token allows, once: to set a new password. */
-export type Purpose = 'reset'
+/** What a token allows, once: to set a new password, or to come back from the OpenID provider. */
+export type Purpose = 'reset' | 'oidc'
 
 /** How long tokens are valid. */
-const validFor: Record<Purpose, string> = { reset: '30 minutes' }
+const validFor: Record<Purpose, string> = { reset: '30 minutes', oidc: '10 minutes' }
 
 /** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
 export async function issueToken(tx: Tx, purpose: Purpose, administratorId: string): Promise<string> {
@@ -16,10 +16,20 @@ export async function issueToken(tx: Tx, purpose: Purpose, administratorId: stri
     .where('purpose', '=', purpose)
     .where('administrator_id', '=', administratorId)
     .execute()
+  await allowOnce(tx, purpose, token, administratorId)
+  return token
+}
+
+/** Lets `useToken` accept an unguessable text once; only its hash is stored. */
+export async function allowOnce(
+  db: Postgres | Tx,
+  purpose: Purpose,
+  token: string,
+  administratorId: string | null = null,
+): Promise<void> {
   await sql`
 insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at)
-values (${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval)`.execute(tx)
-  return token
+values (${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval)`.execute(db)
 }
 
 /** Whose token it is; undefined if it was used, has ended or is for another purpose. */

@@ -34,7 +34,8 @@ export type KnownDeviceTable = { device_sha256: Buffer; administrator_id: string
 export type OneTimeTokenTable = {
   token_sha256: Buffer
   purpose: string
-  administrator_id: string
+  /** Null before a sign-in. */
+  administrator_id: string | null
   ends_at: Instant
 }
 

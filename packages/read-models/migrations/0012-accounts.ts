@@ -18,7 +18,7 @@ create index known_devices_by_administrator on known_devices (administrator_id, 
 create table one_time_tokens (
   token_sha256 bytea primary key,
   purpose text not null,
-  administrator_id uuid not null references administrators on delete cascade,
+  administrator_id uuid references administrators on delete cascade,
   ends_at timestamptz not null
 );
 create index one_time_tokens_by_administrator on one_time_tokens (administrator_id);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from '../views/layout.ts'
+import { formToken } from './formToken.ts'
 
 /** Sends a page, with the navigation if the user is signed in. A function gets the CSRF token for its forms. */
 export function sendPage(
@@ -7,7 +8,7 @@ export function sendPage(
   reply: FastifyReply,
   page: Page | ((csrf: string) => Page),
 ): FastifyReply {
-  const csrf = reply.generateCsrf({ secure: request.isSecure })
+  const csrf = formToken(request, reply)
   const made = typeof page === 'function' ? page(csrf) : page
   return reply
     .type('text/html; charset=utf-8')

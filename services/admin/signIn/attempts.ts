@@ -26,8 +26,15 @@ export type Attempt = { email: string; address: string; device: string | undefin
  * limit that is exceeded, if one is. Exact over all processes and concurrent attempts; refused attempts do not
  * extend a window, and count only for the first limit that they exceed: whoever is over it reaches no account.
  */
-export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> {
-  for (const [limit, subject] of countersOf(attempt)) {
+export const takeAttempt = (db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> =>
+  countEach(db, countersOf(attempt))
+
+/** As takeAttempt, for a sign-in through the OpenID provider, whose account is not known yet. */
+export const takeAnonymousAttempt = (db: Postgres, address: string): Promise<Exceeded | undefined> =>
+  countEach(db, networkCounters(address))
+
+async function countEach(db: Postgres, counters: [Limit, string][]): Promise<Exceeded | undefined> {
+  for (const [limit, subject] of counters) {
     const exceeded = await countAttempt(db, limit, subject)
     if (exceeded !== undefined) return exceeded
   }
@@ -44,13 +51,17 @@ export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<vo
 /** What an attempt is counted for, in this order. */
 function countersOf({ email, address, device }: Attempt): [Limit, string][] {
   if (device !== undefined) return [['device', device]]
+  return [...networkCounters(address), ['pair', `${networksOf(address)[0]} ${email}`], ['account', email]]
+}
+
+function networkCounters(address: string): [Limit, string][] {
   const [network = '', site] = networksOf(address)
-  return [
-    ['network', network],
-    ...(site === undefined ? [] : [['site', site] satisfies [Limit, string]]),
-    ['pair', `${network} ${email}`],
-    ['account', email],
-  ]
+  return site === undefined
+    ? [['network', network]]
+    : [
+        ['network', network],
+        ['site', site],
+      ]
 }
 
 /** An exceeded limit: how long to wait, and whether this is the window's first attempt over it. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The cookies of the area; `device` outlives a session. */
-type Cookie = 'session' | 'device'
+/** The cookies of the area: `csrf` is the secret of the forms, and `device` outlives a session. */
+type Cookie = 'session' | 'csrf' | 'oidc' | 'device'
 
 /** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
 const nameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
@@ -31,9 +31,12 @@ export function giveCookie(
   })
 }
 
+export function clearCookie(request: FastifyRequest, reply: FastifyReply, cookie: Cookie): void {
+  reply.clearCookie(nameOf(request, cookie), attributes(request))
+}
+
 /** Clears the session and the secret of the forms: the next user to sign in gets another one. */
 export function clearCookies(request: FastifyRequest, reply: FastifyReply): void {
-  reply
-    .clearCookie(nameOf(request, 'session'), attributes(request))
-    .clearCookie('tally_csrf', attributes(request))
+  clearCookie(request, reply, 'session')
+  clearCookie(request, reply, 'csrf')
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { limits } from './attempts.ts'
 import { openOidc } from './oidc.ts'
 
 /** The claims of the provider's accounts, by subject. */
@@ -124,6 +125,32 @@ test('a callback that this browser did not request, that was changed, or that is
 
   expect((await visitor.get(back)).statusCode).toBe(303)
   expect((await visitor.get(back)).statusCode).toBe(400)
+})
+
+test('the cookie of a sign-in works once, and only as Tally made it', async () => {
+  await officeWith('clara')
+  const visitor = newVisitor(fixture.app)
+  const back = await throughProvider(visitor, 'clara')
+  const cookie = visitor.cookies.get('tally_oidc') ?? ''
+  const changed = newVisitor(fixture.app)
+  const pending = JSON.parse(Buffer.from(cookie, 'base64url').toString())
+  const forged = Buffer.from(JSON.stringify({ ...pending, next: '/audit' })).toString('base64url')
+  changed.cookies.set('tally_oidc', forged)
+  expect((await changed.get(back)).statusCode).toBe(400)
+
+  const copy = newVisitor(fixture.app)
+  copy.cookies.set('tally_oidc', cookie)
+  expect((await visitor.get(back)).statusCode).toBe(303)
+  expect((await copy.get(back)).statusCode).toBe(400)
+})
+
+test('attempts through the provider are counted by network, together with those by password', async () => {
+  const visitor = newVisitor(fixture.app, '203.0.113.20')
+  const statuses: number[] = []
+  for (let attempt = 0; attempt <= limits.network.attempts; attempt++)
+    statuses.push((await visitor.get('/sign-in/oidc')).statusCode)
+  expect(statuses).toEqual([...Array(limits.network.attempts).fill(303), 429])
+  expect((await visitor.signIn('anna@example.org')).statusCode).toBe(429)
 })
 
 test('without a provider there is no link and no route to it', async () => {

@@ -1,14 +1,15 @@
-import { findByOidc } from '@tally/access'
+import { allowOnce, findByOidc, useToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { PageProblem } from '../http/problem.ts'
+import { PageProblem, tooManyAttempts } from '../http/problem.ts'
+import { takeAnonymousAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
+import { clearCookie, giveCookie, readCookie } from './cookies.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
-import { noteRefused } from './refusals.ts'
+import { noteLimited, noteRefused } from './refusals.ts'
 
-const cookieName = 'tally_oidc'
 const pendingShape = z.object({
   verifier: z.string(),
   state: z.string(),
@@ -28,6 +29,11 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
   const { db, metrics, logger } = deps
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in/oidc', async (request, reply) => {
+    const exceeded = await takeAnonymousAttempt(db, request.ip)
+    if (exceeded !== undefined) {
+      await noteLimited(deps, { account: undefined, address: request.ip }, exceeded)
+      throw tooManyAttempts(exceeded)
+    }
     const { url, pending } = await oidc.begin(ownPath(request.query.next)).catch(error => {
       logger.warn({ err: error }, 'the OpenID provider does not answer')
       throw new PageProblem(
@@ -37,16 +43,14 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
         5,
       )
     })
-    reply.setCookie(
-      cookieName,
-      Buffer.from(JSON.stringify(pending)).toString('base64url'),
-      attributes(request),
-    )
+    const text = Buffer.from(JSON.stringify(pending)).toString('base64url')
+    await allowOnce(db, 'oidc', text)
+    giveCookie(request, reply, 'oidc', text, 600)
     return reply.header('Cache-Control', 'no-store').redirect(url, 303)
   })
 
   app.get(callbackPath, async (request, reply) => {
-    const pending = takePending(request, reply)
+    const pending = await takePending(db, request, reply)
     if (pending === undefined)
       throw new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
@@ -64,18 +68,17 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
   })
 }
 
-/** `lax`, because the callback is a navigation from the provider's site. */
-const attributes = ({ isSecure }: FastifyRequest) =>
-  ({ path: '/sign-in/oidc', httpOnly: true, sameSite: 'lax', secure: isSecure, maxAge: 600 }) as const
-
-/** What the redirect stored; it can be used once. */
-function takePending(request: FastifyRequest, reply: FastifyReply): OidcPending | undefined {
-  const text = request.cookies[cookieName]
-  reply.clearCookie(cookieName, attributes(request))
-  if (text === undefined) return undefined
-  try {
-    return pendingShape.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
-  } catch {
-    return undefined
-  }
+/**
+ * What the redirect gave the browser. The SHA-256 of the cookie is stored, so that a changed one, one that Tally did
+ * not make and one that was used before are refused.
+ */
+async function takePending(
+  db: AdminDeps['db'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<OidcPending | undefined> {
+  const text = readCookie(request, 'oidc')
+  clearCookie(request, reply, 'oidc')
+  if (text === undefined || !(await useToken(db, 'oidc', text))) return undefined
+  return pendingShape.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
 }

@@ -202,6 +202,26 @@ test('a sign-in begins a new session; a planted one does not become valid', asyn
   expect((await thief.get('/keys')).statusCode).toBe(303)
 })
 
+test('all cookies over TLS have the prefix __Host-', async () => {
+  const behindTls = await openFixture({ trustedProxies: ['192.0.2.0/24'] })
+  const { email } = await newOffice(behindTls)
+  const someone = newVisitor(behindTls.app)
+  const headers = { 'x-forwarded-proto': 'https' }
+  const page = await someone.get('/sign-in', headers)
+  const token = /name="_csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+  const reply = await someone.postBare('/sign-in', { _csrf: token, email, password }, headers)
+  await behindTls.close()
+  expect(reply.statusCode).toBe(303)
+  const given = [...page.cookies, ...reply.cookies].filter(({ value }) => value !== '')
+  expect(given.map(({ name }) => name)).toEqual([
+    '__Host-tally_csrf',
+    '__Host-tally_session',
+    '__Host-tally_device',
+  ])
+  for (const cookie of given)
+    expect(cookie).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Lax', path: '/' })
+})
+
 const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
 
 async function keysOf(organizationId: string): Promise<number> {
@@ -219,6 +239,20 @@ test.for([
   await someone.get('/keys/new')
   expect((await someone.postBare('/keys', { ...keyForm, ...form })).statusCode).toBe(403)
   expect(await keysOf(organizationId)).toBe(0)
+})
+
+test('a form with the token and the cookie of another session changes nothing', async () => {
+  const [own, other] = [await newOffice(fixture), await newOffice(fixture)]
+  const [victim, attacker] = [visitor(), visitor()]
+  await victim.signIn(own.email)
+  await attacker.signIn(other.email)
+  const page = (await attacker.get('/keys/new')).body
+  const token = /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  // What another host of the domain can do over plain HTTP: plant the cookie that belongs to its token.
+  victim.cookies.set('tally_csrf', attacker.cookies.get('tally_csrf') ?? '')
+  expect((await victim.postBare('/keys', { ...keyForm, _csrf: token })).statusCode).toBe(403)
+  expect(await keysOf(own.organizationId)).toBe(0)
+  expect((await attacker.postBare('/keys', { ...keyForm, _csrf: token })).statusCode).toBe(201)
 })
 
 test.for([
