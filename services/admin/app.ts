@@ -13,6 +13,7 @@ import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/formToken.ts'
 import { checkSameOrigin } from './http/sameOrigin.ts'
+import { watchProxies } from './http/undeclaredProxy.ts'
 import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
 import { operationsPages } from './operations/pages.ts'
@@ -75,8 +76,10 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: { includeSubDomains: false },
   })
+  const checkProxy = watchProxies(deps.logger)
   app.addHook('onRequest', async request => {
     request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
+    checkProxy(request)
     checkSameOrigin(request)
   })
   app.addHook('onResponse', (_, reply, done) => {

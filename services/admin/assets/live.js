@@ -1,3 +1,4 @@
+import { backoffMs } from './backoff.js'
 import { openHoursChart } from './hours.js'
 import { showStatus } from './status.js'
 
@@ -89,18 +90,36 @@ const statusRows = statuses =>
     element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
   )
 
-const source = new EventSource(live.dataset.stream)
 const status = showStatus()
-source.addEventListener('day', ({ data }) => showDay(JSON.parse(data)))
-source.addEventListener('beat', ({ data }) => status.heard(JSON.parse(data)))
-source.addEventListener('signed-out', () => {
-  source.close()
-  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
-})
-source.addEventListener('error', () => {
-  // The server refused the stream (the session has ended): the reload leads to the sign-in.
-  if (source.readyState === EventSource.CLOSED) location.reload()
-})
+let attempts = 0
+
+/** Opens the stream; after it breaks or is refused, again, with growing pauses until figures arrive. */
+function listen() {
+  const source = new EventSource(live.dataset.stream)
+  source.addEventListener('day', ({ data }) => showDay(JSON.parse(data)))
+  source.addEventListener('beat', ({ data }) => {
+    attempts = 0
+    status.heard(JSON.parse(data))
+  })
+  source.addEventListener('signed-out', () => {
+    source.close()
+    location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
+  })
+  source.addEventListener('error', async () => {
+    const isRefused = source.readyState === EventSource.CLOSED
+    source.close()
+    if (isRefused && (await isPageGone())) location.reload()
+    else setTimeout(listen, backoffMs(attempts++))
+  })
+}
+
+/** Whether the page itself is refused by now: after the session has ended, its reload leads to the sign-in. */
+async function isPageGone() {
+  const reply = await fetch(location.href, { method: 'HEAD', redirect: 'manual' }).catch(() => undefined)
+  return reply !== undefined && (reply.type === 'opaqueredirect' || [401, 403, 404].includes(reply.status))
+}
+
+listen()
 
 const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)

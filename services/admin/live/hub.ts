@@ -52,31 +52,31 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
       }
       await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
     }
-    if (days.get(key) === watched) days.delete(key)
+    days.delete(key)
+  }
+
+  function begin(key: string, ref: DayRef): Watched {
+    const watched: Watched = {
+      watchers: new Set(),
+      shown: undefined,
+      beat: undefined,
+      done: Promise.resolve(),
+    }
+    days.set(key, watched)
+    // After the first watcher is there.
+    watched.done = Promise.resolve().then(() => follow(key, ref, watched))
+    return watched
   }
 
   return {
     watch(ref, watcher) {
       const key = `${ref.eventId}:${ref.dayId}`
-      let watched = days.get(key)
-      if (watched === undefined || watched.watchers.size === 0) {
-        const begun: Watched = {
-          watchers: new Set(),
-          shown: undefined,
-          beat: undefined,
-          done: Promise.resolve(),
-        }
-        days.set(key, begun)
-        begun.watchers.add(watcher)
-        begun.done = follow(key, ref, begun)
-        watched = begun
-      } else {
-        watched.watchers.add(watcher)
-        if (watched.shown !== undefined) watcher.onShown(watched.shown)
-        if (watched.beat !== undefined) watcher.onBeat(watched.beat)
-      }
-      const { watchers } = watched
-      return () => void watchers.delete(watcher)
+      // A day whose last watcher has left is followed until the next look: whoever comes meanwhile takes it over.
+      const watched = days.get(key) ?? begin(key, ref)
+      watched.watchers.add(watcher)
+      if (watched.shown !== undefined) watcher.onShown(watched.shown)
+      if (watched.beat !== undefined) watcher.onBeat(watched.beat)
+      return () => void watched.watchers.delete(watcher)
     },
     async close() {
       closing.abort()

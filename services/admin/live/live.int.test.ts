@@ -9,6 +9,7 @@ import {
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
@@ -200,6 +201,64 @@ test('after Postgres lost commits, a screen shows what Postgres has', async () =
   await until('the screen shows it', () => screen.orders() === 7)
   expect(screen.beats.at(-1)?.asOfMs).toBeNull()
   screen.end()
+})
+
+test('however fast screens of a day come and go, one loop reads it', async () => {
+  const ref = await newDay()
+  await sell(ref, 2)
+  let loops = 0
+  const redis = new Proxy(fixture.deps.redis, {
+    get(target, name) {
+      // Only the first look of a loop reads the event alone.
+      if (name === 'hget') loops += 1
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const live = openLiveHub({ ...fixture.deps, redis, topics: [`${fixture.deps.topicPrefix}.events`] })
+  for (let times = 0; times < 50; times++) look(ref, live).end()
+  const screen = look(ref, live)
+  await until('it is shown', () => screen.orders() === 2)
+  expect(loops).toBe(1)
+  screen.end()
+  await live.close()
+})
+
+test('a session opens 20 live screens, its organization 200; a closed one makes room', {
+  timeout: 60_000,
+}, async () => {
+  const office = await newOffice(fixture)
+  const eventId = await newEvent(fixture, office.organizationId)
+  const address = await fixture.app.listen({ host: '127.0.0.1', port: 0 })
+  const { administrator_id } = await fixture.db
+    .selectFrom('administrators')
+    .select('administrator_id')
+    .where('email', '=', office.email)
+    .executeTakeFirstOrThrow()
+  // With their replies: a reply that nothing holds is closed.
+  const screens: { close: () => void; reply: Response }[] = []
+  const open = async (session: string) => {
+    const screen = new AbortController()
+    const headers = { cookie: `tally_session=${session}` }
+    const path = `/live/stream?eventId=${eventId}&day=41`
+    const reply = await fetch(address + path, { headers, signal: screen.signal })
+    if (reply.status === 200) screens.push({ reply, close: () => screen.abort() })
+    else screen.abort()
+    return reply.status
+  }
+  const openAll = async (session: string, count: number) => {
+    const statuses = await Promise.all(Array.from({ length: count }, () => open(session)))
+    return statuses.filter(status => status === 200).length
+  }
+  const begin = () => beginSession(fixture.db, administrator_id)
+  const first = await begin()
+  expect([await openAll(first, 25), await open(first)]).toEqual([20, 429])
+  for (let sessions = 1; sessions < 10; sessions++) expect(await openAll(await begin(), 20)).toBe(20)
+  const last = await begin()
+  expect(await open(last)).toBe(429)
+  screens.pop()?.close()
+  await until('there is room', async () => (await open(last)) === 200)
+  for (const screen of screens) screen.close()
 })
 
 test('a stream needs a session and an event of its organization', async () => {

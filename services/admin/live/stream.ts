@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
 import { sessionToken } from '../signIn/cookies.ts'
+import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
 import type { DayRef, DayShown } from './day.ts'
+import { openScreenLimits } from './limits.ts'
 
-/** Screens that one process serves; a browser opens one for each tab. */
-const maxScreens = 2_000
 /** How often a stream checks its session: after it ends, its screens end within this time. */
 const checkEveryMs = 15_000
 
@@ -19,11 +19,13 @@ export type Streams = {
 /** Sends days to browsers as server-sent events: `day` with the figures, `beat` with their watermark. */
 export function openStreams({ db, live, metrics, logger }: AdminDeps): Streams {
   const open = new Set<PassThrough>()
+  const limits = openScreenLimits()
 
   return {
     open(request, reply, ref) {
-      if (open.size >= maxScreens)
-        throw new PageProblem(503, 'Too many live screens', 'Close some, or try again later.', 10)
+      const release = limits.take(sessionOf(request))
+      if (release === undefined)
+        throw new PageProblem(429, 'Too many live screens', 'Close some, or try again later.', 10)
       const stream = new PassThrough()
       open.add(stream)
       metrics.screens.set(open.size)
@@ -55,6 +57,7 @@ export function openStreams({ db, live, metrics, logger }: AdminDeps): Streams {
       stream.on('close', () => {
         clearInterval(check)
         unwatch()
+        release()
         open.delete(stream)
         metrics.screens.set(open.size)
       })
