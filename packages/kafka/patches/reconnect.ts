@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net'
+import { type Buffered, gatherAnswers } from './answerBuffer.ts'
 
 /** The part of kafkajs's Connection that the patch uses. */
-type Connection = {
+type Connection = Buffered & {
   socket?: Socket
-  chunks: Buffer[]
-  bytesBuffered: number
-  bytesNeeded: number
   connecting?: Promise<true> | undefined
   requestQueue: { rejectAll(error: Error): void; giveUp?: (error: Error) => void; silentMs?: number }
   isConnected(): boolean
@@ -58,9 +56,10 @@ export function patchReconnect(
     processData(this: Connection, bytes: Buffer): unknown {
       this.requestQueue.silentMs = 0
       try {
-        const result = processData.call(this, bytes)
-        if (this.bytesNeeded > largestAnswer) throw new Error(`an answer of ${this.bytesNeeded} bytes`)
-        return result
+        return gatherAnswers(this, bytes, {
+          processData: chunk => processData.call(this, chunk),
+          largest: largestAnswer,
+        })
       } catch (error) {
         this.socket?.destroy(error as Error)
         return undefined
@@ -75,7 +74,7 @@ async function begin(
   KafkaJSConnectionError: new (message: string) => Error,
 ): Promise<true> {
   leave(connection.socket)
-  Object.assign(connection, { chunks: [], bytesBuffered: 0, bytesNeeded: sizeBytes })
+  Object.assign(connection, { chunks: [], bytesBuffered: 0, bytesNeeded: sizeBytes, answer: undefined })
   const connected = connect.call(connection)
   // kafkajs notices the end of a socket only after it was connected.
   const closed = new Promise<never>((_, reject) => {
