@@ -1,4 +1,4 @@
-import type { EventId, Order } from '@tally/contract'
+import type { EventId, Order, OrderId } from '@tally/contract'
 import {
   addChanges,
   applyOrder,
@@ -7,7 +7,7 @@ import {
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
-import { lockEvents, orderKey, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
+import { lockEvents, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 import { storeChanges } from './storeChanges.ts'
@@ -15,15 +15,18 @@ import { storeChanges } from './storeChanges.ts'
 /** Applies the orders of one batch: one query for all of them, and one write. */
 export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]): Promise<Effects> {
   const effects = noEffects()
-  const entries = new Map<string, Entry>()
-  const placed = orders.map(({ value: order }) => ({ order, entry: entryOf(entries, order) }))
-  const eventIds = [...new Set(orders.map(({ value }) => value.eventId))]
-  const locked = await lockEvents(tx, eventIds, shard)
+  const entries = openEntries()
+  const placed = orders.map(({ value: order }) => ({ order, entry: entries.of(order) }))
+  const locked = await lockEvents(tx, entries.eventIds(), shard)
   const stored = await readKnownOrders(
     tx,
-    Array.from(entries.values(), ({ first }) => first),
+    entries.all.map(({ first }) => first),
   )
-  for (const [key, known] of stored) (entries.get(key) as Entry).known = known
+  for (const [index, known] of stored.entries()) {
+    const entry = entries.all[index] as Entry
+    entry.isStored = known !== undefined
+    if (known !== undefined) entry.known = known
+  }
   const changes = new Map<EventId, CounterChanges>()
 
   for (const { order, entry } of placed) {
@@ -41,23 +44,33 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   if (changes.size === 0) return effects
   const fresh: Order[] = []
   const changed: Order[] = []
-  for (const [key, { winner }] of entries) {
-    if (winner !== undefined) (stored.has(key) ? changed : fresh).push(winner)
+  for (const { winner, isStored } of entries.all) {
+    if (winner !== undefined) (isStored ? changed : fresh).push(winner)
   }
   const writes = [storeNewOrders(fresh), storeOrders(changed)]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
 }
 
 /** One order of a batch: what is known of it so far, and the batch's record that has won so far. */
-type Entry = { first: Order; known: KnownOrder; winner: Order | undefined }
+type Entry = { first: Order; known: KnownOrder; isStored: boolean; winner: Order | undefined }
 
 const unknown: KnownOrder = { order: undefined, refunds: noRefunds }
 
-function entryOf(entries: Map<string, Entry>, order: Order): Entry {
-  const key = orderKey(order)
-  const found = entries.get(key)
-  if (found !== undefined) return found
-  const entry = { first: order, known: unknown, winner: undefined }
-  entries.set(key, entry)
-  return entry
+/** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
+function openEntries() {
+  const all: Entry[] = []
+  const byEvent = new Map<EventId, Map<OrderId, Entry>>()
+  return {
+    all,
+    eventIds: (): EventId[] => [...byEvent.keys()],
+    of(order: Order): Entry {
+      const ofEvent = getOrInsertComputed(byEvent, order.eventId, () => new Map<OrderId, Entry>())
+      const found = ofEvent.get(order.orderId)
+      if (found !== undefined) return found
+      const entry = { first: order, known: unknown, isStored: false, winner: undefined }
+      ofEvent.set(order.orderId, entry)
+      all.push(entry)
+      return entry
+    },
+  }
 }

@@ -4,7 +4,6 @@ import {
   applyRefunds as applyRefundsTo,
   type CounterChanges,
   getOrInsertComputed,
-  type KnownOrder,
   noRefunds,
 } from '@tally/core'
 import {
@@ -38,14 +37,16 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
   }
   if (firsts.length === 0) return effects
 
-  const known: Map<string, KnownOrder> = await readKnownOrders(tx, [
-    ...new Map(firsts.map(refund => [orderKey(refund), refund])).values(),
-  ])
+  const byOrder = [...Map.groupBy(firsts, orderKey).values()]
+  const known = await readKnownOrders(
+    tx,
+    byOrder.map(([first]) => first as Refund),
+  )
   const sums: OrderRefunds[] = []
   const changes = new Map<EventId, CounterChanges>()
-  for (const [key, ofOrder] of Map.groupBy(firsts, orderKey)) {
+  for (const [index, ofOrder] of byOrder.entries()) {
     const [{ eventId, orderId }] = ofOrder as [Refund]
-    const outcome = applyRefundsTo(known.get(key) ?? { order: undefined, refunds: noRefunds }, ofOrder)
+    const outcome = applyRefundsTo(known[index] ?? { order: undefined, refunds: noRefunds }, ofOrder)
     effects.counts[outcome.outcome] += ofOrder.length
     sums.push({ eventId, orderId, refunds: outcome.next.refunds })
     const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())

@@ -6,24 +6,27 @@ import { sql } from 'kysely'
 export const countedColumns = sql`
 order_id, version, status, day_id, area_id, ordered_at, total_cents, lines, refunded_cents, refunded_lines`
 
-/** A row of those columns. Version 0: only refunds have arrived, and the order's own columns are null. */
-export type CountedRow = {
-  order_id: OrderId
+/** The order's own columns. Version 0: only refunds have arrived, and the others are null. */
+export type CountedColumns = {
   version: number
   status: CountedOrder['status']
   day_id: CountedOrder['dayId']
   area_id: CountedOrder['areaId']
   ordered_at: CountedOrder['orderDateTime']
   total_cents: CountedOrder['totalAmount']
+}
+
+/** A row of `countedColumns`. */
+export type CountedRow = CountedColumns & {
+  order_id: OrderId
   lines: string
   refunded_cents: number
   refunded_lines: string | null
 }
 
-/** The order that a row holds, money in cents; undefined while only refunds have arrived. */
-export function countedOrder(row: CountedRow): CountedOrder | undefined {
+/** The order of a row and its stored lines, money in cents; undefined while only refunds have arrived. */
+export function countedOrder(row: CountedColumns, lines: OrderLine[]): CountedOrder | undefined {
   if (row.version === 0) return undefined
-  const lines = JSON.parse(row.lines) as OrderLine[]
   return {
     version: row.version,
     status: row.status,

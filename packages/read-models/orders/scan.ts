@@ -55,7 +55,7 @@ type OrderRow = CountedRow & { written: string }
 function fromRow(row: OrderRow): ScannedOrder {
   return {
     orderId: row.order_id,
-    order: countedOrder(row),
+    order: countedOrder(row, JSON.parse(row.lines)),
     refundedCents: row.refunded_cents,
     refundedLines: row.refunded_lines,
     written: row.written,
