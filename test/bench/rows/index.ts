@@ -1,18 +1,22 @@
 import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
+import { cold } from './cold.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'
 import { hot } from './hot.ts'
 import { hotSize } from './hotSize.ts'
 import { memory } from './memory.ts'
+import { menu } from './menu.ts'
 import { orderList } from './orderList.ts'
 import { polling, pollingUnchanged } from './polling.ts'
 import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
+import { start } from './start.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
 export const rows: Row[] = [
   projector,
+  cold,
   growth,
   hot,
   polling,
@@ -21,6 +25,8 @@ export const rows: Row[] = [
   hotSize,
   orderList,
   freshness,
+  menu,
+  start,
   memory,
   badRecords,
 ]

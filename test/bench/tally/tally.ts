@@ -18,6 +18,8 @@ export type RunningTally = {
   query: Service
   db: Postgres
   databaseUrl: string
+  /** The environment of its processes. */
+  env: Record<string, string>
   /** Where an event's answers begin, for HTTP. */
   addressOf: (eventId: string) => string
   /** Of the event's organization; known after `untilAnswered`. */
@@ -93,6 +95,7 @@ async function start(
     query,
     db,
     databaseUrl: url,
+    env,
     addressOf,
     tokenOf,
     assignedAtMs: await assignedAt(projector, throwIfGone),
