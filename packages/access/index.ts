@@ -16,14 +16,20 @@ export { type Authenticator, openAuthenticator } from './authentication/authenti
 export { AuthenticationUnavailable } from './authentication/keySource.ts'
 export { publishKeys } from './copies/publish.ts'
 export { copyKey, readCopies } from './copies/redisCopy.ts'
-export { type ApiKey, keyName, printKey, type StoredKey } from './keys/apiKey.ts'
+export {
+  type ApiKey,
+  ApiKeyError,
+  keyName,
+  printKey,
+  type StoredKey,
+  TooManyKeysError,
+} from './keys/apiKey.ts'
+export { listActiveKeys, listEndedKeys, listKeys } from './keys/lists.ts'
 export { findKeyOf, revokeKeyWithin, rotateKeyWithin } from './keys/ownKeys.ts'
 export {
-  ApiKeyError,
   createKey,
   createKeyWithin,
   findKeys,
-  listKeys,
   type MadeKey,
   type NewKey,
   revokeKey,

@@ -6,6 +6,14 @@ export const keyName = name.refine(
   'must hold no control characters',
 )
 
+/** A change that is not possible; the message is shown to the user. */
+export class ApiKeyError extends Error {
+  override readonly name = 'ApiKeyError'
+}
+
+/** The organization has as many keys as it may have. */
+export class TooManyKeysError extends ApiKeyError {}
+
 /** A key's record (docs/api.md, Tokens); times in epoch milliseconds, `lastUsedAt` rounded down to the minute. */
 export type ApiKey = {
   keyId: string

@@ -1,7 +1,7 @@
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres, Tx } from '@tally/storage'
-import type { ApiKey, StoredKey } from './apiKey.ts'
-import { ApiKeyError, fromRow, insertKey, isoOrNull, type MadeKey, revokeKey } from './store.ts'
+import { type ApiKey, ApiKeyError, type StoredKey } from './apiKey.ts'
+import { fromRow, insertKey, isoOrNull, type MadeKey, revokeKey } from './store.ts'
 
 /** One key of an organization; undefined if it does not exist or belongs to another organization. */
 export async function findKeyOf(
@@ -30,7 +30,8 @@ export async function revokeKeyWithin(
 
 /**
  * Creates a key like this one with a new id and token, and ends the old one: at once or in `oldValidForMs`, but never
- * later than it would have expired. Throws ApiKeyError if the key is not the organization's, or is revoked or expired.
+ * later than it would have expired. Throws ApiKeyError if the key is not the organization's, is revoked or expired, or
+ * the organization has too many keys.
  */
 export async function rotateKeyWithin(
   tx: Tx,
@@ -44,8 +45,11 @@ export async function rotateKeyWithin(
   const now = Date.now()
   if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= now))
     throw new ApiKeyError(`key ${keyId} is revoked or expired: make a new one`)
+  if (oldValidForMs === 0) {
+    const old = await revokeKey(tx, keyId)
+    return { old, made: await insertKey(tx, key) }
+  }
   const made = await insertKey(tx, key)
-  if (oldValidForMs === 0) return { old: await revokeKey(tx, keyId), made }
   const endsAt = Math.min(key.expiresAt ?? Number.POSITIVE_INFINITY, now + oldValidForMs)
   const row = await tx
     .updateTable('api_keys')

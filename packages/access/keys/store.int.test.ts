@@ -1,18 +1,13 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { addEvent, addOrganization } from '@tally/testkit/records/rows'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  ApiKeyError,
-  createKey,
-  createKeyWithin,
-  findKeys,
-  listKeys,
-  type NewKey,
-  revokeKey,
-  touchKeys,
-} from './store.ts'
+import { type ApiKey, ApiKeyError, TooManyKeysError } from './apiKey.ts'
+import { listActiveKeys, listEndedKeys, listKeys } from './lists.ts'
+import { rotateKeyWithin } from './ownKeys.ts'
+import { mostActiveKeys, mostKeysADay } from './room.ts'
+import { createKey, createKeyWithin, findKeys, type NewKey, revokeKey, touchKeys } from './store.ts'
 import { hashSecret, parseToken } from './token.ts'
 
 let database: TestDatabase
@@ -47,13 +42,100 @@ test('a key is stored with the SHA-256 of its secret, and its token is not store
   expect(JSON.stringify(rows)).not.toContain(secret)
 })
 
+async function allOf(organizationId: OrganizationId): Promise<ApiKey[]> {
+  const all: ApiKey[] = []
+  for await (const keys of listKeys(database.db, organizationId)) all.push(...keys)
+  return all
+}
+
+/** Inserts copies of a key as they may have been made over the years. */
+async function copies(
+  keyId: string,
+  count: number,
+  createdAt: Date,
+  revokedAt: Date | null = null,
+): Promise<void> {
+  const row = await database.db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('key_id', '=', keyId)
+    .executeTakeFirstOrThrow()
+  const { changed_by: _, ...fields } = row
+  const times = {
+    created_at: createdAt.toISOString(),
+    revoked_at: revokedAt?.toISOString() ?? null,
+    expires_at: null,
+    last_used_at: null,
+  }
+  const rows = Array.from({ length: count }, () => ({
+    ...fields,
+    ...times,
+    key_id: randomBytes(6).toString('hex'),
+  }))
+  await database.db.insertInto('api_keys').values(rows).execute()
+}
+const yearAgo = new Date(Date.now() - 365 * 24 * 3_600_000)
+
+test('an organization has at most 200 active keys, also if several are made at once; ended ones do not count', async () => {
+  const organizationId = await organization()
+  const make = () => createKey(database.db, wanted(organizationId))
+  const { keyId } = (await make()).stored.key
+  await copies(keyId, 300, yearAgo, new Date())
+  await copies(keyId, mostActiveKeys - 3, yearAgo)
+  const made = await Promise.allSettled([make(), make(), make(), make()])
+  const refused = made.filter(({ status }) => status === 'rejected')
+  expect(refused.map(one => 'reason' in one && one.reason)).toEqual([
+    expect.any(TooManyKeysError),
+    expect.any(TooManyKeysError),
+  ])
+  expect(await listActiveKeys(database.db, organizationId)).toHaveLength(mostActiveKeys)
+  const rotate = (oldValidForMs: number) =>
+    database.db.transaction().execute(tx => rotateKeyWithin(tx, { organizationId, keyId, oldValidForMs }))
+  await expect(rotate(60_000)).rejects.toThrow(
+    'the organization has 200 active keys, the most allowed: revoke one first',
+  )
+  expect((await rotate(0)).made.token).toMatch(/^tally_/)
+  expect(await listActiveKeys(database.db, organizationId)).toHaveLength(mostActiveKeys)
+})
+
+test('an organization makes at most 1,000 keys in 24 hours, whether they still work or not', async () => {
+  const organizationId = await organization()
+  const make = () => createKey(database.db, wanted(organizationId))
+  const { keyId } = (await make()).stored.key
+  await copies(keyId, 500, yearAgo, new Date())
+  await copies(keyId, mostKeysADay - 2, new Date(), new Date())
+  await make()
+  await expect(make()).rejects.toThrow(
+    'the organization made 1000 keys in 24 hours, the most allowed: try again later',
+  )
+})
+
+test('ended keys are read page by page, newest first, without those of others', async () => {
+  const organizationId = await organization()
+  const { keyId } = (await createKey(database.db, wanted(organizationId))).stored.key
+  for (let day = 1; day <= 5; day++) await copies(keyId, 2, new Date(day * 86_400_000), new Date())
+  await copies(
+    (await createKey(database.db, wanted(await organization()))).stored.key.keyId,
+    3,
+    yearAgo,
+    new Date(),
+  )
+  const page = (before?: string) => listEndedKeys(database.db, organizationId, { before, limit: 4 })
+  const pages = [await page()]
+  while (pages.at(-1)?.length === 4) pages.push(await page(pages.at(-1)?.at(-1)?.keyId))
+  expect(pages.map(keys => keys.length)).toEqual([4, 4, 2])
+  const days = pages.flat().map(({ createdAt }) => createdAt / 86_400_000)
+  expect(days).toEqual([5, 5, 4, 4, 3, 3, 2, 2, 1, 1])
+  expect(new Set(pages.flat().map(key => key.keyId)).size).toBe(10)
+})
+
 test('a key of an organization that is not known, or known only from its events, is refused', async () => {
   const unknown = randomUUID() as OrganizationId
   const sentence = `organization ${unknown} is not known yet: its record must arrive from Kafka first`
   await expect(createKey(database.db, wanted(unknown))).rejects.toThrow(new ApiKeyError(sentence))
   await addOrganization(database.db, { organizationId: unknown, version: 0 })
   await expect(createKey(database.db, wanted(unknown))).rejects.toThrow(new ApiKeyError(sentence))
-  expect(await listKeys(database.db, unknown)).toEqual([])
+  expect(await allOf(unknown)).toEqual([])
 })
 
 test('a key is bound only to an event of its own organization', async () => {
@@ -75,7 +157,7 @@ test("only an organization's own keys are listed, oldest first", async () => {
     await createKey(database.db, wanted(mine, { name: 'two', scopes: ['events:read', 'orders:read'] })),
   ]
   await createKey(database.db, wanted(other))
-  const listed = await listKeys(database.db, mine)
+  const listed = await allOf(mine)
   expect(listed.map(({ name }) => name).sort()).toEqual(['one', 'two'])
   expect(listed.map(({ createdAt }) => createdAt)).toEqual(listed.map(({ createdAt }) => createdAt).sort())
   expect(listed).toEqual(expect.arrayContaining(made.map(({ stored }) => stored.key)))
@@ -119,10 +201,13 @@ test('the last use is rounded down to the minute and never goes back', async () 
 })
 
 test('processes that store the use of the same keys concurrently do not deadlock', async () => {
-  const organizationId = await organization()
+  const organizations = [await organization(), await organization(), await organization()]
   const ids = await database.db.transaction().execute(async tx => {
     const made: string[] = []
-    while (made.length < 500) made.push((await createKeyWithin(tx, wanted(organizationId))).stored.key.keyId)
+    while (made.length < 500) {
+      const organizationId = organizations[made.length % organizations.length] as OrganizationId
+      made.push((await createKeyWithin(tx, wanted(organizationId))).stored.key.keyId)
+    }
     return made
   })
   // At most as many at once as the pool has connections, because waiting for one is bounded.

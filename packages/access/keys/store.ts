@@ -2,13 +2,9 @@ import type { EventId, OrganizationId, Scope } from '@tally/contract'
 import type { Database, Postgres, Tx } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import type { ApiKey, StoredKey } from './apiKey.ts'
+import { ApiKeyError, type StoredKey } from './apiKey.ts'
+import { requireRoom } from './room.ts'
 import { hashSecret, makeToken } from './token.ts'
-
-/** A change that is not possible; the message is shown to the user. */
-export class ApiKeyError extends Error {
-  override readonly name = 'ApiKeyError'
-}
 
 /** The fields of a new key; `expiresAt` in epoch milliseconds. */
 export type NewKey = {
@@ -24,7 +20,7 @@ export type MadeKey = { stored: StoredKey; token: string }
 
 /**
  * Creates a key and returns it with its token. Throws ApiKeyError if the organization is not known yet, or the event is
- * not known as one of that organization.
+ * not known as one of that organization, or the organization has too many keys.
  */
 export function createKey(db: Postgres, wanted: NewKey): Promise<MadeKey> {
   return db.transaction().execute(tx => createKeyWithin(tx, wanted))
@@ -36,8 +32,9 @@ export async function createKeyWithin(tx: Tx, wanted: NewKey): Promise<MadeKey> 
   return insertKey(tx, wanted)
 }
 
-/** Inserts a key without createKey's checks. */
+/** Inserts a key if the organization has room for one more, without createKey's other checks. */
 export async function insertKey(tx: Tx, wanted: NewKey): Promise<MadeKey> {
+  await requireRoom(tx, wanted.organizationId)
   const { keyId, secret, token } = makeToken()
   const row = await tx
     .insertInto('api_keys')
@@ -73,18 +70,6 @@ async function requireKnown(db: Postgres, { organizationId, eventId }: NewKey): 
     .executeTakeFirst()
   if (event === undefined)
     throw new ApiKeyError(`event ${eventId} is not known as one of organization ${organizationId}`)
-}
-
-/** All keys of an organization, including revoked and expired ones, oldest first. */
-export async function listKeys(db: Postgres, organizationId: OrganizationId): Promise<ApiKey[]> {
-  const rows = await db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('created_at')
-    .orderBy('key_id')
-    .execute()
-  return rows.map(row => fromRow(row).key)
 }
 
 /** Revokes a key; one that is already revoked keeps its time. Throws ApiKeyError if the key is unknown. */

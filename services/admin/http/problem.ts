@@ -19,6 +19,13 @@ export const notFound = () =>
 export const badForm = () =>
   new PageProblem(400, 'Bad request', 'A field has an invalid value. Go back and try again.')
 
+export const tooManyKeys = () =>
+  new PageProblem(
+    409,
+    'Too many API keys',
+    'Your organization has as many active keys as allowed, or made too many today. Revoke keys that you no longer need.',
+  )
+
 export const unavailable = () =>
   new PageProblem(
     503,

@@ -1,8 +1,9 @@
-import { ApiKeyError, createKeyWithin, note } from '@tally/access'
+import { ApiKeyError, createKeyWithin, note, TooManyKeysError } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
+import { tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
@@ -56,6 +57,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
         body: tokenView(stored.key, token, curl),
       })
     } catch (error) {
+      if (error instanceof TooManyKeysError) throw tooManyKeys()
       if (error instanceof ApiKeyError) return again({ eventId: 'Choose one of your events, or all events.' })
       throw error
     }

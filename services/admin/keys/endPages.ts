@@ -1,9 +1,9 @@
-import { ApiKeyError, note, revokeKeyWithin, rotateKeyWithin } from '@tally/access'
+import { ApiKeyError, note, revokeKeyWithin, rotateKeyWithin, TooManyKeysError } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { badForm, notFound, PageProblem } from '../http/problem.ts'
+import { badForm, notFound, PageProblem, tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
@@ -71,6 +71,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
 
 /** The key may have ended since the form was shown. */
 function asProblem(error: unknown): never {
+  if (error instanceof TooManyKeysError) throw tooManyKeys()
   if (!(error instanceof ApiKeyError)) throw error
   if (/not known/.test(error.message)) throw notFound()
   throw new PageProblem(

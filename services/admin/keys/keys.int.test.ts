@@ -163,6 +163,41 @@ test('of two concurrent rotations of one key, one creates a key', async () => {
   expect(await keys.execute()).toHaveLength(2)
 })
 
+test('ended keys are listed page by page, and too many active ones are refused with a page', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const key = {
+    secret_sha256: Buffer.alloc(32),
+    organization_id: organizationId,
+    scopes: ['events:read' as const],
+  }
+  const keyOf = (index: number, revoked_at: string | null) => ({
+    ...key,
+    key_id: `${organizationId.slice(0, 8)}${String(index).padStart(4, '0')}`,
+    name: `till ${index}`,
+    event_id: null,
+    created_at: new Date(index * 1_000).toISOString(),
+    revoked_at,
+    expires_at: null,
+    last_used_at: null,
+  })
+  const ended = Array.from({ length: 60 }, (_, index) => keyOf(index, new Date().toISOString()))
+  const active = Array.from({ length: 200 }, (_, index) => keyOf(1_000 + index, null))
+  await fixture.db
+    .insertInto('api_keys')
+    .values([...ended, ...active])
+    .execute()
+  const first = (await visitor.get('/keys')).body
+  expect([first.includes('till 59<'), first.includes('till 9<'), first.includes('till 1199<')]).toEqual([
+    true,
+    false,
+    true,
+  ])
+  const older = /href="(\/keys\?before=\w{12})"/.exec(first)?.[1] ?? ''
+  expect((await visitor.get(older)).body).toContain('till 9<')
+  const { reply } = await make(visitor)
+  expect([reply.statusCode, reply.body.includes('Too many API keys')]).toEqual([409, true])
+})
+
 test('a name is escaped on every page', async () => {
   const { visitor } = await signedIn()
   const name = `<img src=x onerror=alert(1)>"'`

@@ -1,14 +1,20 @@
-import { type ApiKey, findKeyOf, keyIdShape, listKeys } from '@tally/access'
+import { type ApiKey, findKeyOf, keyIdShape, listActiveKeys, listEndedKeys } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
+import { parseOr400 } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { keyView } from './detailView.ts'
 import { eventsOf } from './events.ts'
 import { keysView } from './listView.ts'
+
+/** Ended keys on one page. */
+const pageSize = 50
+const asked = z.object({ before: z.string().regex(keyIdShape).optional() })
 
 const notices: Record<string, string> = {
   revoked: 'Key revoked. It is refused everywhere within a second.',
@@ -17,14 +23,21 @@ const notices: Record<string, string> = {
 export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get<{ Querystring: { done?: string } }>('/keys', async (request, reply) => {
     const { organizationId } = sessionOf(request)
-    const [keys, events] = await Promise.all([listKeys(db, organizationId), eventsOf(db, organizationId)])
+    const { before } = parseOr400(asked, request.query)
+    const [usable, ended, events] = await Promise.all([
+      listActiveKeys(db, organizationId),
+      listEndedKeys(db, organizationId, { before, limit: pageSize + 1 }),
+      eventsOf(db, organizationId),
+    ])
+    const shown = ended.slice(0, pageSize)
+    const older = ended.length > pageSize ? shown.at(-1)?.keyId : undefined
     return sendPage(request, reply, {
       title: 'API keys',
       section: 'keys',
       notice: Object.hasOwn(notices, String(request.query.done))
         ? notices[String(request.query.done)]
         : undefined,
-      body: keysView(keys.toReversed(), events),
+      body: keysView({ usable, ended: shown, older, isOpen: before !== undefined }, events),
     })
   })
 

@@ -1,20 +1,22 @@
 import type { ApiKey } from '@tally/access'
 import type { ListedEvent } from '@tally/read-models'
 import { moment } from '../views/format.ts'
-import { type Html, html } from '../views/html.ts'
+import { attribute, type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
-import { endOf, isUsable, stateBadge } from './state.ts'
+import { endOf, stateBadge } from './state.ts'
+
+/** `ended` is one page of those that are revoked or expired, and `older` the key with which the next page goes on. */
+type Shown = { usable: ApiKey[]; ended: ApiKey[]; older: string | undefined; isOpen: boolean }
 
 /** The list of keys: active ones first, the others collapsed. */
-export function keysView(keys: ApiKey[], events: ListedEvent[]): Html {
-  const [usable, over] = [keys.filter(isUsable), keys.filter(key => !isUsable(key))]
+export function keysView({ usable, ended, older, isOpen }: Shown, events: ListedEvent[]): Html {
   return html`<div class="heading">
 <div><h1>API keys</h1>
 <p class="faint">Devices and dashboards read your figures with a key. A key can only read, and only what its scopes allow.</p></div>
 <a class="button primary" href="/keys/new">New key</a>
 </div>
-${usable.length === 0 ? noKeys(over.length > 0) : table(usable, events, 'Active keys')}
-${over.length === 0 ? '' : html`<details class="over"><summary>Revoked and expired (${over.length})</summary>${table(over, events, 'Revoked and expired keys')}</details>`}`
+${usable.length === 0 ? noKeys(ended.length > 0) : table(usable, events, 'Active keys')}
+${ended.length === 0 ? '' : html`<details class="over"${attribute('open', isOpen)}><summary>Revoked and expired</summary>${table(ended, events, 'Revoked and expired keys')}${older === undefined ? '' : html`<p><a class="button" href="/keys?before=${older}">Older</a></p>`}</details>`}`
 }
 
 function noKeys(hadSome: boolean): Html {

@@ -1,5 +1,5 @@
-import type { AccessKeys, AccessRedis, ApiKey } from '@tally/access'
-import { type KeyRequests, listKeys, readRequests } from '@tally/access'
+import type { AccessKeys, AccessRedis, ApiKey, StoredKey } from '@tally/access'
+import { findKeys, type KeyRequests, readRequests } from '@tally/access'
 import type { OrganizationStatus } from '@tally/contract'
 import { readOrganizationHead } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
@@ -26,10 +26,7 @@ export async function readUsage(
   { db, redis, keys, rateLimits }: Parts,
   { organizationId }: Session,
 ): Promise<Usage | undefined> {
-  const [known, head] = await Promise.all([
-    listKeys(db, organizationId),
-    readOrganizationHead(db, organizationId),
-  ])
+  const head = await readOrganizationHead(db, organizationId)
   const status = head?.status ?? 'Trial'
   try {
     const [requests, used, left] = await Promise.all([
@@ -38,6 +35,7 @@ export async function readUsage(
       redis.pttl(keys.window(organizationId)),
     ])
     const window = { status, limit: rateLimits[status], used: Number(used ?? 0), endsInMs: Math.max(0, left) }
+    const known = await findKeys(db, [...requests.day.keys()])
     return { window, keys: byKey(requests, known), byHour: requests.byHour }
   } catch {
     return undefined
@@ -45,12 +43,12 @@ export async function readUsage(
 }
 
 /** Keys with requests, those with most in the last day first. */
-function byKey({ hour, day }: KeyRequests, known: ApiKey[]): KeyUsage[] {
+function byKey({ hour, day }: KeyRequests, known: Map<string, StoredKey>): KeyUsage[] {
   const none = new Map<number, number>()
   return [...day.keys()]
     .map(keyId => ({
       keyId,
-      key: known.find(key => key.keyId === keyId),
+      key: known.get(keyId)?.key,
       hour: hour.get(keyId) ?? none,
       day: day.get(keyId) ?? none,
     }))

@@ -1,7 +1,7 @@
 import type { ApiKey } from '@tally/access'
 import type { Command } from 'commander'
 import { openCommand, withSchema } from '../../open.ts'
-import { print, remark } from '../../output.ts'
+import { printMany, remark } from '../../output.ts'
 
 export function addList(keys: Command): void {
   keys
@@ -14,15 +14,21 @@ export function addList(keys: Command): void {
       const organizationId = organizationOf(raw.organization)
       const { settings } = await openCommand()
       const { listKeys, printKey } = await import('@tally/access')
-      const found = await withSchema(settings.databaseUrl, db => listKeys(db, organizationId))
-      for (const key of found) print(raw.json ? JSON.stringify(printKey(key)) : lineOf(printKey(key), key))
-      if (found.length === 0) remark(`organization ${organizationId} has no keys`)
+      const lineOf = (key: ApiKey) => (raw.json ? JSON.stringify(printKey(key)) : textOf(printKey(key), key))
+      let found = 0
+      await withSchema(settings.databaseUrl, async db => {
+        for await (const keys of listKeys(db, organizationId)) {
+          await printMany(keys.map(lineOf))
+          found += keys.length
+        }
+      })
+      if (found === 0) remark(`organization ${organizationId} has no keys`)
     })
 }
 
 type Printed = ReturnType<typeof import('@tally/access').printKey>
 
-function lineOf(printed: Printed, key: ApiKey): string {
+function textOf(printed: Printed, key: ApiKey): string {
   const { keyId, scopes, eventId, lastUsedAt, name } = printed
   const bound = eventId === null ? '' : `  event ${eventId}`
   return `${keyId}  ${stateOf(printed, key)}  used ${lastUsedAt ?? 'never'}  ${scopes.join(',')}${bound}  ${name}`
