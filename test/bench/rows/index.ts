@@ -11,6 +11,7 @@ import { orderList } from './orderList.ts'
 import { polling, pollingUnchanged } from './polling.ts'
 import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
+import { scale } from './scale.ts'
 import { start } from './start.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
@@ -18,6 +19,7 @@ export const rows: Row[] = [
   projector,
   cold,
   growth,
+  scale,
   hot,
   polling,
   pollingUnchanged,

@@ -8,7 +8,7 @@ export const help = `npm run bench [-- options]
   --rounds N     counted rounds of each row (5; fewer are for trying out)
   --orders N     orders of the usual data set (200,000); the other sizes follow it
   --seconds N    length of one load on an endpoint (5)
-  --large        growth and memory at ten times --orders (2,000,000), instead of twice (400,000), and projector at both
+  --large        scale, growth and memory at ten times --orders (2,000,000), instead of twice (400,000), and projector at both
   --seed N       makes the same data as another run (20260904)
   --list         names the rows and ends
 `
