@@ -9,6 +9,7 @@ export type {
   AuditEntryTable,
   KnownDeviceTable,
   OneTimeTokenTable,
+  ScreenLinkTable,
   SignInAttemptTable,
 } from './administrators/tables.ts'
 export { newToken, sha256 } from './administrators/tokens.ts'

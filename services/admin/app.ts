@@ -16,7 +16,11 @@ import { checkSameOrigin } from './http/sameOrigin.ts'
 import { watchProxies } from './http/undeclaredProxy.ts'
 import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
+import { openStreams } from './live/stream.ts'
 import { operationsPages } from './operations/pages.ts'
+import { screenLinkPages } from './screens/linkPages.ts'
+import { screenPages } from './screens/screenPages.ts'
+import { confirmPages } from './signIn/confirmPages.ts'
 import { requireSession } from './signIn/guard.ts'
 import { oidcPages } from './signIn/oidcPages.ts'
 import { signInPages } from './signIn/pages.ts'
@@ -105,14 +109,26 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     request.method === 'POST' ? app.csrfProtection(request, reply, done) : done(),
   )
 
+  const streams = openStreams(deps)
+  app.addHook('preClose', async () => streams.close())
   await app.register(async open => {
+    screenPages(open, deps, streams)
     signInPages(open, deps)
     resetPages(open, deps)
     if (deps.oidc !== undefined) oidcPages(open, deps, deps.oidc)
   })
   await app.register(async area => {
     area.addHook('onRequest', requireSession(deps))
-    for (const pages of [livePages, keyPages, usagePages, auditPages, operationsPages, accountPages])
+    livePages(area, deps, streams)
+    for (const pages of [
+      keyPages,
+      usagePages,
+      auditPages,
+      operationsPages,
+      accountPages,
+      screenLinkPages,
+      confirmPages,
+    ])
       pages(area, deps)
   })
   return app

@@ -1,5 +1,6 @@
 import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
@@ -55,4 +56,57 @@ test('a password is changed on the account page, and all sessions are ended ther
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await page.waitForURL(/\/sign-in/)
   expect(wrongs).toEqual([])
+})
+
+test('half an hour after the sign-in a new key asks for the password again', async () => {
+  const email = await fixture.administrator(festival.organizationId)
+  const { page, wrongs } = await visit(fixture)
+  await signIn(page, email)
+  await page.goto('/keys')
+  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(
+    fixture.tally.database.db,
+  )
+  await page.getByRole('link', { name: 'New key' }).first().click()
+  await page.getByText('Enter your password to continue').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'confirm')
+  await page.getByLabel('Password').fill('wrong')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').getByText('Incorrect password.').waitFor()
+  await expectAccessible(page)
+  await page.getByLabel('Password').fill('un gelato al pistacchio')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(/\/keys\/new/)
+  expect(wrongs).toEqual([])
+})
+
+test('a screen link shows the live figures of its event without a sign-in, until it is revoked', async () => {
+  const email = await fixture.administrator(festival.organizationId)
+  const { page, wrongs } = await visit(fixture)
+  await signIn(page, email)
+  await follow(page, 'Screen links')
+  await expectAccessible(page)
+  await page.getByLabel('Name').fill('Hall')
+  await page.getByRole('button', { name: 'Create link' }).click()
+  await page.getByText('It will not be shown again').waitFor()
+  await expectAccessible(page)
+  const link = (await page.locator('#token').textContent()) ?? ''
+  await page.getByRole('link', { name: 'Done' }).click()
+  await page.getByRole('row', { name: /Hall/ }).waitFor()
+  await expectAccessible(page)
+
+  const hall = await visit(fixture)
+  await hall.page.goto(link)
+  expect(new URL(hall.page.url()).pathname).toBe('/screen')
+  await hall.page.locator('#orders').getByText('1', { exact: true }).waitFor()
+  await expectAccessible(hall.page)
+  await picture(hall.page, 'screen')
+  await hall.page.goto('/keys')
+  expect(new URL(hall.page.url()).pathname).toBe('/sign-in')
+  await hall.page.goto('/screen')
+
+  await page.getByRole('button', { name: 'Revoke Hall' }).click()
+  await hall.page.getByText('This screen link has ended').waitFor({ timeout: 30_000 })
+  await expectAccessible(hall.page)
+  expect([wrongs, hall.wrongs]).toEqual([[], []])
 })

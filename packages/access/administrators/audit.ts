@@ -19,6 +19,8 @@ export type Action =
   | 'key-created'
   | 'key-revoked'
   | 'key-rotated'
+  | 'screen-created'
+  | 'screen-revoked'
   | 'replay-begun'
   | 'letters-replayed'
   | 'replay-failed'

@@ -25,6 +25,8 @@ export type AdminSessionTable = {
   /** Where the sign-in came from, and its User-Agent. */
   address: Generated<string>
   browser: Generated<string>
+  /** When the administrator last proved who they are. */
+  confirmed_at: Instant
 }
 
 /** A browser in which an administrator has signed in, by the SHA-256 of its cookie. */
@@ -37,6 +39,21 @@ export type OneTimeTokenTable = {
   /** Null before a sign-in. */
   administrator_id: string | null
   ends_at: Instant
+}
+
+/** A link that shows the live screen of one event, by the SHA-256 of its token. */
+export type ScreenLinkTable = {
+  screen_id: Generated<number>
+  token_sha256: Buffer
+  organization_id: string
+  event_id: string
+  name: string
+  /** The administrator's e-mail. */
+  created_by: string
+  created_at: Instant
+  ends_at: Instant
+  revoked_at: Instant<null>
+  last_seen_at: Instant<null>
 }
 
 /** Attempts to sign in within the window that ends at `ends_at`, by what is counted. */
@@ -62,6 +79,7 @@ declare module '@tally/storage/database' {
     admin_sessions: AdminSessionTable
     known_devices: KnownDeviceTable
     one_time_tokens: OneTimeTokenTable
+    screen_links: ScreenLinkTable
     sign_in_attempts: SignInAttemptTable
     audit_entries: AuditEntryTable
   }

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Accounts of administrators: known browsers, links to set a password, and what is shown of each session; audit entries
- * that cannot be changed.
+ * Accounts of administrators: known browsers, links to set a password, what is known of each session, and links for
+ * screens; audit entries that cannot be changed.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -26,7 +26,24 @@ create index one_time_tokens_by_administrator on one_time_tokens (administrator_
 alter table admin_sessions
   add column session_id bigint generated always as identity unique,
   add column address text not null default '',
-  add column browser text not null default '';
+  add column browser text not null default '',
+  -- When the administrator last proved who they are.
+  add column confirmed_at timestamptz not null default now();
+
+-- Links that show the live screen of one event, for screens in a hall.
+create table screen_links (
+  screen_id bigint primary key generated always as identity,
+  token_sha256 bytea not null unique,
+  organization_id uuid not null,
+  event_id uuid not null,
+  name text not null,
+  created_by text not null,
+  created_at timestamptz not null default now(),
+  ends_at timestamptz not null,
+  revoked_at timestamptz,
+  last_seen_at timestamptz
+);
+create index screen_links_by_organization on screen_links (organization_id, screen_id);
 
 -- For everyone who may write the table; its owner could remove the trigger (docs/operations.md, Database roles).
 create function refuse_audit_change() returns trigger language plpgsql as $$

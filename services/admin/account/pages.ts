@@ -1,22 +1,13 @@
-import {
-  findCredentials,
-  hashPassword,
-  isPassword,
-  maxPasswordLength,
-  note,
-  passwordProblem,
-  setPassword,
-} from '@tally/access'
+import { hashPassword, note, passwordProblem, setPassword } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { tooManyAttempts } from '../http/problem.ts'
-import { countAttempt } from '../signIn/attempts.ts'
 import { openSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { endSessions, listSessions, type Session } from '../signIn/sessions.ts'
+import { isOwnPassword } from '../signIn/ownPassword.ts'
+import { endSessions, listSessions } from '../signIn/sessions.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
 
 const notices: Record<string, string> = { password: 'Password changed. All other sessions have ended.' }
@@ -43,7 +34,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const session = sessionOf(request)
     const { administratorId, email } = session
     const fields = fieldsOf(request)
-    if (!(await isOwnPassword(session, textOf(fields, 'current'))))
+    if (!(await isOwnPassword(deps, request, textOf(fields, 'current'))))
       return show(request, reply.code(400), { current: 'This is not your current password.' })
     const password = textOf(fields, 'password')
     const problem = await passwordProblem(password, email)
@@ -61,12 +52,4 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     clearCookies(request, reply)
     return reply.redirect('/sign-in', 303)
   })
-
-  /** Whether it is the password of who is signed in; throws a 429 after too many wrong ones in this session. */
-  async function isOwnPassword({ sessionId, email }: Session, password: string): Promise<boolean> {
-    const exceeded = await countAttempt(db, 'session', String(sessionId))
-    if (exceeded !== undefined) throw tooManyAttempts(exceeded)
-    const found = await findCredentials(db, email)
-    return found !== undefined && isPassword(password.slice(0, maxPasswordLength + 1), found.passwordHash)
-  }
 }

@@ -103,7 +103,9 @@ function listen() {
   })
   source.addEventListener('signed-out', () => {
     source.close()
-    location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
+    const here = encodeURIComponent(location.pathname + location.search)
+    // A screen's link may have ended, or another day has begun: its page knows.
+    location.assign(live.dataset.endsAt === '/screen' ? '/screen' : `/sign-in?next=${here}`)
   })
   source.addEventListener('error', async () => {
     const isRefused = source.readyState === EventSource.CLOSED

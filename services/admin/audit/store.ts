@@ -19,6 +19,8 @@ export const actionNames: Record<Action, string> = {
   'key-created': 'Created an API key',
   'key-revoked': 'Revoked an API key',
   'key-rotated': 'Rotated an API key',
+  'screen-created': 'Created a screen link',
+  'screen-revoked': 'Revoked a screen link',
   'replay-begun': 'Began to replay dead letters',
   'letters-replayed': 'Replayed dead letters',
   'replay-failed': 'A replay of dead letters failed',

@@ -7,8 +7,10 @@ import type { AdminDeps } from '../deps.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { eventsOf } from '../keys/events.ts'
+import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { openStreams } from './stream.ts'
+import { findSession } from '../signIn/sessions.ts'
+import type { Streams } from './stream.ts'
 import { liveView, noEventsView } from './view.ts'
 
 const asked = z.object({
@@ -22,10 +24,7 @@ const asked = z.object({
 })
 
 /** The live screen: the sales of one event and day as they happen. */
-export function livePages(area: FastifyInstance, deps: AdminDeps): void {
-  const streams = openStreams(deps)
-  area.addHook('preClose', async () => streams.close())
-
+export function livePages(area: FastifyInstance, deps: AdminDeps, streams: Streams): void {
   area.get('/', async (_, reply) => reply.redirect('/live', 303))
 
   area.get('/live', async (request, reply) => {
@@ -41,7 +40,14 @@ export function livePages(area: FastifyInstance, deps: AdminDeps): void {
   area.get('/live/stream', async (request, reply) => {
     const { event, dayId } = pick(request, await eventsOf(deps.db, sessionOf(request).organizationId))
     if (dayId === undefined) throw notFound()
-    return streams.open(request, reply, { eventId: event.eventId, dayId })
+    const { organizationId, sessionId } = sessionOf(request)
+    const token = sessionToken(request) ?? ''
+    const viewer = {
+      organizationId,
+      viewer: `session ${sessionId}`,
+      mayContinue: async () => (await findSession(deps.db, token)) !== undefined,
+    } as const
+    return streams.open(request, reply, { eventId: event.eventId, dayId }, viewer)
   })
 }
 

@@ -2,28 +2,28 @@ import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import { sessionToken } from '../signIn/cookies.ts'
-import { sessionOf } from '../signIn/guard.ts'
-import { findSession } from '../signIn/sessions.ts'
 import type { DayRef, DayShown } from './day.ts'
-import { openScreenLimits } from './limits.ts'
+import { openScreenLimits, type Viewer } from './limits.ts'
 
 /** How often a stream checks its session: after it ends, its screens end within this time. */
 const checkEveryMs = 15_000
 
+/** Who watches; `mayContinue` is asked every 15 s, and ends the stream when it says no. */
+type StreamViewer = Viewer & { mayContinue: () => Promise<boolean> }
+
 export type Streams = {
-  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef): FastifyReply
+  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef, viewer: StreamViewer): FastifyReply
   close(): void
 }
 
 /** Sends days to browsers as server-sent events: `day` with the figures, `beat` with their watermark. */
-export function openStreams({ db, live, metrics, logger }: AdminDeps): Streams {
+export function openStreams({ live, metrics, logger }: AdminDeps): Streams {
   const open = new Set<PassThrough>()
   const limits = openScreenLimits()
 
   return {
-    open(request, reply, ref) {
-      const release = limits.take(sessionOf(request))
+    open(request, reply, ref, viewer) {
+      const release = limits.take(viewer)
       if (release === undefined)
         throw new PageProblem(429, 'Too many live screens', 'Close some, or try again later.', 10)
       const stream = new PassThrough()
@@ -47,9 +47,9 @@ export function openStreams({ db, live, metrics, logger }: AdminDeps): Streams {
         late = undefined
         if (shown !== undefined) say('day', shown)
       })
-      const token = sessionToken(request) ?? ''
       const check = setInterval(async () => {
-        const isOver = (await findSession(db, token).catch(() => 'unknown')) === undefined
+        // While Postgres does not answer, the screen goes on.
+        const isOver = !(await viewer.mayContinue().catch(() => true))
         if (!isOver || stream.destroyed) return
         say('signed-out', {})
         stream.end()

@@ -11,11 +11,24 @@ export function noEventsView(): Html {
 
 /** The live screen of a day without figures, which the script fills in. */
 export function liveView(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
-  return html`<div class="live" id="live" data-stream="/live/stream?eventId=${event.eventId}&amp;day=${dayId ?? ''}">
+  const stream = `/live/stream?eventId=${event.eventId}&day=${dayId ?? ''}`
+  return frame(event, { dayId, stream, endsAt: '/sign-in', actions: picker(events, event, dayId) })
+}
+
+/** The live screen of a link: one event, nothing to choose. */
+export function screenView(event: ListedEvent, dayId: number | undefined): Html {
+  return frame(event, { dayId, stream: '/screen/stream', endsAt: '/screen', actions: html`` })
+}
+
+/** `endsAt` is the page that the script opens when the stream may not continue. */
+type Framed = { dayId: number | undefined; stream: string; endsAt: '/sign-in' | '/screen'; actions: Html }
+
+function frame(event: ListedEvent, { dayId, stream, endsAt, actions }: Framed): Html {
+  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}">
 <div class="heading">
 <div><h1>${event.name}</h1>
 <p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">Connecting …</span> <span class="faint" id="as-of"></span></p></div>
-<div class="actions picker">${picker(events, event, dayId)}
+<div class="actions picker">${actions}
 <button type="button" id="full-screen">Full screen</button></div>
 </div>
 <noscript><p class="warning">The live screen needs JavaScript. All other pages work without it.</p></noscript>
@@ -34,7 +47,8 @@ ${events.map(one => html`<option value="${one.eventId}"${attribute('selected', o
 ${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${day.date}${day.closedAt === null ? ' · open' : ''}</option>`)}
 </select>
 <button>Show</button>
-</form>`
+</form>
+<a class="button" href="/screens">Screen links</a>`
 }
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>

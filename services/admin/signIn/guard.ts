@@ -20,6 +20,13 @@ export function requireSession({ db }: AdminDeps) {
   }
 }
 
+/** Passes who proved who they are within 30 minutes; asks others first, and leads back to the form's page. */
+export async function requireRecent(request: FastifyRequest, reply: FastifyReply) {
+  if (sessionOf(request).isRecent) return
+  const page = request.method === 'POST' && request.url === '/keys' ? '/keys/new' : request.url
+  return reply.redirect(`/confirm?next=${encodeURIComponent(page)}`, 303)
+}
+
 /** Who is signed in, on a page behind the guard. */
 export function sessionOf({ session }: FastifyRequest): Session {
   if (session === undefined) throw new Error('a page of the area was reached without a session')

@@ -12,11 +12,13 @@ export type Session = {
   organizationName: string
   email: string
   isPlatform: boolean
+  /** Whether they proved who they are within the last 30 minutes. */
+  isRecent: boolean
 }
 
-/** A screen in a hall stays signed in for the days of a festival; an unused session ends overnight. */
-const longest = '7 days'
-const idle = '12 hours'
+/** OWASP ASVS 3.3.2. A screen in a hall has a link of its own (services/admin/screens). */
+const longest = '12 hours'
+const idle = '30 minutes'
 
 const isGood = sql`
 session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`
@@ -44,6 +46,7 @@ select
   organization.name as "organizationName",
   administrator.email,
   administrator.is_platform as "isPlatform",
+  session.confirmed_at > now() - interval '30 minutes' as "isRecent",
   session.last_seen_at < now() - interval '1 minute' as "isStale"
 from admin_sessions as session
 join administrators as administrator using (administrator_id)
@@ -61,6 +64,11 @@ where session.session_sha256 = ${sha256(token)} and ${isGood}`.execute(db)
 
 export async function endSession(db: Postgres, token: string): Promise<void> {
   await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
+}
+
+/** Notes that who is signed in has just proved who they are. */
+export async function confirmSession(db: Postgres, { sessionId }: Session): Promise<void> {
+  await sql`update admin_sessions set confirmed_at = now() where session_id = ${sessionId}`.execute(db)
 }
 
 /** A session in the list of an administrator's own. */
