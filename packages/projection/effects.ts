@@ -1,12 +1,12 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import type { AreaKey } from '@tally/read-models'
+import type { ChangedArea } from '@tally/read-models'
 
 /** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
 export type EventEffect = {
   before: number
   /** Counters of these (day, area) changed, or of all of them. */
-  areas: AreaKey[] | 'all'
+  areas: ChangedArea[] | 'all'
   /** The event's own record changed. */
   event: boolean
 }

@@ -11,27 +11,30 @@ export type ItemTotals = {
   refundedCents: number
 }
 
+/** The figures of one menu item: a tuple, because the documents of a large menu consist of little else. */
+export type ItemFigures = [
+  menuItemId: number,
+  quantity: number,
+  revenue: number,
+  refundedQuantity: number,
+  refundedRevenue: number,
+]
+
 /** The items document of one (day, area): numbers only, by menu item id; names come from the event. */
-export type ItemsDocument = {
-  menuItemId: number
-  quantity: number
-  revenue: number
-  refundedQuantity: number
-  refundedRevenue: number
-}[]
+export type ItemsDocument = ItemFigures[]
 
 /** Items that at least one confirmed order has, net of refunds (docs/records.md, Counting). */
 export function composeItems(totals: ItemTotals[]): ItemsDocument {
   return totals
     .filter(({ orders }) => orders > 0)
     .sort((one, other) => one.menuItemId - other.menuItemId)
-    .map(({ menuItemId, quantity, grossCents, refundedQuantity, refundedCents }) => ({
+    .map(({ menuItemId, quantity, grossCents, refundedQuantity, refundedCents }) => [
       menuItemId,
-      quantity: quantity - refundedQuantity,
-      revenue: toEuros(grossCents - refundedCents),
+      quantity - refundedQuantity,
+      toEuros(grossCents - refundedCents),
       refundedQuantity,
-      refundedRevenue: toEuros(refundedCents),
-    }))
+      toEuros(refundedCents),
+    ])
 }
 
 export type Menu = Pick<Event, 'menuItems'>
@@ -41,11 +44,11 @@ export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopIt
   const nameOf = menuNames(menu)
   return items
     .toSorted(
-      (one, other) =>
-        other.quantity - one.quantity || other.revenue - one.revenue || one.menuItemId - other.menuItemId,
+      ([oneId, oneQuantity, oneRevenue], [otherId, otherQuantity, otherRevenue]) =>
+        otherQuantity - oneQuantity || otherRevenue - oneRevenue || oneId - otherId,
     )
     .slice(0, limit)
-    .map(({ menuItemId, quantity, revenue, refundedQuantity, refundedRevenue }) => ({
+    .map(([menuItemId, quantity, revenue, refundedQuantity, refundedRevenue]) => ({
       menuItemId,
       ...nameOf(menuItemId),
       quantity,
@@ -59,14 +62,12 @@ export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopIt
 /** By menuItemId; with `asked`, one row per requested id, 0 if nothing was sold (docs/api.md, Answers). */
 export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | undefined): ItemCount[] {
   const nameOf = menuNames(menu)
-  const sold = new Map(items.map(item => [item.menuItemId, item]))
+  const sold = new Map(items.map(figures => [figures[0], figures]))
   const ids = asked === undefined ? [...sold.keys()] : asked.toSorted((one, other) => one - other)
-  return ids.map(menuItemId => ({
-    menuItemId,
-    itemName: nameOf(menuItemId).itemName,
-    quantitySold: sold.get(menuItemId)?.quantity ?? 0,
-    quantityRefunded: sold.get(menuItemId)?.refundedQuantity ?? 0,
-  }))
+  return ids.map(menuItemId => {
+    const [, quantitySold, , quantityRefunded] = sold.get(menuItemId) ?? [menuItemId, 0, 0, 0, 0]
+    return { menuItemId, itemName: nameOf(menuItemId).itemName, quantitySold, quantityRefunded }
+  })
 }
 
 /**

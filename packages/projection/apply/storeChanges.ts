@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import { type LockedEvent, type Write, writeBatch } from '@tally/read-models'
+import { changedSegments, type LockedEvent, type Write, writeBatch } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import type { Effects } from '../effects.ts'
 
@@ -27,7 +27,12 @@ export async function storeChanges(
   const revision = await writeBatch(tx, { shard, changes, writes })
   for (const [eventId, days] of changes) {
     const areas = [...days].flatMap(([dayId, ofDay]) =>
-      [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
+      [...ofDay].map(([areaId, { items }]) => ({
+        eventId,
+        dayId,
+        areaId,
+        segments: changedSegments(items),
+      })),
     )
     const head = locked.get(eventId)
     // From now on the event's document must say that it is scattered.

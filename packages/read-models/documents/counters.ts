@@ -5,8 +5,11 @@ import type { AreaKey } from '../counterRows.ts'
 import { itemsPerBlock } from '../items/table.ts'
 import type { View } from './names.ts'
 
-/** Which counters to read: everything of some events, and some (event, day, area) of others. */
-export type CounterScope = { events: EventId[]; areas: AreaKey[] }
+/**
+ * Which counters to read: everything of some events, and some (event, day, area) of others, with all their items or
+ * only those of some blocks (items/table.ts).
+ */
+export type CounterScope = { events: EventId[]; areas: (AreaKey & { blocks?: number[] | undefined })[] }
 
 /** The counters of one (day, area); undefined where nothing is stored, or where the view was not asked for. */
 export type AreaCounters = {
@@ -17,20 +20,24 @@ export type AreaCounters = {
   items: ItemTotals[] | undefined
 }
 
-/** The start of a select: `asked` has a row for each (event, day, area) of the scope. */
+/**
+ * The start of a select: `asked` has a row per (event, day, area) of the scope; its `blocks` is null for all items.
+ * Each order is counted in the daily counters by its status, so they have every (day, area) that any counter has.
+ */
 export function withAsked({ events, areas }: CounterScope): RawBuilder<unknown> {
   const listed = sql`
-select * from unnest(
+select event_id, day_id, area_id, blocks::int[] as blocks
+from unnest(
   ${areas.map(({ eventId }) => eventId)}::uuid[],
   ${areas.map(({ dayId }) => dayId)}::int[],
-  ${areas.map(({ areaId }) => areaId)}::int[]
-) as listed (event_id, day_id, area_id)`
+  ${areas.map(({ areaId }) => areaId)}::int[],
+  ${areas.map(({ blocks }) => (blocks === undefined ? null : `{${blocks}}`))}::text[]
+) as listed (event_id, day_id, area_id, blocks)`
   const stored = sql`
-select event_id, day_id, area_id from daily_counters where event_id = any(${events}::uuid[])
-union select event_id, day_id, area_id from hourly_counters where event_id = any(${events}::uuid[])
-union select event_id, day_id, area_id from item_counters where event_id = any(${events}::uuid[])`
+select event_id, day_id, area_id, null::int[] as blocks
+from daily_counters where event_id = any(${events}::uuid[])`
   if (events.length === 0) return sql`with asked as materialized (${listed})`
-  return sql`with asked as materialized (${stored}${areas.length === 0 ? sql`` : sql` union ${listed}`})`
+  return sql`with asked as materialized (${stored}${areas.length === 0 ? sql`` : sql` union all ${listed}`})`
 }
 
 /**
@@ -46,17 +53,19 @@ export function areasAsJson(views: readonly View[]): RawBuilder<string | null> {
   from daily_counters where ${ofArea})`,
     hours: sql`(
   select json_agg(json_build_array(bucket, orders, sales_cents)) from hourly_counters where ${ofArea})`,
-    items: sql`(
-  select json_agg(
-    json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents) order by block
-  )
-  from item_counters where ${ofArea})`,
+    items: sql`case
+  when asked.blocks is null then (select ${blocksAsJson} from item_counters where ${ofArea})
+  else (select ${blocksAsJson} from item_counters where ${ofArea} and block = any(asked.blocks)) end`,
   }
   const select = (view: View) => (views.includes(view) ? selects[view] : sql`null`)
   return sql`json_agg(
   json_build_array(day_id, area_id, ${select('kpis')}, ${select('hours')}, ${select('items')})
 )`
 }
+
+const blocksAsJson = sql`json_agg(
+  json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents) order by block
+)`
 
 type DailyJson = [orders: number, salesCents: number, itemsSold: number]
 type BucketJson = [bucket: number, orders: number, salesCents: number]

@@ -32,13 +32,7 @@ const compose = (scope: Parameters<typeof composeDocuments>[1]) =>
     async snapshot => (await composeDocuments(snapshot, scope)).get(eventId) ?? new Map(),
   )
 
-const item = (menuItemId: number, quantity: number, revenue: number) => ({
-  menuItemId,
-  quantity,
-  revenue,
-  refundedQuantity: 0,
-  refundedRevenue: 0,
-})
+const item = (menuItemId: number, quantity: number, revenue: number) => [menuItemId, quantity, revenue, 0, 0]
 
 test('each (day, area) with an order has documents, and so do all areas together', async () => {
   const documents = await compose({ events: [eventId] })

@@ -31,20 +31,30 @@ group by asked.event_id, event.time_zone`.execute(db)
   )
 }
 
-/**
- * The documents of an event's counters: the only way from counters to documents, for the projector, for a query that
- * finds none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC then.
- */
-export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
-  const hourOf = hourIn(timeZone ?? 'UTC')
+/** The documents of an event's counters, by name; `timeZone` as for composeArea. */
+function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
   const documents: Documents = new Map()
-  for (const { dayId, areaId, daily, buckets, items } of areas) {
-    const put = <Name extends View>(view: Name, document: DocumentOf[Name] | undefined) => {
+  for (const { dayId, areaId, ...counters } of areas) {
+    const composed = composeArea(counters, timeZone)
+    for (const view of views) {
+      const document = composed[view]
       if (document !== undefined) documents.set(documentName(view, dayId, areaId), JSON.stringify(document))
     }
-    put('kpis', daily && composeKpis(daily))
-    put('hours', buckets && composeHours(buckets, hourOf))
-    put('items', items && composeItems(items))
   }
   return documents
+}
+
+/**
+ * The documents of one (day, area): the only way from counters to documents, for the projector, for a query that finds
+ * none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC then.
+ */
+export function composeArea(
+  { daily, buckets, items }: Pick<AreaCounters, 'daily' | 'buckets' | 'items'>,
+  timeZone: string | null,
+): { [Name in View]: DocumentOf[Name] | undefined } {
+  return {
+    kpis: daily && composeKpis(daily),
+    hours: buckets && composeHours(buckets, hourIn(timeZone ?? 'UTC')),
+    items: items && composeItems(items),
+  }
 }

@@ -21,6 +21,12 @@ export function redisKeys(prefix: string) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
   }
 }
+/**
+ * The value of an event's field `complete`: missing documents are empty, and items documents are in segments
+ * (documents/segments.ts). `1` was written before there were segments; readers take such a hash for a missing one.
+ */
+export const complete = '2'
+
 /** Field of a shard's hash: the watermark of a topic's partition, in epoch milliseconds. */
 export const asOfField = (topic: string) => `as-of:${topic}`
 /** Field of a shard's hash: the revision up to which everything of a topic's partition is published. */

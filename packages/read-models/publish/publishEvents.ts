@@ -3,7 +3,7 @@ import type { Postgres } from '@tally/storage'
 import { versionOf } from '../events/reader.ts'
 import { readEpoch } from '../offsets/reader.ts'
 import { type Epochs, openEpochs } from './epochs.ts'
-import type { RedisKeys } from './keys.ts'
+import { complete, type RedisKeys } from './keys.ts'
 import { takePieces } from './pieces.ts'
 import type { ReadModelRedis } from './scripts.ts'
 import { type EventState, readUnpublished } from './state.ts'
@@ -81,8 +81,8 @@ async function put(
 }
 
 function fieldsOf({ event, epoch, documents }: EventState, { whole }: Unpublished): string[] {
-  const fields = ['epoch', String(epoch), ...([...documents].flat() as string[])]
-  if (whole) fields.push('complete', '1')
+  const fields = ['epoch', String(epoch), ...documents]
+  if (whole) fields.push('complete', complete)
   if (event !== undefined) fields.push('version', versionOf(event), 'event', JSON.stringify(event))
   return fields
 }

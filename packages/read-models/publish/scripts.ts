@@ -10,6 +10,8 @@ const epoch = file('epoch')
 export const readModelScripts = {
   /** See scripts/publish.1.lua. */
   publish: script<Call<(string | number | string[])[], 'stored' | 'older' | 'gap'>>(file('publish.1')),
+  /** See scripts/readDocuments.1.lua. */
+  readDocuments: script<Call<string[], (string | null)[]>>(file('readDocuments.1')),
   /** See scripts/raiseAsOf.1.lua. */
   raiseAsOf: script<Call<(string | number)[], number>>(file('raiseAsOf.1'), epoch),
   /** See scripts/enterEpoch.1.lua. */

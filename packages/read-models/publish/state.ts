@@ -1,14 +1,18 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import { areasAsJson, parseAreas, withAsked } from '../documents/counters.ts'
-import { type Documents, documentsOf } from '../documents/documents.ts'
+import { areasAsJson, type CounterScope, parseAreas, withAsked } from '../documents/counters.ts'
 import { views } from '../documents/names.ts'
+import { blockOfSegment } from '../documents/segments.ts'
 import { type EventHead, storedEvent } from '../events/reader.ts'
-import type { Unpublished } from './unpublished.ts'
+import { areaFields } from './areaFields.ts'
+import { areaOf, type Unpublished } from './unpublished.ts'
 
-/** An event as it is in Postgres, with what Redis lacks of it; `event` is undefined if Redis has the record. */
-export type EventState = EventHead & { documents: Documents }
+/**
+ * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
+ * undefined if Redis has the record.
+ */
+export type EventState = EventHead & { documents: string[] }
 
 /** Reads what is not yet published of these events, all at one moment; the statement is the snapshot. */
 export async function readUnpublished(
@@ -16,8 +20,6 @@ export async function readUnpublished(
   unpublished: Map<EventId, Unpublished>,
 ): Promise<EventState[]> {
   const entries = [...unpublished]
-  const events = entries.flatMap(([id, entry]) => (entry.whole ? [id] : []))
-  const areas = entries.flatMap(([, entry]) => (entry.whole ? [] : [...entry.areas.values()]))
   const withRecord = entries.flatMap(([id, entry]) => (entry.whole || entry.event ? [id] : []))
   const { rows } = await sql<{
     eventId: EventId
@@ -29,7 +31,7 @@ export async function readUnpublished(
     document: string | null
     areas: string | null
   }>`
-${withAsked({ events, areas })}
+${withAsked(scopeOf(unpublished))}
 select head.event_id as "eventId", head.shard, head.revision, head.is_scattered as "isScattered",
   (select current_epoch()) as epoch, event.time_zone as "timeZone",
   case when head.event_id = any(${withRecord}::uuid[]) then event.document end as document,
@@ -42,6 +44,30 @@ where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
     revision,
     epoch,
     event: storedEvent({ document, shard, isScattered }),
-    documents: documentsOf(parseAreas(areas), timeZone),
+    documents: parseAreas(areas).flatMap(area =>
+      areaFields(area, segmentsOfArea(unpublished.get(eventId), area), timeZone),
+    ),
   }))
+}
+
+function scopeOf(unpublished: Map<EventId, Unpublished>): CounterScope {
+  const scope: CounterScope = { events: [], areas: [] }
+  for (const [eventId, entry] of unpublished) {
+    if (entry.whole) scope.events.push(eventId)
+    else
+      for (const { segments, ...area } of entry.areas.values()) {
+        const blocks = segments === 'all' ? undefined : [...new Set(Array.from(segments, blockOfSegment))]
+        scope.areas.push({ ...area, blocks })
+      }
+  }
+  return scope
+}
+
+function segmentsOfArea(
+  entry: Unpublished | undefined,
+  { dayId, areaId }: { dayId: number; areaId: number },
+): ReadonlySet<number> | 'all' {
+  return entry === undefined || entry.whole
+    ? 'all'
+    : (entry.areas.get(areaOf(dayId, areaId))?.segments ?? 'all')
 }

@@ -7,14 +7,14 @@ import {
   hourIn,
   isConfirmed,
 } from '@tally/core'
-import { documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
+import { complete, documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
 /** The fields that Redis should have for an event, composed from counters as a publication composes them. */
 export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string, string> {
   const fields = new Map<string, string>([
     ['revision', String(head.revision)],
-    ['complete', '1'],
+    ['complete', complete],
   ])
   if (head.event !== undefined) {
     fields.set('version', versionOf(head.event)).set('event', JSON.stringify(head.event))

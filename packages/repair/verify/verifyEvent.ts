@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { type EventHead, inSnapshot, readEventHeads } from '@tally/read-models'
+import { type EventHead, inSnapshot, joinSegments, readEventHeads } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
@@ -59,5 +59,5 @@ export function redisFindings(should: Map<string, string>, published: Published)
   if (fields.revision !== counted) {
     return [{ where: 'redis', what: 'revision', found: fields.revision ?? null, counted }]
   }
-  return fieldFindings(should, fields)
+  return fieldFindings(should, joinSegments(fields))
 }

@@ -1,5 +1,6 @@
 import type { ReadModelRedis } from '@tally/read-models'
 import {
+  complete,
   type EventVersion,
   emptyDocument,
   fitsShard,
@@ -44,7 +45,7 @@ export function openRedisDays(
       if (revision === last.revision)
         return fitsShard(shard, eventId, { revision, epoch }) ? { ...last, ...dated(epoch) } : 'old'
     }
-    const [revisionText, epochText, complete, record, ...texts] = await redis.hmget(
+    const [revisionText, epochText, found, record, ...texts] = await redis.readDocuments(
       keys.event(eventId),
       'revision',
       'epoch',
@@ -53,7 +54,7 @@ export function openRedisDays(
       ...viewsOf(dayId),
     )
     if (typeof revisionText !== 'string' || typeof record !== 'string') return 'missing'
-    if (complete !== '1' && texts.includes(null)) return 'missing'
+    if (found !== complete && texts.includes(null)) return 'missing'
     const { revision, epoch } = markOf([revisionText, epochText])
     if (!fitsShard(shard, eventId, { revision, epoch })) return 'old'
     const event = JSON.parse(record) as StoredEvent

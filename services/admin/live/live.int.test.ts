@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
 import {
   asOfField,
+  complete,
   eventRevisionField,
   nextRevision,
   publishEvents,
@@ -90,7 +91,7 @@ test('what Redis lost comes from Postgres and is published again', async () => {
   const screen = look(ref)
   await until('it is shown', () => screen.orders() === 4)
   const key = fixture.deps.keys.event(ref.eventId)
-  await until('Redis has it again', async () => (await fixture.deps.redis.hget(key, 'complete')) === '1')
+  await until('Redis has it again', async () => (await fixture.deps.redis.hget(key, 'complete')) === complete)
   screen.end()
 })
 

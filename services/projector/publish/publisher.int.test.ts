@@ -1,8 +1,15 @@
 import type { EventId } from '@tally/contract'
 import { type Effects, projectBatch } from '@tally/projection'
-import { ensureOffsets, readOffsets } from '@tally/read-models'
+import {
+  complete,
+  documentName,
+  ensureOffsets,
+  readOffsets,
+  segmentField,
+  segmentOf,
+} from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
-import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
+import { anEvent, anOrder, friday, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
@@ -67,9 +74,14 @@ async function heal(publisher: Publisher): Promise<boolean> {
 }
 
 async function published() {
-  const { revision, complete, ...documents } = await harness.readEvent(eventId)
+  const { revision, complete: mark, ...documents } = await harness.readEvent(eventId)
   const kpis = JSON.parse(documents['kpis:41:0'] ?? '{}')
-  return { revision: Number(revision), complete, orders: kpis.totalOrders, sales: kpis.totalSales }
+  return {
+    revision: Number(revision),
+    isComplete: mark === complete,
+    orders: kpis.totalOrders,
+    sales: kpis.totalSales,
+  }
 }
 async function revisionInPostgres(): Promise<number | undefined> {
   const row = await harness.db
@@ -87,7 +99,7 @@ test('what a batch changed is published at its revision', async () => {
   await publisher.flush()
   expect(await published()).toEqual({
     revision: await revisionInPostgres(),
-    complete: '1',
+    isComplete: true,
     orders: 1,
     sales: 17,
   })
@@ -105,7 +117,7 @@ test('a crash between commit and publish is healed by the next owner', async () 
   expect(await heal(second)).toBe(true)
   expect(await published()).toEqual({
     revision: await revisionInPostgres(),
-    complete: '1',
+    isComplete: true,
     orders: 2,
     sales: 34,
   })
@@ -147,6 +159,22 @@ test('an event that changes while it is published is published with that change,
   expect(JSON.parse(documents['kpis:41:1'] ?? '')).toMatchObject({ totalOrders: 2 })
   expect(documents['kpis:41:2']).toBe('as before')
   expect(await published()).toMatchObject({ orders: 3, revision: await revisionInPostgres() })
+})
+
+test('a sale publishes the items that it changed, and adds those that are new to their document', async () => {
+  const line = (menuItemId: number) => ({ menuItemId, itemName: 'x', quantity: 2, unitPrice: 8.5 })
+  const publisher = openPublisher(harness)
+  await openFestival(publisher)
+  await sell(publisher, { items: [line(50)] })
+  await publisher.flush()
+  const key = harness.keys.event(eventId as EventId)
+  await harness.redis.hset(key, segmentField(friday, 0, segmentOf(50)), '"as before"')
+
+  await sell(publisher, { items: [line(9000), line(8)] })
+  await publisher.flush()
+
+  const [text] = await harness.redis.readDocuments(key, documentName('items', friday, 0))
+  expect(JSON.parse(text ?? '')).toEqual([[8, 2, 17, 0, 0], 'as before', [9000, 2, 17, 0, 0]])
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {

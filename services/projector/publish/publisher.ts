@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Effects, EventEffect } from '@tally/projection'
-import type { Unpublished } from '@tally/read-models'
+import { areaOf, type Unpublished } from '@tally/read-models'
 import { openBacklog } from './backlog.ts'
 import { findMissing, type Missing, type MissingDeps } from './missing.ts'
 import type { Pending } from './pending.ts'
@@ -118,6 +118,6 @@ function addBatch(
 
 function unpublished({ before, areas, event }: EventEffect, revision: number): Unpublished {
   if (areas === 'all') return { whole: true }
-  const byKey = new Map(areas.map(area => [`${area.dayId}:${area.areaId}`, area]))
+  const byKey = new Map(areas.map(area => [areaOf(area.dayId, area.areaId), area]))
   return { whole: false, since: before, to: revision, areas: byKey, event }
 }

@@ -1,6 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { ReadModelRedis } from '@tally/read-models'
 import {
+  complete,
   type DocumentName,
   fitsShard,
   type RedisKeys,
@@ -69,7 +70,7 @@ export function openRedisSource({
     shard: ShardHash,
   ): Promise<RedisRead | undefined> => {
     const names = needs(event, noRevision)
-    const [revision, epoch, complete, version, ...texts] = await redis.hmget(
+    const [revision, epoch, found, version, ...texts] = await redis.readDocuments(
       keys.event(eventId),
       'revision',
       'epoch',
@@ -80,7 +81,7 @@ export function openRedisSource({
     if (typeof revision !== 'string') return 'missing'
     if (!fitsShard(shard, eventId, { revision: Number(revision), epoch: Number(epoch ?? 0) })) return 'old'
     if (version !== versionOf(event)) return undefined
-    const documents = collect(names, texts, complete === '1')
+    const documents = collect(names, texts, found)
     return documents === undefined
       ? 'missing'
       : {
@@ -140,12 +141,12 @@ function checked(event: StoredEvent, eventId: EventId): StoredEvent {
 function collect(
   names: DocumentName[],
   texts: (string | null)[],
-  complete: boolean,
+  found: string | null | undefined,
 ): DocumentTexts | undefined {
   const documents: DocumentTexts = new Map()
   for (const [index, name] of names.entries()) {
     const text = texts[index] ?? null
-    if (text === null && !complete) return undefined
+    if (text === null && found !== complete) return undefined
     documents.set(name, text ?? '')
   }
   return documents

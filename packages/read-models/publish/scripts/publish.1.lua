@@ -5,6 +5,30 @@
 --          a later revision of the same epoch, whose changes it then repeats; one of another epoch may be lost in Postgres
 -- ARGV[3+] field, value, ...; those of an event begin with `epoch`
 -- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
+
+-- Adds the segments that the hash does not have to the list of their document, unless the list itself is among the fields
+-- (documents/segments.ts).
+local function listSegments()
+  local isListed = {}
+  for i = 3, #ARGV, 2 do
+    isListed[ARGV[i]] = true
+  end
+  for i = 3, #ARGV, 2 do
+    local place, segment = string.match(ARGV[i], '^items:([^:]+:[^:]+):([^:]+)$')
+    local field = place and 'segments:' .. place
+    if field and not isListed[field] and redis.call('HEXISTS', KEYS[1], ARGV[i]) == 0 then
+      local segments = { tonumber(segment) }
+      for known in string.gmatch(redis.call('HGET', KEYS[1], field) or '', '[^,]+') do
+        if known ~= segment then
+          segments[#segments + 1] = tonumber(known)
+        end
+      end
+      table.sort(segments)
+      redis.call('HSET', KEYS[1], field, table.concat(segments, ','))
+    end
+  end
+end
+
 local revision = tonumber(ARGV[1])
 local found = redis.pcall('HGET', KEYS[1], 'revision')
 if type(found) == 'table' then
@@ -24,9 +48,11 @@ else
     return 'older'
   end
   local isLater = current > base and ARGV[3] == 'epoch' and redis.call('HGET', KEYS[1], 'epoch') == ARGV[4]
-  if current ~= base and not isLater then
+  -- `1`: items documents are not in segments yet.
+  if current ~= base and not isLater or redis.call('HGET', KEYS[1], 'complete') == '1' then
     return 'gap'
   end
+  listSegments()
 end
 for i = 3, #ARGV, 1000 do
   redis.call('HSET', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV)))
