@@ -1,24 +1,27 @@
 import type { ApiKey, Authenticator } from '@tally/access'
-import { type Endpoint, type EndpointName, endpoints } from '@tally/contract'
+import { type Endpoint, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointRead } from './endpoints/endpoint.ts'
-import { type LimitHeaders, openSend } from './http/answer.ts'
+import { limitHeaders, openSend } from './http/answer.ts'
 import { openAuthenticate } from './http/authenticate.ts'
 import { openFailedAuthenticationThrottle } from './http/failedAuthentications.ts'
 import { openParameters, type Parsed } from './http/parameters.ts'
 import { RequestProblem } from './http/problems.ts'
-import { type Grant, granted, type Permit } from './permit.ts'
+import type { OnAnswered } from './metrics.ts'
+import { granted, type Permit } from './permit.ts'
+import type { Polling } from './polling.ts'
 import type { Readers } from './readers.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
 
 export type RequestDeps = {
   authenticator: Authenticator
-  takeRequest: RateLimiter
+  limiter: RateLimiter
   batches: RequestBatches
   readers: Readers
   /** Called for every answer that is not a problem. */
-  onAnswered: (endpoint: EndpointName, request: FastifyRequest, status: number) => void
+  onAnswered: OnAnswered
+  polling: Pick<Polling, 'begun' | 'keep'>
 }
 
 /**
@@ -27,7 +30,8 @@ export type RequestDeps = {
  * answered: both go to Redis in one round trip, which the requests of a batch share. Work that costs other
  * organizations something waits for the grant.
  */
-export function openAnswerRequest({ authenticator, takeRequest, batches, readers, onAnswered }: RequestDeps) {
+export function openAnswerRequest(deps: RequestDeps) {
+  const { authenticator, limiter, batches, readers, onAnswered, polling } = deps
   const authenticate = openAuthenticate(authenticator)
   const throttle = openFailedAuthenticationThrottle()
   const { parse, remember } = openParameters()
@@ -39,7 +43,7 @@ export function openAnswerRequest({ authenticator, takeRequest, batches, readers
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const endpoint: Endpoint = endpoints[name]
-    const authenticated = authenticate(request)
+    const authenticated = authenticate(request.headers)
     const key = authenticated instanceof Promise ? await authenticated : authenticated
     if (key === undefined) {
       await throttle()
@@ -48,7 +52,9 @@ export function openAnswerRequest({ authenticator, takeRequest, batches, readers
     authenticator.used(key.keyId)
     request.apiKey = key
 
-    const granting = takeRequest(key.organizationId)
+    const begunBefore = polling.begun(request.raw)
+    request.beganAt = begunBefore?.beganAt ?? request.beganAt
+    const granting = Promise.resolve(begunBefore?.grant ?? limiter.take(key.organizationId))
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
     const begin = (permit: Permit) => read(readers, { key, ...parsed, permit } as never)
@@ -65,7 +71,11 @@ export function openAnswerRequest({ authenticator, takeRequest, batches, readers
         })
       if (refused !== undefined) throw refused
       remember(request, parsed)
-      onAnswered(name, request, send(request, reply, await (begun ?? begin(granted)), limits))
+      const answer = await (begun ?? begin(granted))
+      polling.keep(request.raw, name, key, answer)
+      reply.hijack()
+      const to = { headers: request.headers, response: reply.raw, requestId: request.id }
+      onAnswered(name, request, send(to, answer, grant))
       return reply
     } catch (error) {
       // Problems carry the headers of the limit too.
@@ -79,12 +89,4 @@ export function openAnswerRequest({ authenticator, takeRequest, batches, readers
 function refusal({ scope }: Endpoint, { scopes }: ApiKey, parsed: Parsed): RequestProblem | undefined {
   if (!scopes.includes(scope)) return new RequestProblem('missing-scope')
   return 'errors' in parsed ? new RequestProblem('invalid-parameters', { errors: parsed.errors }) : undefined
-}
-
-function limitHeaders({ granted, limit, remaining, resetMs }: Grant): LimitHeaders {
-  return {
-    'X-RateLimit-Limit': limit,
-    'X-RateLimit-Remaining': remaining,
-    'X-RateLimit-Reset': Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000)),
-  }
 }

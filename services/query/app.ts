@@ -9,8 +9,9 @@ import { checkRequest, hasBody } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { knownPaths } from './http/knownPaths.ts'
 import { RequestProblem } from './http/problems.ts'
-import { createServer } from './http/server.ts'
+import { answerFirst, createServer, listenerOf } from './http/server.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
+import { openPolling } from './polling.ts'
 import { registerReference } from './reference.ts'
 
 export type AppOptions = {
@@ -25,7 +26,7 @@ export type AppOptions = {
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
-  deps: Omit<RequestDeps, 'onAnswered'>,
+  deps: Omit<RequestDeps, 'onAnswered' | 'polling'>,
   { edition, corsOrigins, maxConnections, logger, metrics, counts }: AppOptions,
 ): Promise<FastifyInstance> {
   const cors = allowedOrigins(corsOrigins)
@@ -42,7 +43,7 @@ export async function buildApp(
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply))
   app.addHook('onRoute', ({ url }) => knownPath.add(url))
   const onAnswered = watchRequests(app, metrics, counts)
-  if (cors !== undefined) app.addHook('onRequest', cors)
+  if (cors !== undefined) app.addHook('onRequest', cors.hook)
   app.addHook('onRequest', (request, reply, done) => {
     if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
     done(checkRequest(request, knownPath.has))
@@ -54,7 +55,13 @@ export async function buildApp(
   })
 
   if (edition === 'cloud') {
-    const answerRequest = openAnswerRequest({ ...deps, onAnswered })
+    const fromMemory = metrics.source.labels({ source: 'memory' })
+    const polling = openPolling(
+      { ...deps, views: deps.readers.views, cors, onAnswered, onConfirmed: () => fromMemory.inc() },
+      listenerOf(app),
+    )
+    answerFirst(app, polling.answer)
+    const answerRequest = openAnswerRequest({ ...deps, onAnswered, polling })
     for (const endpoint of endpointReads) {
       const { url } = endpoints[endpoint.name]
       app.get(url, { config: { name: endpoint.name } }, (request, reply) =>

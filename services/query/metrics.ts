@@ -1,6 +1,6 @@
 import type { ApiKey, RequestCounts } from '@tally/access'
 import type { Metrics } from '@tally/runtime'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +28,13 @@ export function queryMetrics(metrics: Metrics) {
 }
 export type QueryMetrics = ReturnType<typeof queryMetrics>
 
+/** Call it for every answer that bypasses fastify; `beganAt` is by `performance.now`. */
+export type OnAnswered = (
+  endpoint: string,
+  request: { apiKey: ApiKey | undefined; beganAt: number },
+  status: number,
+) => void
+
 /**
  * Counts and times every answer by endpoint (`other` if it is not an endpoint's), and by key if there is one. Returns
  * the function to call for an answer that bypasses fastify: fastify's onResponse hook, which listens to Node's
@@ -37,14 +44,14 @@ export function watchRequests(
   app: FastifyInstance,
   { requests, seconds }: QueryMetrics,
   counts: Pick<RequestCounts, 'note'>,
-): (endpoint: string, request: FastifyRequest, status: number) => void {
+): OnAnswered {
   // Looking up the series of a set of labels costs more than counting.
   const countOf = memoize((endpoint, status) => requests.labels({ endpoint, status }))
   const secondsOf = memoize(endpoint => seconds.labels({ endpoint }))
-  const answered = (endpoint: string, request: FastifyRequest, status: number) => {
+  const answered: OnAnswered = (endpoint, { apiKey, beganAt }, status) => {
     countOf(endpoint, String(status)).inc()
-    secondsOf(endpoint, '').observe((performance.now() - request.beganAt) / 1000)
-    if (request.apiKey !== undefined) counts.note(request.apiKey, status)
+    secondsOf(endpoint, '').observe((performance.now() - beganAt) / 1000)
+    if (apiKey !== undefined) counts.note(apiKey, status)
   }
   app.decorateRequest('apiKey', undefined)
   app.decorateRequest('beganAt', 0)

@@ -63,7 +63,7 @@ function openRequestDeps(
   settings: Settings,
   { lifecycle, logger }: ServiceDeps,
   { servers, metrics, counts }: { servers: Servers; metrics: QueryMetrics; counts: RequestCounts },
-): Omit<RequestDeps, 'onAnswered'> {
+): Omit<RequestDeps, 'onAnswered' | 'polling'> {
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
@@ -82,7 +82,7 @@ function openRequestDeps(
     },
   })
   const batches = openRequestBatches({ redis, keys, topics, breaker }, settings.rateLimits)
-  const takeRequest = openRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
+  const limiter = openRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
@@ -104,5 +104,5 @@ function openRequestDeps(
     onFailure,
     listedEvents: list.listed,
   })
-  return { authenticator, takeRequest, batches, readers: { views, list, db, shared, topics, onFailure } }
+  return { authenticator, limiter, batches, readers: { views, list, db, shared, topics, onFailure } }
 }

@@ -142,6 +142,29 @@ test('a key is refused from the millisecond in which it expires', async () => {
   expect(authenticator.authenticate(token)).toBeUndefined()
 })
 
+test('a token is recalled once it was right, until its key expires, is revoked or is looked up again', async () => {
+  const expiresAt = Date.now() + 3_600_000
+  let nowMs = expiresAt - 1
+  const { token, stored } = await harness.create({ expiresAt })
+  const authenticator = harness.open(() => nowMs)
+  expect(authenticator.recall(token)).toBeUndefined()
+  await followed()
+  const key = await authenticator.authenticate(token)
+  expect(key).toBeDefined()
+  expect(authenticator.recall(token)).toBe(key)
+  const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+  expect(authenticator.recall(wrong)).toBeUndefined()
+
+  nowMs = expiresAt
+  expect(authenticator.recall(token)).toBeUndefined()
+  nowMs = expiresAt - 1
+  expect(authenticator.recall(token)).toBe(key)
+  await revokeKey(harness.db, stored.key.keyId)
+  await vi.waitFor(() => expect(authenticator.recall(token)).toBeUndefined(), 1_000)
+  expect(await authenticator.authenticate(token)).toBeUndefined()
+  expect(authenticator.recall(token)).toBeUndefined()
+})
+
 test('look-ups in one iteration of the event loop are one statement, each id once', async () => {
   const authenticator = harness.open()
   await harness.published()

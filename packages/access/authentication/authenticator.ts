@@ -9,6 +9,7 @@ import { openKeyCache } from './keyCache.ts'
 import { followKeys } from './keyChanges.ts'
 import { openKeySource } from './keySource.ts'
 import { openUsage } from './usage.ts'
+import { openVerified } from './verified.ts'
 
 export type Authenticator = {
   /**
@@ -16,6 +17,11 @@ export type Authenticator = {
    * record is in the cache. Rejects with AuthenticationUnavailable if neither Postgres nor Redis answers.
    */
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
+  /**
+   * The key of a token that was right before and whose record has not changed since; undefined if `authenticate` has to
+   * decide. It costs two look-ups in memory.
+   */
+  recall(token: string): ApiKey | undefined
   /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). */
   used(keyId: string): void
   /** Writes the recorded uses and stops; the caller closes the database and Redis. */
@@ -56,9 +62,14 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   })
   const usage = openUsage({ ...deps, now })
 
-  const judge = (stored: StoredKey | undefined, secret: string): ApiKey | undefined => {
+  const verified = openVerified(cache.fresh)
+
+  const judge = (stored: StoredKey | undefined, secret: string, token: string): ApiKey | undefined => {
     if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
-    if (!isOver(stored.key, now())) return stored.key
+    if (!isOver(stored.key, now())) {
+      verified.keep(token, stored)
+      return stored.key
+    }
     onOver(stored.key)
     return undefined
   }
@@ -66,10 +77,14 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   return {
     authenticate(token) {
       const parsed = token === undefined ? undefined : parseToken(token)
-      if (parsed === undefined) return undefined
+      if (token === undefined || parsed === undefined) return undefined
       const stored = cache.get(parsed.keyId)
-      if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret))
-      return judge(stored, parsed.secret)
+      if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret, token))
+      return judge(stored, parsed.secret, token)
+    },
+    recall(token) {
+      const stored = verified.recall(token)
+      return stored === undefined || isOver(stored.key, now()) ? undefined : stored.key
     },
     used: usage.note,
     async close() {

@@ -59,18 +59,26 @@ export function openKeyCache(source: KeySource) {
   }
 
   const lookUp = (keyId: string) => lookUps.request(keyId, known.has(keyId))
+  const ageOf = ({ askedMs, isFollowed }: Entry) =>
+    performance.now() - (isFollowed ? Math.max(askedMs, followedMs) : askedMs)
+  const isFresh = (entry: Entry, ageMs: number) => ageMs <= (entry.isFollowed ? followedFreshMs : freshMs)
 
   return {
     /** The record of a key, undefined for an id that no key has; a promise if the id has to be looked up. */
     get(keyId: string): StoredKey | undefined | Promise<StoredKey | undefined> {
       const entry = known.get(keyId) ?? unknown.get(keyId)
       if (entry === undefined) return lookUp(keyId)
-      const { askedMs, isFollowed, stored } = entry
-      const ageMs = performance.now() - (isFollowed ? Math.max(askedMs, followedMs) : askedMs)
+      const ageMs = ageOf(entry)
       if (ageMs > usableMs) return lookUp(keyId)
       // The next caller gets the failure; this one already has its answer.
-      if (ageMs > (isFollowed ? followedFreshMs : freshMs)) lookUp(keyId).catch(() => {})
-      return stored
+      if (!isFresh(entry, ageMs)) lookUp(keyId).catch(() => {})
+      return entry.stored
+    },
+
+    /** The record of a key if it is so fresh that it needs no look-up. */
+    fresh(keyId: string): StoredKey | undefined {
+      const entry = known.get(keyId)
+      return entry !== undefined && isFresh(entry, ageOf(entry)) ? entry.stored : undefined
     },
 
     /** Applies the result of a poll; see keyChanges.ts. */

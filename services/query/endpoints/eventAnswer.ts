@@ -27,7 +27,14 @@ export async function askEvent(
 
 /** As `askEvent`, with a complete answer. */
 export async function answerEvent(readers: Readers, asked: AskedEvent, question: Question): Promise<Answer> {
-  const { plan, composed, asOfMs } = await askEvent(readers, asked, question)
+  const { event, revision, plan, composed, asOfMs } = await askEvent(readers, asked, question)
   const { eventId } = asked.params
-  return { ...composed, eventId, asOfMs, ...(plan.dayId === undefined ? {} : { dayId: plan.dayId }) }
+  const holdsFor = { revision, shard: event.shard }
+  return {
+    ...composed,
+    eventId,
+    asOfMs,
+    holdsFor,
+    ...(plan.dayId === undefined ? {} : { dayId: plan.dayId }),
+  }
 }

@@ -1,10 +1,9 @@
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { formatTimestamp, type Pagination } from '@tally/contract'
 import { safeHeaders } from '@tally/runtime'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Grant } from '../permit.ts'
 import type { Composed } from '../views/composed.ts'
 import { matchesEtag } from './etag.ts'
-import { microCache } from './microCache.ts'
 
 /** The result of a read: the data as JSON with its entity tag, and the fields of `meta`. */
 export type Answer = Composed & {
@@ -13,63 +12,57 @@ export type Answer = Composed & {
   asOfMs?: number | null
   dayId?: number | null
   pagination?: Pagination
+  /** Present if the answer holds as long as the event has this revision; the shard is the event's. */
+  holdsFor?: { revision: number; shard: number }
 }
 
-export type LimitHeaders = Record<`X-RateLimit-${'Limit' | 'Remaining' | 'Reset'}`, number>
+/** Where an answer goes. */
+export type Asker = { headers: IncomingHttpHeaders; response: ServerResponse; requestId: string }
+
+/** The headers of docs/api.md, Rate limit, for a problem. */
+export const limitHeaders = (grant: Grant) => ({
+  'X-RateLimit-Limit': grant.limit,
+  'X-RateLimit-Remaining': grant.remaining,
+  'X-RateLimit-Reset': resetSeconds(grant),
+})
+
+const resetSeconds = ({ granted, resetMs }: Grant): number =>
+  Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000))
+
+const fixedHeaders = ['Cache-Control', 'private, no-cache', ...Object.entries(safeHeaders).flat()]
 
 /**
  * Returns the function that sends an answer in the envelope of docs/api.md, or 304 if the client has it already; its
- * result is the status. The headers go directly to Node: fastify's handling took a tenth of the time of a hot request.
- * Headers that were set on Node's response before (CORS, Connection) stay.
+ * result is the status. It writes to Node's response: fastify's handling took a tenth of the time of a hot request, a
+ * flat list of headers costs Node less than an object, and a text goes out in one write with the headers. Headers that
+ * were set on the response before (CORS, Connection) stay.
  */
-export function openSend() {
-  const bodyOf = openBodies()
+export function openSend(): (to: Asker, answer: Answer, grant: Grant) => 200 | 304 {
   // Thousands of answers per second carry the same two timestamps.
   const formatNow = rememberLast(formatTimestamp)
   const formatAsOf = rememberLast(formatTimestamp)
 
-  return (request: FastifyRequest, reply: FastifyReply, answer: Answer, limits: LimitHeaders): number => {
+  return ({ headers: { 'if-none-match': ifNoneMatch }, response, requestId }, answer, grant) => {
     const { data, etag, eventId, asOfMs, dayId, pagination } = answer
     const asOf = asOfMs == null ? null : formatAsOf(asOfMs)
-    const headers: OutgoingHttpHeaders = {
-      ...limits,
-      'X-Request-Id': request.id,
-      ETag: etag,
-      'Cache-Control': 'private, no-cache',
-      ...safeHeaders,
-    }
-    if (asOf !== null) headers['Tally-As-Of'] = asOf
+    const headers: (string | number)[] = ['X-RateLimit-Limit', grant.limit]
+    headers.push('X-RateLimit-Remaining', grant.remaining, 'X-RateLimit-Reset', resetSeconds(grant))
+    headers.push('X-Request-Id', requestId, 'ETag', etag, ...fixedHeaders)
+    if (asOf !== null) headers.push('Tally-As-Of', asOf)
 
-    const ifNoneMatch = request.headers['if-none-match']
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch, etag)) {
-      reply.hijack()
-      reply.raw.writeHead(304, headers).end()
+      response.writeHead(304, headers as string[]).end()
       return 304
     }
 
-    let meta = `,"meta":{"generatedAt":"${formatNow(Date.now())}","eventId":"${eventId}"`
-    if (dayId !== undefined) meta += `,"dayId":${dayId}`
-    if (asOfMs !== undefined) meta += `,"asOf":${asOf === null ? null : `"${asOf}"`}`
-    if (pagination !== undefined) meta += `,"pagination":${JSON.stringify(pagination)}`
-    const body = bodyOf(data, meta)
-    headers['Content-Type'] = 'application/json; charset=utf-8'
-    headers['Content-Length'] = body.length
-    reply.hijack()
-    reply.raw.writeHead(200, headers).end(body)
+    let body = `${data},"meta":{"generatedAt":"${formatNow(Date.now())}","eventId":"${eventId}"`
+    if (dayId !== undefined) body += `,"dayId":${dayId}`
+    if (asOfMs !== undefined) body += `,"asOf":${asOf === null ? null : `"${asOf}"`}`
+    if (pagination !== undefined) body += `,"pagination":${JSON.stringify(pagination)}`
+    body += '}}'
+    headers.push('Content-Type', 'application/json; charset=utf-8', 'Content-Length', body.length)
+    response.writeHead(200, headers as string[]).end(body, 'latin1')
     return 200
-  }
-}
-
-/** Requests that are answered within a millisecond often get identical bytes. */
-function openBodies(): (data: Buffer, meta: string) => Buffer {
-  const recent = microCache<Buffer, { meta: string; body: Buffer }>()
-  return (data, meta) => {
-    const cache = recent()
-    const last = cache.get(data)
-    if (last?.meta === meta) return last.body
-    const body = Buffer.concat([data, Buffer.from(`${meta}}}`)])
-    cache.set(data, { meta, body })
-    return body
   }
 }
 

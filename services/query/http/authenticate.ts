@@ -1,6 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiKey, AuthenticationUnavailable, type Authenticator } from '@tally/access'
-import type { FastifyRequest } from 'fastify'
-import { microCache } from './microCache.ts'
 import { unavailable } from './problems.ts'
 
 /**
@@ -9,21 +8,13 @@ import { unavailable } from './problems.ts'
  */
 export function openAuthenticate(
   authenticator: Authenticator,
-): (request: FastifyRequest) => ApiKey | undefined | Promise<ApiKey | undefined> {
-  /** Keys by token, so that a token that is repeated within 2 ms is hashed once. It holds valid tokens only. */
-  const recent = microCache<string, ApiKey>()
-
-  return ({ headers }) => {
+): (headers: IncomingHttpHeaders) => ApiKey | undefined | Promise<ApiKey | undefined> {
+  return headers => {
     const token = tokenOf(headers)
     if (token === undefined) return undefined
-    const cache = recent()
-    const known = cache.get(token)
-    if (known !== undefined) return known
     try {
       const key = authenticator.authenticate(token)
-      if (key instanceof Promise) return key.catch(asProblem)
-      if (key !== undefined) cache.set(token, key)
-      return key
+      return key instanceof Promise ? key.catch(asProblem) : key
     } catch (error) {
       return asProblem(error)
     }
@@ -31,7 +22,7 @@ export function openAuthenticate(
 }
 
 /** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (docs/api.md, Tokens). */
-function tokenOf(headers: FastifyRequest['headers']): string | undefined {
+export function tokenOf(headers: IncomingHttpHeaders): string | undefined {
   const own = headers['x-api-key']
   return typeof own === 'string' && own !== '' ? own : bearerToken(headers.authorization)
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 import { RequestProblem } from './problems.ts'
@@ -29,7 +30,7 @@ export const badEncoding = (parameter: string): RequestProblem =>
   })
 
 /** Whether a request has a body. None is read, so its connection is not kept. */
-export const hasBody = ({ headers }: FastifyRequest): boolean =>
+export const hasBody = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const hasEmptySegment = (path: string) =>

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const exposed = [
@@ -12,21 +13,24 @@ const exposed = [
 ].join(', ')
 
 /**
- * Returns the hook that lets pages of these origins read the API (docs/api.md, Browsers); undefined if there are none.
- * A request without Origin gets no CORS headers, and OPTIONS is treated like any other method.
+ * Lets pages of these origins read the API (docs/api.md, Browsers); undefined if there are none. A request without
+ * Origin gets no CORS headers, and OPTIONS is treated like any other method.
  */
-export function allowedOrigins(origins: string[]): Hook | undefined {
+export function allowedOrigins(origins: string[]): Cors | undefined {
   if (origins.length === 0) return undefined
   const any = origins.includes('*')
 
-  return (request, reply, done) => {
-    if (!any) reply.raw.setHeader('Vary', 'Origin')
-    const { origin } = request.headers
-    if (origin === undefined || !(any || origins.includes(origin))) return done()
-    reply.raw.setHeader('Access-Control-Allow-Origin', any ? '*' : origin)
-    reply.raw.setHeader('Access-Control-Expose-Headers', exposed)
-    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
-      return done()
+  const set: Cors['set'] = (response, origin) => {
+    if (!any) response.setHeader('Vary', 'Origin')
+    if (origin === undefined || !(any || origins.includes(origin))) return false
+    response.setHeader('Access-Control-Allow-Origin', any ? '*' : origin)
+    response.setHeader('Access-Control-Expose-Headers', exposed)
+    return true
+  }
+  const hook: Hook = (request, reply, done) => {
+    const isAllowed = set(reply.raw, request.headers.origin)
+    if (!isAllowed || request.method !== 'OPTIONS') return done()
+    if (request.headers['access-control-request-method'] === undefined) return done()
     reply
       .code(204)
       .header('X-Request-Id', request.id)
@@ -35,6 +39,14 @@ export function allowedOrigins(origins: string[]): Hook | undefined {
       .header('Access-Control-Max-Age', '600')
       .send()
   }
+  return { set, hook }
 }
 
-export type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void
+export type Cors = {
+  /** Sets the headers of an answer to a request from `origin`; returns whether that is an allowed one. */
+  set(response: ServerResponse, origin: string | undefined): boolean
+  /** Sets them for fastify's answers, and answers preflights. */
+  hook: Hook
+}
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { safeHeaders, secure, serverLimits } from '@tally/runtime'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
 import { badEncoding } from './checkRequest.ts'
 import { answerClientError } from './clientError.ts'
-import type { Hook } from './cors.ts'
+import type { Cors } from './cors.ts'
 
 export type ServerOptions = {
   maxConnections: number
   /** Called when a connection is closed because there are too many. */
   onDrop: () => void
   answerProblem: AnswerProblem
-  cors: Hook | undefined
+  cors: Cors | undefined
   isKnownPath: (path: string) => boolean
 }
 
@@ -21,7 +22,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = fastify({
     // Fastify's log costs time on each request; answerProblem logs unexpected errors.
     logger: false,
-    genReqId: () => randomUUID(),
+    genReqId: newRequestId,
     requestIdHeader: false,
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
     return503OnClosing: false,
@@ -36,7 +37,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       const answer = () =>
         answerProblem(badEncoding('path'), request as FastifyRequest, reply as FastifyReply)
       if (cors === undefined) answer()
-      else cors(request as FastifyRequest, reply as FastifyReply, answer)
+      else cors.hook(request as FastifyRequest, reply as FastifyReply, answer)
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath),
   }) as unknown as FastifyInstance
@@ -52,6 +53,37 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done()
   })
   return app
+}
+
+/** A value of X-Request-Id. */
+export const newRequestId = (): string => randomUUID()
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+
+/** The function that passes a request to fastify. */
+export function listenerOf(app: FastifyInstance): Listener {
+  const [listener] = app.server.listeners('request') as Listener[]
+  if (listener === undefined) throw new Error('fastify does not listen to requests')
+  return listener
+}
+
+/**
+ * Has `answer` see each request before fastify, until the server closes: then fastify closes connections with their
+ * answers. `answer` returns false for requests that it leaves to fastify.
+ */
+export function answerFirst(
+  app: FastifyInstance,
+  answer: (request: IncomingMessage, response: ServerResponse) => boolean,
+): void {
+  const toFastify = listenerOf(app)
+  const first: Listener = (request, response) => {
+    if (!answer(request, response)) toFastify(request, response)
+  }
+  app.server.off('request', toFastify).on('request', first)
+  app.addHook('preClose', done => {
+    app.server.off('request', first).on('request', toFastify)
+    done()
+  })
 }
 
 /** parameters.ts parses the query, and remembers valid ones. */

@@ -1,3 +1,4 @@
+import type { Taken } from '@tally/access'
 import type { OrganizationId, OrganizationStatus } from '@tally/contract'
 import type { ReadModelRedis } from '@tally/read-models'
 import { publishOrganizations, type RedisKeys, readOrganizationHead } from '@tally/read-models'
@@ -7,7 +8,6 @@ import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
 import type { Grant } from '../permit.ts'
 import { windowMs } from './askBatch.ts'
-import type { Taken } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 import type { RequestBatches } from './requestBatches.ts'
 
@@ -19,7 +19,16 @@ const statusMs = 1_000
 const slowMs = 500
 
 type Window = { used: number; limit: number; endsAtMs: number }
-export type RateLimiter = (organizationId: OrganizationId) => Promise<Grant>
+
+export type RateLimiter = {
+  /** Takes one request from an organization's window. */
+  take(id: OrganizationId): Promise<Grant>
+  /**
+   * The grant of the request at `index` of those that one batch took together; a promise if Redis did not answer, or
+   * does not know the organization. Call it for each of them.
+   */
+  grant(id: OrganizationId, index: number, taken: Taken | undefined): Grant | Promise<Grant>
+}
 
 /**
  * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts
@@ -93,15 +102,19 @@ export function openRateLimiter(
     return again ? grantOf(again, index) : takeWithoutRedis(id)
   }
 
-  return id => {
-    const { index, taken } = batches.takeRequest(id)
-    return taken.then(reply => {
-      if (reply === undefined) return takeWithoutRedis(id)
-      if (reply === null) return publishAndTake(id)
-      // Once for all requests of the batch.
-      if (index === 0) note(id, reply)
-      return grantOf(reply, index)
-    })
+  const grant: RateLimiter['grant'] = (id, index, taken) => {
+    if (taken === undefined) return takeWithoutRedis(id)
+    if (taken === null) return publishAndTake(id)
+    // Once for all requests of the batch.
+    if (index === 0) note(id, taken)
+    return grantOf(taken, index)
+  }
+  return {
+    take(id) {
+      const { index, taken } = batches.takeRequest(id)
+      return taken.then(reply => grant(id, index, reply))
+    },
+    grant,
   }
 }
 

@@ -9,7 +9,13 @@ import type { Plan, Question } from './question.ts'
 const rememberedText = 24 * 1024 * 1024
 
 export type Asked = { eventId: EventId; organizationId: OrganizationId }
-export type Answered = { event: StoredEvent; plan: Plan; composed: Composed; asOfMs: number | null }
+export type Answered = {
+  event: StoredEvent
+  revision: number
+  plan: Plan
+  composed: Composed
+  asOfMs: number | null
+}
 
 /** How one question is answered. */
 export type Answering = {
@@ -50,7 +56,7 @@ export function openAnswers(): (of: Asked, question: Question) => Answering {
           composed = plan.compose(documents)
           remembered.set(key, composed)
         }
-        return { event, plan, composed, asOfMs }
+        return { event, revision, plan, composed, asOfMs }
       },
     }
   }

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { publishEvents } from '@tally/read-models'
+import { type EventVersion, fitsShard, publishEvents, type ShardHash } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
@@ -7,7 +7,7 @@ import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import { type Answered, type Answering, type Asked, openAnswers } from './answers.ts'
 import { openColdReads } from './coldReads.ts'
-import type { RedisRead } from './fromRedis.ts'
+import { type RedisRead, remembered } from './fromRedis.ts'
 import { type HotReadsDeps, isRead, openHotReads } from './hotReads.ts'
 import { openMemory } from './memory.ts'
 import { orAgain } from './orAgain.ts'
@@ -24,7 +24,14 @@ export type EventViews = {
    * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit.
    */
   ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
+  /**
+   * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
+   * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
+   * Undefined if `ask` has to decide.
+   */
+  confirm(of: Asked, shard: ShardHash, version: EventVersion | undefined): Confirmed | undefined
 }
+export type Confirmed = { revision: number; asOfMs: number | null }
 
 export type EventViewsDeps = HotReadsDeps & {
   db: Postgres
@@ -74,6 +81,16 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
   }
 
   return {
+    confirm(of, shard, version) {
+      const head = memory.head(of.eventId)
+      if (head === undefined || version?.revision !== head.revision || postgres.isUnknown(of))
+        return undefined
+      if (!fitsShard(shard, of.eventId, version)) return undefined
+      const read = remembered(head, shard, version)
+      if (!redis.isCurrent(read)) return undefined
+      memory.keep(read)
+      return { revision: head.revision, asOfMs: memory.watermark(read) }
+    },
     async ask(of, question, permit) {
       if (postgres.isUnknown(of)) return undefined
       const { eventId } = of

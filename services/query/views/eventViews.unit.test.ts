@@ -43,7 +43,7 @@ const read = (revision: number, asOfMs: number, shard = 1) =>
 const question: Question = () => ({
   key: 'k',
   needs: ['kpis:1:0'],
-  compose: documents => ({ data: Buffer.from(documents.get('kpis:1:0') ?? ''), etag: '' }),
+  compose: documents => ({ data: documents.get('kpis:1:0') ?? '', etag: '' }),
 })
 const granted = Promise.resolve()
 

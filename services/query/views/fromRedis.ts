@@ -3,6 +3,7 @@ import type { ReadModelRedis } from '@tally/read-models'
 import {
   complete,
   type DocumentName,
+  type EventVersion,
   fitsShard,
   type RedisKeys,
   type ShardHash,
@@ -122,14 +123,20 @@ export function openRedisSource({
     ])
     if (mark === undefined) return 'missing'
     if (!fitsShard(shard, eventId, mark)) return 'old'
-    if (mark.revision === cached.revision && needs(event, mark.revision).length === 0) {
-      const epochs = { documents: mark.epoch, asOf: shard.epoch }
-      return { head: cached, documents: noDocuments, asOfMs: shard.asOfMs, epochs }
-    }
+    if (mark.revision === cached.revision && needs(event, mark.revision).length === 0)
+      return remembered(cached, shard, mark)
     await permit
     return (await readDocuments({ eventId, event }, needs, shard)) ?? readWhole(eventId, needs)
   }
 }
+
+/** A read of an event that has not changed since `head` was read, and of which no document is needed. */
+export const remembered = (head: Head, shard: ShardHash, { epoch }: EventVersion): Read => ({
+  head,
+  documents: noDocuments,
+  asOfMs: shard.asOfMs,
+  epochs: { documents: epoch, asOf: shard.epoch },
+})
 
 /** Checks that a reply is of the event that was asked for: no event's data may go out as another's. */
 function checked(event: StoredEvent, eventId: EventId): StoredEvent {
