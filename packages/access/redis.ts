@@ -1,16 +1,23 @@
 import type { OrganizationId } from '@tally/contract'
 import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
 
+const windows = new URL('requests/scripts/window.lua', import.meta.url)
+/**
+ * The result for requests of one organization that were taken together; null if Redis does not know its status.
+ */
+export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
+
 /** The scripts of this package, for `openRedis`. */
 export const accessScripts = {
   /** See requests/scripts/takeRequests.2.lua. */
   takeRequests: script<
-    (
-      window: string,
-      organization: string,
-      ...args: (string | number)[]
-    ) => Promise<[number, number, number, number] | null>
-  >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url)),
+    (window: string, organization: string, ...args: (string | number)[]) => Promise<Taken>
+  >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url), windows),
+  /** See requests/scripts/takeFromEach.n.lua. */
+  takeFromEach: script<(keys: number, ...args: (string | number)[]) => Promise<(Taken | string)[]>>(
+    new URL('requests/scripts/takeFromEach.n.lua', import.meta.url),
+    windows,
+  ),
   /** See copies/scripts/beginCopies.2.lua. */
   beginCopies: script<(roundKey: string, copiedRoundKey: string) => Promise<number>>(
     new URL('copies/scripts/beginCopies.2.lua', import.meta.url),

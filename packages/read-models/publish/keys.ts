@@ -2,7 +2,8 @@ import type { EventId, OrganizationId } from '@tally/contract'
 
 /**
  * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event,
- * or of one organization, are in one slot of a Redis Cluster, and no script uses two tags.
+ * or of one organization, are in one slot of a Redis Cluster. A script of `n` keys uses several tags; it is called only
+ * if Redis is one node.
  */
 export function redisKeys(prefix: string) {
   return {

@@ -2,6 +2,9 @@ import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
 
 type Call<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments) => Promise<Reply>
 
+/** Values of a hash's fields. */
+type Texts = (string | null)[]
+
 const file = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)
 /** Prepended to the scripts that write a shard's hash, each in an epoch. */
 const epoch = file('epoch')
@@ -16,6 +19,10 @@ export const readModelScripts = {
   raiseAsOf: script<Call<(string | number)[], number>>(file('raiseAsOf.1'), epoch),
   /** See scripts/enterEpoch.1.lua. */
   enterEpoch: script<Call<[epoch: number], number>>(file('enterEpoch.1'), epoch),
+  /** See scripts/readVersions.n.lua. */
+  readVersions: script<(keys: number, ...args: (string | number)[]) => Promise<(Texts | string)[]>>(
+    file('readVersions.n'),
+  ),
   /** See scripts/advance.1.lua. */
   advance: script<Call<(string | number)[], number>>(file('advance.1'), epoch),
 }

@@ -53,7 +53,7 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   for (const [script, { file, prelude }] of Object.entries(scripts ?? {})) {
     let lua = readFileSync(file, 'utf8')
     if (prelude !== undefined) lua = readFileSync(prelude, 'utf8') + lua
-    client.defineCommand(script, { numberOfKeys: numberOfKeys(file), lua })
+    client.defineCommand(script, { numberOfKeys: numberOfKeys(file) as number, lua })
   }
   return client as RedisClient & ScriptCalls<Scripts>
 }

@@ -1,4 +1,7 @@
-/** A Lua script, whose file name `<name>.<number of keys>.lua` has the number of its keys. */
+/**
+ * A Lua script, whose file name `<name>.<number of keys>.lua` has the number of its keys. If that is `n`, the number is
+ * the first argument of each call.
+ */
 export type Script<Call> = {
   file: URL
   /** Prepended to the script. */
@@ -17,10 +20,10 @@ export type ScriptCalls<Scripts extends ScriptSet> = {
 /** Describes a script; `openRedis` reads its file. */
 export const script = <Call>(file: URL, prelude?: URL): Script<Call> => ({ file, prelude })
 
-/** Throws if the file's name does not have the number. */
-export function numberOfKeys(file: URL): number {
-  const keys = /\.(\d+)\.lua$/.exec(file.pathname)?.[1]
+/** Undefined if each call says how many keys follow. Throws if the file's name has neither the number nor `n`. */
+export function numberOfKeys(file: URL): number | undefined {
+  const keys = /\.(\d+|n)\.lua$/.exec(file.pathname)?.[1]
   if (keys === undefined)
     throw new Error(`the name of a script must end in the number of its keys: ${file.pathname}`)
-  return Number(keys)
+  return keys === 'n' ? undefined : Number(keys)
 }

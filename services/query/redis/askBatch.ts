@@ -1,45 +1,84 @@
-import type { AccessKeys, AccessRedis } from '@tally/access'
-import { type RedisKeys, readShardHash } from '@tally/read-models'
+import type { AccessKeys, AccessRedis, Taken } from '@tally/access'
+import type { EventId } from '@tally/contract'
+import {
+  type ReadModelRedis,
+  type RedisKeys,
+  readEventVersion,
+  readShardHash,
+  readVersions,
+} from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-import { type Batch, settle } from './batch.ts'
+import { type Batch, settle, settleWith, type Waiter } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
 export type AskDeps = {
-  redis: AccessRedis
+  redis: AccessRedis & ReadModelRedis
   keys: RedisKeys & AccessKeys
   topics: string[]
   breaker: Pick<Breaker, 'noteWrite'>
 }
+/** Sends the commands of one batch; the promise resolves when all are answered. */
+type AskBatch = (batch: Batch) => Promise<unknown>
 
-/** Returns the function that sends the commands of one batch; its promise resolves when all are answered. */
-export function openAskBatch(
-  { redis, keys, topics, breaker }: AskDeps,
-  limits: RateLimits,
-): (batch: Batch) => Promise<unknown> {
-  const isCluster = redis instanceof Cluster
+export const openAskBatch = (deps: AskDeps, limits: RateLimits): AskBatch =>
+  deps.redis instanceof Cluster ? askSlots(deps, limits) : askNode(deps, limits)
+
+/**
+ * On one node two scripts: one takes from all windows, which Redis may refuse, the other reads all hashes. With a
+ * command for each, commands cost this process more than all else of a request.
+ */
+function askNode({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
+  const limitPairs = Object.entries(limits).flat()
+
+  const takeRequests = async ({ takers }: Batch) => {
+    if (takers.size === 0) return
+    const windows = [...takers.keys()].flatMap(id => [keys.window(id), keys.organization(id)])
+    const counts = [...takers.values()].map(({ count }) => count)
+    try {
+      const taken = await redis.takeFromEach(windows.length, ...windows, windowMs, ...counts, ...limitPairs)
+      let index = 0
+      for (const waiter of takers.values()) settleTaken(waiter, toTaken(taken[index++]), breaker)
+    } catch (error) {
+      for (const waiter of takers.values()) settleTaken(waiter, toError(error), breaker)
+    }
+  }
+
+  const readHashes = async ({ shards, events }: Batch) => {
+    const wanted = new Map<number, Set<EventId>>([...shards].map(([shard, { events }]) => [shard, events]))
+    for (const [id, { shard }] of events) wanted.set(shard, (wanted.get(shard) ?? new Set()).add(id))
+    if (wanted.size === 0) return
+    const pairs = [...wanted].map(([shard, ids]): [number, EventId[]] => [shard, [...ids]])
+    try {
+      const versions = await readVersions({ redis, keys }, topics, pairs)
+      for (const [index, [shard, ids]] of pairs.entries()) {
+        const found = versions[index]
+        if (found === undefined) continue
+        settleWith(shards.get(shard), found.hash)
+        for (const [index, id] of ids.entries()) settleWith(events.get(id), found.events[index])
+      }
+    } catch (error) {
+      for (const waiter of [...shards.values(), ...events.values()]) waiter.reject(error)
+    }
+  }
+
+  return batch => Promise.all([takeRequests(batch), readHashes(batch)])
+}
+
+/** In a cluster, a command for each window and each hash: no script touches two slots. */
+function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
   const limitPairs = Object.entries(limits).flat()
 
   const takeRequests = ({ takers }: Batch) =>
-    [...takers].map(async ([id, group]) => {
-      try {
-        const taken = await redis.takeRequests(
-          keys.window(id),
-          keys.organization(id),
-          windowMs,
-          group.count,
-          ...limitPairs,
-        )
-        // A batch that is refused as a whole makes no write.
-        if (taken !== null && taken[0] > 0) breaker.noteWrite()
-        group.resolve(taken)
-      } catch (error) {
-        breaker.noteWrite(error)
-        group.resolve(undefined)
-      }
+    [...takers].map(async ([id, waiter]) => {
+      const { count } = waiter
+      const taken = await redis
+        .takeRequests(keys.window(id), keys.organization(id), windowMs, count, ...limitPairs)
+        .catch(toError)
+      settleTaken(waiter, taken, breaker)
     })
 
   const readShards = ({ shards }: Batch) =>
@@ -51,13 +90,25 @@ export function openAskBatch(
     [...events].map(([id, waiter]) =>
       settle(waiter, async () => {
         // One connection answers in the order asked; the nodes of a cluster do not.
-        if (isCluster) await shards.get(waiter.shard)?.promise.catch(() => undefined)
-        const [revision, epoch] = await redis.hmget(keys.event(id), 'revision', 'epoch')
-        return typeof revision === 'string'
-          ? { revision: Number(revision), epoch: Number(epoch ?? 0) }
-          : undefined
+        await shards.get(waiter.shard)?.promise.catch(() => undefined)
+        return readEventVersion({ redis, keys }, id)
       }),
     )
 
   return batch => Promise.all([...takeRequests(batch), ...readShards(batch), ...readEvents(batch)])
 }
+
+/** Undefined is what requests get that Redis did not take; a batch that is refused as a whole makes no write. */
+function settleTaken(
+  { resolve }: Waiter<Taken | undefined>,
+  taken: Taken | Error,
+  breaker: Pick<Breaker, 'noteWrite'>,
+): void {
+  if (taken instanceof Error) breaker.noteWrite(taken)
+  else if (taken !== null && taken[0] > 0) breaker.noteWrite()
+  resolve(taken instanceof Error ? undefined : taken)
+}
+
+const toTaken = (reply: Taken | string | undefined): Taken | Error =>
+  typeof reply === 'string' ? new Error(reply) : (reply ?? null)
+const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

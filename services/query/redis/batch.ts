@@ -1,13 +1,8 @@
+import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import { type Grant, type Permit, permitOf } from '../permit.ts'
-
-/**
- * What scripts/takeRequests.2.lua answers for requests that were taken together; null if Redis does not know the
- * organization's status.
- */
-export type Taken = [granted: number, limit: number, remaining: number, resetMs: number] | null
 
 /** What the requests of one batch ask Redis for, each thing once, with the promises that they wait for. */
 export type Batch = {
@@ -77,6 +72,12 @@ export function fail({ takers, shards, events }: Batch, error: Error): void {
 /** Passes a reply, or its error, to the waiting requests; also if the call itself throws. */
 export function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
   return call().then(resolve, reject)
+}
+
+/** Passes a result or an error to the waiting requests, if there are any. */
+export function settleWith<Reply>(waiter: Waiter<Reply> | undefined, result: Reply | Error): void {
+  if (result instanceof Error) waiter?.reject(result)
+  else waiter?.resolve(result)
 }
 
 const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()

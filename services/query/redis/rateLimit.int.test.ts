@@ -18,7 +18,7 @@ const topics = ['events', 'orders', 'refunds']
 function limiterOver(client: typeof redis, db = database.db) {
   const breaker = openBreaker({ redis: client, onFailure: () => {} })
   const batches = openRequestBatches({ redis: client, keys, topics, breaker }, limits)
-  const takeRequest = openRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
+  const { take: takeRequest } = openRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
   return { takeRequest, breaker }
 }
 
@@ -45,6 +45,7 @@ test('requests of one batch are granted as if they had arrived one by one', asyn
 test('if Redis does not know the organization or does not answer, as many are granted, in any order', async () => {
   const broken = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
+    takeFromEach: () => Promise.reject(new Error('connection refused')),
   })
   for (const client of [redis, broken]) {
     const grants = await fiveTogether(client, randomUUID() as OrganizationId)
@@ -81,6 +82,8 @@ test('a process that loses Redis and Postgres applies the last limit, if it know
   const client = Object.assign(Object.create(redis), {
     takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
       isDown ? Promise.reject(new Error('connection refused')) : redis.takeRequests(...args),
+    takeFromEach: (...args: Parameters<typeof redis.takeFromEach>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.takeFromEach(...args),
   })
   const { takeRequest } = limiterOver(client, noDb)
   expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })

@@ -11,10 +11,11 @@ const { redis, keys } = await redisOfFile()
 const topics = ['events', 'orders', 'refunds']
 let reads = 0
 /** The real client, which also counts reads. */
-const counted: WholeRedis = Object.assign(Object.create(redis), {
-  hmget: (key: string, ...fields: string[]) => {
-    reads += 1
-    return redis.hmget(key, ...fields)
+const counted: WholeRedis = new Proxy(redis, {
+  get(target, name) {
+    if (name === 'hmget' || name === 'readVersions') reads += 1
+    const value = Reflect.get(target, name)
+    return typeof value === 'function' ? value.bind(target) : value
   },
 })
 let failures = 0
@@ -116,6 +117,60 @@ test('a read begins after the last request that shares it has joined, and its co
   expect(reads - before).toBe(1)
 })
 
+test('a hash that cannot be read, or an organization that cannot be judged, fails alone', async () => {
+  const [other, spoilt] = [randomUUID() as EventId, randomUUID() as OrganizationId]
+  await redis.hset(keys.event(eventId), 'revision', 7)
+  await redis.set(keys.event(other), 'not a hash')
+  await redis.set(keys.organization(spoilt), 'not a hash')
+  const before = failures
+  const asked = [
+    batches.event(other, 6),
+    batches.event(eventId, 6),
+    batches.shard(6, eventId),
+    batches.takeRequest(spoilt).taken,
+    batches.takeRequest(organizationId).taken,
+  ]
+  expect(await Promise.allSettled(asked)).toMatchObject([
+    { status: 'rejected', reason: { message: expect.stringContaining('WRONGTYPE') } },
+    { status: 'fulfilled', value: mark(7) },
+    { status: 'fulfilled', value: { asOfMs: null } },
+    { status: 'fulfilled', value: undefined },
+    { status: 'fulfilled', value: [1, 60, 59, expect.any(Number)] },
+  ])
+  expect(failures - before).toBe(1)
+})
+
+test('a batch of many organizations, shards and events gets each its own reply', async () => {
+  const many = Array.from({ length: 60 }, (_, index) => ({
+    organizationId: randomUUID() as OrganizationId,
+    eventId: randomUUID() as EventId,
+    shard: 10 + (index % 7),
+    revision: 1_000 + index,
+  }))
+  for (const { organizationId, eventId, shard, revision } of many) {
+    await redis.hset(keys.organization(organizationId), 'status', 'Trial')
+    await redis.hset(keys.event(eventId), 'revision', revision, 'epoch', revision + 1)
+    await redis.hset(keys.shard(shard), eventRevisionField(eventId), revision - 1, 'epoch', 100 + shard)
+  }
+  const replies = many.map(async ({ organizationId, eventId, shard }, index) => {
+    const taking = Array.from({ length: (index % 3) + 1 }, () => batches.takeRequest(organizationId))
+    const [taken, hash, version] = await Promise.all([
+      taking[0]?.taken,
+      batches.shard(shard, eventId),
+      batches.event(eventId, shard),
+    ])
+    return { granted: taken?.[0], epoch: hash.epoch, published: hash.revisions.get(eventId), version }
+  })
+  expect(await Promise.all(replies)).toEqual(
+    many.map(({ shard, revision }, index) => ({
+      granted: Math.min(2, (index % 3) + 1),
+      epoch: 100 + shard,
+      published: revision - 1,
+      version: { revision, epoch: revision + 1 },
+    })),
+  )
+})
+
 test('the error of a read goes to all requests that share it', async () => {
   const question = {}
   const read = () => {
@@ -130,11 +185,15 @@ test('the error of a read goes to all requests that share it', async () => {
 
 /** Answers the first read when `hanging` settles, all others at once. */
 function withSlowAnswer(hanging: Promise<string[]>, asked: string[], client: object): WholeRedis {
-  const hmget = (key: string) => {
+  const answer = <Reply>(key: string, reply: Reply) => {
     asked.push(key)
-    return asked.length === 1 ? hanging : Promise.resolve(['8', null])
+    return asked.length === 1 ? hanging : Promise.resolve(reply)
   }
-  return Object.assign(Object.create(client), { hmget })
+  return Object.assign(Object.create(client), {
+    hmget: (key: string) => answer(key, ['8', null]),
+    readVersions: (_keys: number, key: string) =>
+      answer(key, [Array(topics.length + 2).fill(null), ['8', null]]),
+  })
 }
 
 test('requests that arrive while Redis is asked share the next batch, which goes out even if the one before failed', async () => {
@@ -167,6 +226,7 @@ test('in a cluster a node that hangs does not delay the next batch', async () =>
 test('without Redis nothing is taken, and one failure is reported', async () => {
   const broken: WholeRedis = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
+    takeFromEach: () => Promise.reject(new Error('connection refused')),
   })
   const batches = openRequestBatches({ redis: broken, keys, topics, breaker }, limits)
   const before = failures
@@ -177,12 +237,11 @@ test('without Redis nothing is taken, and one failure is reported', async () => 
 
 test('a batch that is too slow fails, and after two in a row Redis is not asked', async () => {
   let asked = 0
-  const slow: WholeRedis = Object.assign(Object.create(redis), {
-    hmget: () => {
-      asked += 1
-      return new Promise(() => {})
-    },
-  })
+  const hang = () => {
+    asked += 1
+    return new Promise(() => {})
+  }
+  const slow: WholeRedis = Object.assign(Object.create(redis), { hmget: hang, readVersions: hang })
   const breaker = openBreaker({ redis: slow, onFailure: () => {} })
   const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
   for (const isOpen of [false, true]) {

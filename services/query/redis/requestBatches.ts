@@ -1,19 +1,11 @@
+import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import type { Grant, Permit } from '../permit.ts'
 import { type AskDeps, openAskBatch } from './askBatch.ts'
-import {
-  type Batch,
-  fail,
-  joinEvent,
-  joinRead,
-  joinShard,
-  joinTakers,
-  newBatch,
-  type Taken,
-} from './batch.ts'
+import { type Batch, fail, joinEvent, joinRead, joinShard, joinTakers, newBatch } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 
 /**
