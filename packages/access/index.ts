@@ -9,6 +9,7 @@ export type {
   AuditEntryTable,
   KnownDeviceTable,
   OneTimeTokenTable,
+  RecoveryCodeTable,
   ScreenLinkTable,
   SignInAttemptTable,
 } from './administrators/tables.ts'

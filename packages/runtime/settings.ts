@@ -78,6 +78,11 @@ const schema = z.object({
     .refine(all => all.every(network))
     .prefault('')
     .meta({ takes: 'IP addresses or networks such as 10.0.0.0/8, comma-separated' }),
+  ADMIN_PASSWORDS: z.enum(['on', 'off']).default('on').meta({ takes: 'on or off' }),
+  ADMIN_SECOND_FACTOR: z
+    .enum(['optional', 'required'])
+    .default('optional')
+    .meta({ takes: 'optional or required' }),
   ADMIN_OIDC_ISSUER: z
     .string()
     .refine(issuer)
@@ -141,6 +146,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
       apiUrl: values.ADMIN_API_URL ?? `http://localhost:${values.QUERY_PORT}`,
       trustedProxies: values.ADMIN_TRUSTED_PROXIES,
       oidc: oidcOf(values),
+      allowsPasswords: allowsPasswords(values),
+      requiresSecondFactor: values.ADMIN_SECOND_FACTOR === 'required',
     },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT, maxConnections: values.OPS_MAX_CONNECTIONS },
     rateLimits: values.RATE_LIMITS,
@@ -187,6 +194,14 @@ function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
     )
   }
   return { issuer, clientId, clientSecret, adminUrl }
+}
+
+function allowsPasswords(values: z.output<typeof schema>): boolean {
+  if (values.ADMIN_PASSWORDS === 'off' && values.ADMIN_OIDC_ISSUER === undefined)
+    throw new SettingsError(
+      'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
+    )
+  return values.ADMIN_PASSWORDS === 'on'
 }
 
 function describe(name: string, value: string | undefined): string {

@@ -32,6 +32,8 @@ test('without any setting everything has its documented default', () => {
       apiUrl: 'http://localhost:8080',
       trustedProxies: [],
       oidc: undefined,
+      allowsPasswords: true,
+      requiresSecondFactor: false,
     },
     ops: { host: '0.0.0.0', port: undefined, maxConnections: 200 },
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
@@ -190,4 +192,19 @@ test('no password in an address is ever shown, whatever its characters and where
     }),
     { numRuns: 1_000 },
   )
+})
+
+test('passwords can be turned off only if there is an OpenID provider', () => {
+  const oidc = {
+    ADMIN_URL: 'https://admin.example.org',
+    ADMIN_OIDC_ISSUER: 'https://login.example.org',
+    ADMIN_OIDC_CLIENT_ID: 'tally',
+    ADMIN_OIDC_CLIENT_SECRET: 'hidden',
+  }
+  expect(() => readSettings({ ADMIN_PASSWORDS: 'off' })).toThrow(
+    'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
+  )
+  expect(readSettings({ ...oidc, ADMIN_PASSWORDS: 'off' }).admin.allowsPasswords).toBe(false)
+  expect(readSettings({ ADMIN_SECOND_FACTOR: 'required' }).admin.requiresSecondFactor).toBe(true)
+  expect(() => readSettings({ ADMIN_SECOND_FACTOR: 'yes' })).toThrow('it takes optional or required')
 })

@@ -20,6 +20,8 @@ import { openStreams } from './live/stream.ts'
 import { operationsPages } from './operations/pages.ts'
 import { screenLinkPages } from './screens/linkPages.ts'
 import { screenPages } from './screens/screenPages.ts'
+import { secondFactorPages } from './secondFactor/pages.ts'
+import { codePages } from './signIn/codePages.ts'
 import { confirmPages } from './signIn/confirmPages.ts'
 import { requireSession } from './signIn/guard.ts'
 import { oidcPages } from './signIn/oidcPages.ts'
@@ -114,7 +116,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   await app.register(async open => {
     screenPages(open, deps, streams)
     signInPages(open, deps)
-    resetPages(open, deps)
+    if (deps.allowsPasswords) for (const pages of [codePages, resetPages]) pages(open, deps)
     if (deps.oidc !== undefined) oidcPages(open, deps, deps.oidc)
   })
   await app.register(async area => {
@@ -130,6 +132,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
       confirmPages,
     ])
       pages(area, deps)
+    if (deps.allowsPasswords) secondFactorPages(area, deps)
   })
   return app
 }

@@ -15,6 +15,10 @@ export type AdminDeps = {
   kafka: KafkaConnection
   live: LiveHub
   oidc: Oidc | undefined
+  /** Whether one can sign in with a password. */
+  allowsPasswords: boolean
+  /** Whether a sign-in with a password needs a second factor. */
+  requiresSecondFactor: boolean
   logger: Logger
   metrics: AdminMetrics
   topicPrefix: string

@@ -69,6 +69,8 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     live,
     logger,
     oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
+    allowsPasswords: admin.allowsPasswords,
+    requiresSecondFactor: admin.requiresSecondFactor,
     metrics: adminMetrics(registry),
     topicPrefix: settings.topicPrefix,
     rateLimits: settings.rateLimits,

@@ -1,6 +1,7 @@
 import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
@@ -109,4 +110,50 @@ test('a screen link shows the live figures of its event without a sign-in, until
   await hall.page.getByText('This screen link has ended').waitFor({ timeout: 30_000 })
   await expectAccessible(hall.page)
   expect([wrongs, hall.wrongs]).toEqual([[], []])
+})
+
+test('a second factor is set up, asked for at the next sign-in, and replaced by a recovery code', async () => {
+  const email = await fixture.administrator(festival.organizationId)
+  const { page, wrongs } = await visit(fixture)
+  await signIn(page, email)
+  await follow(page, 'Account')
+  await follow(page, 'Set up')
+  await expectAccessible(page)
+  await picture(page, 'second-factor')
+  const shown = (await page.getByText(/^Secret:/).textContent()) ?? ''
+  const secret = shown.replace(/^Secret:|\s/g, '')
+  const app = new TOTP({ secret: Secret.fromBase32(secret) })
+  // The step before this one, so that the code of this one is not used yet.
+  const before = app.generate({ timestamp: Date.now() - 30_000 })
+  await page.getByLabel('Code that the app shows').fill(before)
+  await page.getByRole('button', { name: 'Turn on' }).click()
+  await page.getByText('They will not be shown again').waitFor()
+  await expectAccessible(page)
+  await picture(page, 'recovery-codes')
+  const recovery = (await page.locator('.codes code').first().textContent()) ?? ''
+  await follow(page, 'Done, I have kept them')
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+
+  const enter = async (code: string) => {
+    await page.goto('/sign-in')
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill('un gelato al pistacchio')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Code of your app').waitFor()
+    await expectAccessible(page)
+    await page.getByLabel('Code of your app').fill(code)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+  await enter('000000')
+  await page.getByRole('alert').getByText('Incorrect code.').waitFor()
+  await expectAccessible(page)
+  await enter(app.generate())
+  await page.waitForURL(/\/live/)
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await enter(recovery)
+  await page.waitForURL(/\/live/)
+  await page.goto('/account/second-factor')
+  await page.getByText('9 recovery codes').waitFor()
+  await expectAccessible(page)
+  expect(wrongs).toEqual([])
 })

@@ -2,11 +2,14 @@ import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import { newToken, sha256 } from './tokens.ts'
 
-/** What a token allows, once: to set a new password, or to come back from the OpenID provider. */
-export type Purpose = 'reset' | 'oidc'
+/**
+ * What a token allows, once: to set a new password, to come back from the OpenID provider, or to enter the code of the
+ * second factor after the password.
+ */
+export type Purpose = 'reset' | 'oidc' | 'code'
 
 /** How long tokens are valid. */
-const validFor: Record<Purpose, string> = { reset: '30 minutes', oidc: '10 minutes' }
+const validFor: Record<Purpose, string> = { reset: '30 minutes', oidc: '10 minutes', code: '5 minutes' }
 
 /** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
 export async function issueToken(tx: Tx, purpose: Purpose, administratorId: string): Promise<string> {

@@ -119,17 +119,27 @@ export async function setPassword(tx: Tx, administratorId: string, passwordHash:
     await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
 }
 
+/** Removes the second factor of an administrator, with its recovery codes. */
+export async function removeSecondFactor(tx: Tx, administratorId: string): Promise<void> {
+  await tx
+    .updateTable('administrators')
+    .set({ totp_secret: null, totp_candidate: null })
+    .where('administrator_id', '=', administratorId)
+    .execute()
+  await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
+}
+
 /**
  * Makes a link's token for a new password; one made before ends. Throws AdministratorError if the e-mail is unknown.
  */
 export async function beginReset(
   tx: Tx,
   address: string,
-): Promise<{ token: string; organizationId: OrganizationId }> {
+): Promise<{ token: string; administratorId: string; organizationId: OrganizationId }> {
   const found = await findCredentials(tx, address)
   if (found === undefined) throw new AdministratorError(`${address} is not an administrator`)
   const { administratorId, organizationId } = found
-  return { token: await issueToken(tx, 'reset', administratorId), organizationId }
+  return { token: await issueToken(tx, 'reset', administratorId), administratorId, organizationId }
 }
 
 /**

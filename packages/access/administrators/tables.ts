@@ -13,7 +13,14 @@ export type AdministratorTable = {
   /** Their identity at the OpenID provider, `<issuer> <subject>`; set by the first sign-in through it. */
   oidc_subject: string | null
   created_at: Instant
+  /** The second factor's secret, one that is being set up, and the time step of the last code that was used. */
+  totp_secret: Generated<string | null>
+  totp_candidate: Generated<string | null>
+  totp_used_step: Generated<number>
 }
+
+/** A code that replaces the second factor once, by its SHA-256. */
+export type RecoveryCodeTable = { administrator_id: string; code_sha256: Buffer }
 
 /** A session, by the SHA-256 of its token. */
 export type AdminSessionTable = {
@@ -27,6 +34,8 @@ export type AdminSessionTable = {
   browser: Generated<string>
   /** When the administrator last proved who they are. */
   confirmed_at: Instant
+  /** Whether it began through the OpenID provider. */
+  is_oidc: Generated<boolean>
 }
 
 /** A browser in which an administrator has signed in, by the SHA-256 of its cookie. */
@@ -77,6 +86,7 @@ declare module '@tally/storage/database' {
   interface Database {
     administrators: AdministratorTable
     admin_sessions: AdminSessionTable
+    recovery_codes: RecoveryCodeTable
     known_devices: KnownDeviceTable
     one_time_tokens: OneTimeTokenTable
     screen_links: ScreenLinkTable

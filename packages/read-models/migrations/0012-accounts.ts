@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Accounts of administrators: known browsers, links to set a password, what is known of each session, and links for
- * screens; audit entries that cannot be changed.
+ * Accounts of administrators: known browsers, second factors, links to set a password, what is known of each
+ * session, and links for screens; audit entries that cannot be changed.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -28,7 +28,8 @@ alter table admin_sessions
   add column address text not null default '',
   add column browser text not null default '',
   -- When the administrator last proved who they are.
-  add column confirmed_at timestamptz not null default now();
+  add column confirmed_at timestamptz not null default now(),
+  add column is_oidc boolean not null default false;
 
 -- Links that show the live screen of one event, for screens in a hall.
 create table screen_links (
@@ -44,6 +45,17 @@ create table screen_links (
   last_seen_at timestamptz
 );
 create index screen_links_by_organization on screen_links (organization_id, screen_id);
+
+-- A second factor: the secret in base 32, one that is being set up, and the last time step whose code was used.
+alter table administrators
+  add column totp_secret text,
+  add column totp_candidate text,
+  add column totp_used_step bigint not null default 0;
+create table recovery_codes (
+  administrator_id uuid not null references administrators on delete cascade,
+  code_sha256 bytea not null,
+  primary key (administrator_id, code_sha256)
+);
 
 -- For everyone who may write the table; its owner could remove the trigger (docs/operations.md, Database roles).
 create function refuse_audit_change() returns trigger language plpgsql as $$

@@ -24,13 +24,23 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       title: 'Account',
       section: 'account',
       notice: Object.hasOwn(notices, String(done)) ? notices[String(done)] : undefined,
-      body: accountView({ session, sessions, mistakes, csrf }),
+      body: accountView({ session, sessions, mistakes, csrf, allowsPasswords: deps.allowsPasswords }),
     }))
   }
 
   area.get('/account', (request, reply) => show(request, reply))
 
-  area.post('/account/password', async (request, reply) => {
+  if (deps.allowsPasswords) area.post('/account/password', changePassword)
+
+  area.post('/account/sign-out-everywhere', async (request, reply) => {
+    const session = sessionOf(request)
+    await endSessions(db, session.administratorId)
+    await note(db, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
+    clearCookies(request, reply)
+    return reply.redirect('/sign-in', 303)
+  })
+
+  async function changePassword(request: FastifyRequest, reply: FastifyReply) {
     const session = sessionOf(request)
     const { administratorId, email } = session
     const fields = fieldsOf(request)
@@ -43,13 +53,5 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     await db.transaction().execute(tx => setPassword(tx, administratorId, passwordHash))
     await openSession(deps, request, reply, administratorId, 'password-changed')
     return reply.redirect('/account?done=password', 303)
-  })
-
-  area.post('/account/sign-out-everywhere', async (request, reply) => {
-    const session = sessionOf(request)
-    await endSessions(db, session.administratorId)
-    await note(db, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
-    clearCookies(request, reply)
-    return reply.redirect('/sign-in', 303)
-  })
+  }
 }

@@ -10,9 +10,10 @@ type AccountShown = {
   sessions: ListedSession[]
   mistakes: PasswordMistakes
   csrf: string
+  allowsPasswords: boolean
 }
 
-export function accountView({ session, sessions, mistakes, csrf }: AccountShown): Html {
+export function accountView({ session, sessions, mistakes, csrf, allowsPasswords }: AccountShown): Html {
   return html`<h1>Account</h1>
 <p class="faint">${session.email}</p>
 <section class="card"><h2>Sessions</h2>
@@ -20,8 +21,14 @@ ${sessionTable(sessions, session.sessionId)}
 <form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
 <div class="actions"><button class="danger">Sign out everywhere</button></div>
 </form></section>
-${passwordForm(session, mistakes, csrf)}`
+${allowsPasswords ? html`${secondFactor(session)}${passwordForm(session, mistakes, csrf)}` : ''}`
 }
+
+const secondFactor = ({ hasSecondFactor }: Session): Html =>
+  html`<section class="card"><h2>Second factor</h2>
+<p>${hasSecondFactor ? 'On: a sign-in with the password also asks for a code of your app.' : 'Off: a sign-in asks for the password only.'}</p>
+<p><a class="button" href="/account/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}</a></p>
+</section>`
 
 function sessionTable(sessions: ListedSession[], current: number): Html {
   return html`<table>

@@ -7,10 +7,13 @@ import { sql } from 'kysely'
 export const actionNames: Record<Action, string> = {
   'sign-in': 'Signed in',
   'sign-in-oidc': 'Signed in through the OpenID provider',
+  'sign-in-recovery': 'Signed in with a recovery code',
   'sign-in-refused': 'Sign-in refused',
   'sign-in-limited': 'Too many sign-in attempts',
   'sign-out': 'Signed out',
   'signed-out-everywhere': 'Signed out everywhere',
+  'second-factor-added': 'Turned the second factor on',
+  'second-factor-removed': 'Turned the second factor off',
   'password-changed': 'Changed the password',
   'password-reset': 'Set a new password by a reset link',
   'reset-link-made': 'Made a reset link',

@@ -16,7 +16,11 @@ export async function openSession(
   const before = sessionToken(request)
   if (before !== undefined) await endSession(db, before)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
-  const token = await beginSession(db, administratorId, { address: request.ip, browser })
+  const token = await beginSession(db, administratorId, {
+    address: request.ip,
+    browser,
+    is_oidc: action === 'sign-in-oidc',
+  })
   const session = await findSession(db, token)
   if (session === undefined) throw new Error('a session disappeared right after it began')
   await note(db, { ...session, address: request.ip }, { action })

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** The cookies of the area: `csrf` is the secret of the forms; `device` and `screen` outlive a session. */
-type Cookie = 'session' | 'csrf' | 'oidc' | 'device' | 'screen'
+type Cookie = 'session' | 'csrf' | 'oidc' | 'code' | 'device' | 'screen'
 
 /** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
 const nameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>

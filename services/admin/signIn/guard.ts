@@ -4,12 +4,21 @@ import { notFound } from '../http/problem.ts'
 import { sessionToken } from './cookies.ts'
 import { findSession, type Session } from './sessions.ts'
 
+/** The pages that someone without a required second factor may open: those that set it up. */
+const duringSetUp = /^\/(account\/second-factor|confirm)(\?|$)/
+
 /** Passes signed-in users; redirects others to the sign-in, which leads back to the requested page. */
-export function requireSession({ db }: AdminDeps) {
+export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = sessionToken(request)
     request.session = token === undefined ? undefined : await findSession(db, token)
-    if (request.session !== undefined) return
+    if (request.session !== undefined) {
+      const { hasSecondFactor, isOidc } = request.session
+      // Through the provider, its own rules for a second factor hold.
+      const lacksFactor = requiresSecondFactor && !hasSecondFactor && !isOidc
+      if (!lacksFactor || duringSetUp.test(request.url)) return
+      return reply.redirect('/account/second-factor', 303)
+    }
     const isPage = request.method === 'GET' && !request.url.includes('/stream')
     if (!isPage)
       return reply

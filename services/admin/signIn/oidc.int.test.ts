@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
 import { Provider } from 'oidc-provider'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
@@ -142,6 +143,35 @@ test('the cookie of a sign-in works once, and only as Tally made it', async () =
   copy.cookies.set('tally_oidc', cookie)
   expect((await visitor.get(back)).statusCode).toBe(303)
   expect((await copy.get(back)).statusCode).toBe(400)
+})
+
+test('who came through the provider proves it there again before a change of a key', async () => {
+  await officeWith('dora')
+  const visitor = newVisitor(fixture.app)
+  await visitor.get(await throughProvider(visitor, 'dora'))
+  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  const { location = '' } = (await visitor.get('/keys/new')).headers
+  const link = /href="(\/sign-in\/oidc\?fresh=yes[^"]*)"/.exec((await visitor.get(location)).body)?.[1] ?? ''
+  const path = link.replaceAll('&amp;', '&')
+  const sent = new URL(String((await newVisitor(fixture.app).get(path)).headers.location)).searchParams
+  expect([sent.get('prompt'), sent.get('max_age')]).toEqual(['login', '0'])
+  const reply = await visitor.get(await throughProvider(visitor, 'dora', path))
+  expect([reply.statusCode, reply.headers.location]).toEqual([303, '/keys/new'])
+  expect((await visitor.get('/keys/new')).statusCode).toBe(200)
+})
+
+test('a required second factor is the provider’s matter for those who come through it', async () => {
+  const oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'a secret of the provider', adminUrl })
+  const required = await openFixture({ oidc, requiresSecondFactor: true, allowsPasswords: false })
+  const { email } = await newOffice(required)
+  accounts.set('emma', { email, email_verified: true })
+  const visitor = newVisitor(required.app)
+  await visitor.get(await throughProvider(visitor, 'emma'))
+  const { statusCode } = await visitor.get('/keys')
+  const page = (await newVisitor(required.app).get('/sign-in')).body
+  await required.close()
+  expect(statusCode).toBe(200)
+  expect(page).toContain('/sign-in/oidc?next=')
 })
 
 test('attempts through the provider are counted by network, together with those by password', async () => {

@@ -3,14 +3,21 @@ import type { OidcSettings } from '@tally/runtime'
 import * as client from 'openid-client'
 
 /** What a sign-in remembers until the browser comes back from the provider. */
-export type OidcPending = { verifier: string; state: string; nonce: string; next: string }
+export type OidcPending = {
+  verifier: string
+  state: string
+  nonce: string
+  next: string
+  /** Whether the provider must ask who it is again. */
+  isFresh: boolean
+}
 
 /** The user as the provider identifies them. */
 type OidcIdentity = { address: string; subject: string }
 
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */
-  begin(next: string): Promise<{ url: string; pending: OidcPending }>
+  begin(next: string, options: { isFresh: boolean }): Promise<{ url: string; pending: OidcPending }>
   /**
    * The user who came back at `url`; undefined without a verified e-mail. Throws if the provider's answer is invalid.
    */
@@ -41,12 +48,13 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
   }
 
   return {
-    async begin(next) {
+    async begin(next, { isFresh }) {
       const pending: OidcPending = {
         verifier: client.randomPKCECodeVerifier(),
         state: client.randomState(),
         nonce: client.randomNonce(),
         next,
+        isFresh,
       }
       const url = client.buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
@@ -55,17 +63,20 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
         code_challenge_method: 'S256',
         state: pending.state,
         nonce: pending.nonce,
+        ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
       })
       return { url: url.href, pending }
     },
 
-    async finish(url, { verifier, state, nonce }) {
+    async finish(url, { verifier, state, nonce, isFresh }) {
       const config = await configuration()
       const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}${url.search}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
+        // The provider says when it asked: within the time that the cookie is valid.
+        ...(isFresh ? { maxAge: 600 } : {}),
       })
       const claims = tokens.claims()
       if (claims === undefined) return undefined

@@ -15,6 +15,7 @@ const pendingShape = z.object({
   state: z.string(),
   nonce: z.string(),
   next: z.string(),
+  isFresh: z.boolean(),
 })
 
 const refused = () =>
@@ -28,21 +29,23 @@ const refused = () =>
 export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): void {
   const { db, metrics, logger } = deps
 
-  app.get<{ Querystring: { next?: unknown } }>('/sign-in/oidc', async (request, reply) => {
+  app.get<{ Querystring: { next?: unknown; fresh?: unknown } }>('/sign-in/oidc', async (request, reply) => {
     const exceeded = await takeAnonymousAttempt(db, request.ip)
     if (exceeded !== undefined) {
       await noteLimited(deps, { account: undefined, address: request.ip }, exceeded)
       throw tooManyAttempts(exceeded)
     }
-    const { url, pending } = await oidc.begin(ownPath(request.query.next)).catch(error => {
-      logger.warn({ err: error }, 'the OpenID provider does not answer')
-      throw new PageProblem(
-        503,
-        'Sign-in provider unavailable',
-        'The provider does not answer. Try again, or sign in with your password.',
-        5,
-      )
-    })
+    const { url, pending } = await oidc
+      .begin(ownPath(request.query.next), { isFresh: request.query.fresh === 'yes' })
+      .catch(error => {
+        logger.warn({ err: error }, 'the OpenID provider does not answer')
+        throw new PageProblem(
+          503,
+          'Sign-in provider unavailable',
+          'The provider does not answer. Try again, or sign in with your password.',
+          5,
+        )
+      })
     const text = Buffer.from(JSON.stringify(pending)).toString('base64url')
     await allowOnce(db, 'oidc', text)
     giveCookie(request, reply, 'oidc', text, 600)

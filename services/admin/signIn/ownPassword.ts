@@ -2,26 +2,41 @@ import { findCredentials, isPassword, maxPasswordLength } from '@tally/access'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { tooManyAttempts } from '../http/problem.ts'
+import { useCode } from '../secondFactor/store.ts'
 import { countAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
+import type { Session } from './sessions.ts'
 
 /** Whether it is the password of who is signed in; throws a 429 after ten attempts of this session in 15 minutes. */
-export async function isOwnPassword(
+export const isOwnPassword = (deps: AdminDeps, request: FastifyRequest, given: string): Promise<boolean> =>
+  isOwn(deps, request, async ({ email }) => {
+    const found = await findCredentials(deps.db, email)
+    const password = given.slice(0, maxPasswordLength + 1)
+    return found !== undefined && isPassword(password, found.passwordHash)
+  })
+
+/** As isOwnPassword, for a code of the second factor, which is used up. */
+export const isOwnCode = (deps: AdminDeps, request: FastifyRequest, given: string): Promise<boolean> =>
+  isOwn(
+    deps,
+    request,
+    async ({ administratorId }) => (await useCode(deps.db, administratorId, given)) !== undefined,
+  )
+
+async function isOwn(
   deps: AdminDeps,
   request: FastifyRequest,
-  password: string,
+  check: (session: Session) => Promise<boolean>,
 ): Promise<boolean> {
-  const { sessionId, email } = sessionOf(request)
-  const refusal = { account: email, address: request.ip }
-  const exceeded = await countAttempt(deps.db, 'session', String(sessionId))
+  const session = sessionOf(request)
+  const refusal = { account: session.email, address: request.ip }
+  const exceeded = await countAttempt(deps.db, 'session', String(session.sessionId))
   if (exceeded !== undefined) {
     await noteLimited(deps, refusal, exceeded)
     throw tooManyAttempts(exceeded)
   }
-  const found = await findCredentials(deps.db, email)
-  const given = password.slice(0, maxPasswordLength + 1)
-  const isRight = found !== undefined && (await isPassword(given, found.passwordHash))
+  const isRight = await check(session)
   if (!isRight) await noteRefused(deps, refusal)
   return isRight
 }

@@ -1,12 +1,22 @@
-import { email, findCredentials, hashPassword, isPassword, maxPasswordLength, note } from '@tally/access'
+import {
+  allowOnce,
+  email,
+  findCredentials,
+  hashPassword,
+  isPassword,
+  maxPasswordLength,
+  newToken,
+  note,
+} from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyAttempts } from '../http/problem.ts'
+import { hasSecondFactor } from '../secondFactor/store.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
-import { clearCookies, readCookie, sessionToken } from './cookies.ts'
+import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
@@ -30,7 +40,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     sendPage(request, reply, csrf => ({
       title: 'Sign in',
       notice,
-      body: signInView({ ...shown, csrf, hasOidc: oidc !== undefined }),
+      body: signInView({ ...shown, csrf, hasOidc: oidc !== undefined, hasPasswords: deps.allowsPasswords }),
     }))
 
   app.get<{ Querystring: { next?: unknown; done?: unknown } }>('/sign-in', async (request, reply) => {
@@ -41,7 +51,9 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     return show(request, reply, { next }, notice)
   })
 
-  app.post('/sign-in', async (request, reply) => {
+  if (deps.allowsPasswords) app.post('/sign-in', (request, reply) => withPassword(request, reply))
+
+  async function withPassword(request: FastifyRequest, reply: FastifyReply) {
     const fields = fieldsOf(request)
     const next = ownPath(textOf(fields, 'next'))
     const given = textOf(fields, 'email')
@@ -59,11 +71,17 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       await noteRefused(deps, { account, address: request.ip })
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
+    if (await hasSecondFactor(db, administratorId)) {
+      const token = newToken()
+      await allowOnce(db, 'code', token, administratorId)
+      giveCookie(request, reply, 'code', token)
+      return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+    }
     await forgetAttempts(db, attempt)
     await openSession(deps, request, reply, administratorId, 'sign-in')
     metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(next, 303)
-  })
+  }
 
   app.post('/sign-out', async (request, reply) => {
     const token = sessionToken(request)

@@ -14,6 +14,9 @@ export type Session = {
   isPlatform: boolean
   /** Whether they proved who they are within the last 30 minutes. */
   isRecent: boolean
+  hasSecondFactor: boolean
+  /** Whether they signed in through the OpenID provider. */
+  isOidc: boolean
 }
 
 /** OWASP ASVS 3.3.2. A screen in a hall has a link of its own (services/admin/screens). */
@@ -27,7 +30,11 @@ session.created_at > now() - ${longest}::interval and session.last_seen_at > now
 export type Origin = { address: string; browser: string }
 
 /** Begins a session and returns its token; only its hash is stored. */
-export async function beginSession(db: Postgres, administratorId: string, from?: Origin): Promise<string> {
+export async function beginSession(
+  db: Postgres,
+  administratorId: string,
+  from?: Origin & { is_oidc?: boolean },
+): Promise<string> {
   const token = newToken()
   await db
     .insertInto('admin_sessions')
@@ -46,6 +53,8 @@ select
   organization.name as "organizationName",
   administrator.email,
   administrator.is_platform as "isPlatform",
+  administrator.totp_secret is not null as "hasSecondFactor",
+  session.is_oidc as "isOidc",
   session.confirmed_at > now() - interval '30 minutes' as "isRecent",
   session.last_seen_at < now() - interval '1 minute' as "isStale"
 from admin_sessions as session

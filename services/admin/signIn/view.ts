@@ -7,15 +7,30 @@ export type SignInShown = {
   mistake?: string
   csrf?: string
   hasOidc?: boolean
+  hasPasswords?: boolean
 }
 
-export function signInView({ next, email = '', mistake, csrf = '', hasOidc = false }: SignInShown): Html {
+export function signInView({
+  next,
+  email = '',
+  mistake,
+  csrf = '',
+  hasOidc = false,
+  hasPasswords = true,
+}: SignInShown): Html {
   return html`<section class="card narrow sign-in">
 <img src="/assets/icon.svg" alt="" width="56" height="56">
 <h1>Tally</h1>
 <p class="faint">The administration area of your festivals</p>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-<form method="post" action="/sign-in">
+${hasPasswords ? passwordForm(next, email, csrf) : ''}
+${hasPasswords && hasOidc ? html`<p class="or"><span>or</span></p>` : ''}
+${hasOidc ? html`<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>` : ''}
+</section>`
+}
+
+const passwordForm = (next: string, email: string, csrf: string): Html =>
+  html`<form method="post" action="/sign-in">
 ${csrfField(csrf)}
 <input type="hidden" name="next" value="${next}">
 <label for="email">E-mail</label>
@@ -23,12 +38,4 @@ ${csrfField(csrf)}
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button class="primary">Sign in</button>
-</form>
-${
-  hasOidc
-    ? html`<p class="or"><span>or</span></p>
-<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>`
-    : ''
-}
-</section>`
-}
+</form>`

@@ -39,6 +39,8 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     live,
     logger,
     oidc: undefined,
+    allowsPasswords: true,
+    requiresSecondFactor: false,
     metrics: adminMetrics(openMetrics()),
     topicPrefix: prefix,
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },

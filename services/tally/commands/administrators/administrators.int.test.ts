@@ -117,6 +117,22 @@ test('reset prints a link of the area, which is stored only as a hash', async ()
   })
 })
 
+test('reset turns the second factor off only if asked to', async () => {
+  const email = 'jana@example.org'
+  await create(whose(email))
+  await database.db
+    .updateTable('administrators')
+    .set({ totp_secret: 'X' })
+    .where('email', '=', email)
+    .execute()
+  const reset = (...more: string[]) =>
+    runTally(['administrators', 'reset', '--email', email, ...more], { DATABASE_URL: database.url })
+  await reset()
+  expect((await rowOf(email))?.totp_secret).toBe('X')
+  expect((await reset('--second-factor')).code).toBe(0)
+  expect((await rowOf(email))?.totp_secret).toBeNull()
+})
+
 test('create, reset and remove leave audit entries with the account and the host', async () => {
   const own = await addOrganization(database.db)
   const settings = { DATABASE_URL: database.url }

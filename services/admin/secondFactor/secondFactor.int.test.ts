@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { limits } from '../signIn/attempts.ts'
+import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+/** The code that an app shows now, or some steps of 30 s later. */
+const codeOf = (secret: string, later = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + later * 30_000 })
+
+/** An administrator who has set up a second factor with the code of the step before, so that this one is unused. */
+async function withFactor(from?: string) {
+  const { email, organizationId } = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app, from)
+  await visitor.signIn(email)
+  const secret = secretIn((await visitor.get('/account/second-factor')).body)
+  const page = '/account/second-factor'
+  const wrong = await visitor.post(page, { code: '000000' }, { from: page })
+  expect([wrong.statusCode, wrong.body.includes('Incorrect code.')]).toEqual([400, true])
+  const made = await visitor.post(page, { code: codeOf(secret, -1) }, { from: page })
+  expect(made.statusCode).toBe(200)
+  const recovery = [...made.body.matchAll(/<li><code>([\w-]+)<\/code>/g)].map(([, code = '']) => code)
+  expect(recovery).toHaveLength(10)
+  return { email, organizationId, visitor, secret, recovery }
+}
+const secretIn = (page: string) => (/Secret: <code>([A-Z2-7 ]+)</.exec(page)?.[1] ?? '').replaceAll(' ', '')
+
+/** Signs in with the password, and enters a code. */
+async function enter(email: string, code: string, visitor = newVisitor(fixture.app)) {
+  const first = await visitor.signIn(email)
+  expect([first.statusCode, first.headers.location]).toEqual([303, '/sign-in/code?next=%2F'])
+  expect((await visitor.get('/keys')).statusCode).toBe(303)
+  const reply = await visitor.post('/sign-in/code', { code, next: '/keys' }, { from: '/sign-in/code' })
+  return { status: reply.statusCode, isIn: (await visitor.get('/keys')).statusCode === 200 }
+}
+
+test('with a second factor, a sign-in needs the password and a code, which is accepted once', async () => {
+  const { email, secret } = await withFactor()
+  const code = codeOf(secret)
+  expect(await enter(email, '000000')).toEqual({ status: 401, isIn: false })
+  expect(await enter(email, code)).toEqual({ status: 303, isIn: true })
+  expect(await enter(email, code)).toEqual({ status: 401, isIn: false })
+  expect(await enter(email, codeOf(secret, 1))).toEqual({ status: 303, isIn: true })
+})
+
+test('of two concurrent uses of a code, one signs in', async () => {
+  const { email, secret } = await withFactor()
+  const code = codeOf(secret)
+  const both = await Promise.all([enter(email, code), enter(email, code)])
+  expect(both.map(({ isIn }) => isIn).toSorted()).toEqual([false, true])
+})
+
+test('a recovery code replaces the app once, and only its hash is stored', async () => {
+  const { email, recovery, visitor } = await withFactor()
+  const [code = ''] = recovery
+  expect(await enter(email, code.toLowerCase())).toEqual({ status: 303, isIn: true })
+  expect(await enter(email, code)).toEqual({ status: 401, isIn: false })
+  expect((await visitor.get('/account/second-factor')).body).toContain('9 recovery codes')
+  expect((await visitor.get('/audit')).body).toContain('Signed in with a recovery code')
+  const { rows } = await sql`select recovery_codes::text as row from recovery_codes`.execute(fixture.db)
+  for (const one of recovery) expect(JSON.stringify(rows)).not.toContain(one.replaceAll('-', ''))
+})
+
+test('codes are limited like passwords, and a right password does not reset the count', async () => {
+  const { email, secret } = await withFactor('203.0.113.30')
+  const visitor = newVisitor(fixture.app, '203.0.113.31')
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < limits.pair.attempts / 2; attempt++) {
+    statuses.push((await visitor.signIn(email)).statusCode)
+    const form = { code: '000000', next: '/' }
+    statuses.push((await visitor.post('/sign-in/code', form, { from: '/sign-in/code' })).statusCode)
+  }
+  const form = { code: codeOf(secret), next: '/' }
+  statuses.push((await visitor.post('/sign-in/code', form, { from: '/sign-in/code' })).statusCode)
+  expect(statuses).toEqual([...Array(5).fill([303, 401]).flat(), 429])
+})
+
+test('a code without the password before it, or five minutes later, is refused', async () => {
+  const { email, secret } = await withFactor()
+  const stranger = newVisitor(fixture.app)
+  const send = () =>
+    stranger.post('/sign-in/code', { code: codeOf(secret), next: '/' }, { from: '/sign-in/code' })
+  expect((await send()).statusCode).toBe(400)
+  await stranger.signIn(email)
+  await sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`.execute(fixture.db)
+  expect((await send()).statusCode).toBe(400)
+})
+
+test('the second factor is turned off with a code only, and a code confirms a sign-in', async () => {
+  const { email, secret, visitor } = await withFactor()
+  const off = '/account/second-factor/remove'
+  const from = '/account/second-factor'
+  expect((await visitor.post(off, { code: password }, { from })).statusCode).toBe(400)
+  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  expect((await visitor.get(from)).headers.location).toBe('/confirm?next=%2Faccount%2Fsecond-factor')
+  const confirmed = await visitor.post(
+    '/confirm',
+    { password: codeOf(secret), next: from },
+    { from: '/confirm' },
+  )
+  expect(confirmed.headers.location).toBe(from)
+  expect((await visitor.post(off, { code: codeOf(secret, 1) }, { from })).statusCode).toBe(303)
+  expect((await newVisitor(fixture.app).signIn(email)).headers.location).toBe('/')
+})
+
+test('if a second factor is required, only the pages that set it up open without one', async () => {
+  const required = await openFixture({ requiresSecondFactor: true })
+  const { email } = await newOffice(required)
+  const visitor = newVisitor(required.app)
+  await visitor.signIn(email)
+  const page = '/account/second-factor'
+  const places = ['/keys', '/account', '/audit.csv', '/live'].map(
+    async path => (await visitor.get(path)).headers.location,
+  )
+  const locations = await Promise.all(places)
+  const form = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
+  const made = await visitor.post('/keys', form, { from: page })
+  const secret = secretIn((await visitor.get(page)).body)
+  await visitor.post(page, { code: codeOf(secret) }, { from: page })
+  const after = (await visitor.get('/keys')).statusCode
+  await required.close()
+  expect(new Set(locations)).toEqual(new Set([page]))
+  expect([made.statusCode, made.headers.location, after]).toEqual([303, page, 200])
+})
+
+test('with passwords off there is no form, no reset link and no way in with a password', async () => {
+  const off = await openFixture({ allowsPasswords: false })
+  const { email } = await newOffice(off)
+  const visitor = newVisitor(off.app)
+  const page = (await visitor.get('/sign-in')).body
+  const statuses = [
+    // No page has a form whose token a password could be sent with.
+    (await visitor.post('/sign-in', { email, password })).statusCode,
+    (await visitor.get('/reset/x')).statusCode,
+    (await visitor.get('/sign-in/code')).statusCode,
+  ]
+  await off.close()
+  expect(page).not.toContain('type="password"')
+  expect(statuses).toEqual([403, 404, 404])
+})

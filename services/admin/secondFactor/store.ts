@@ -1,0 +1,86 @@
+import { sha256 } from '@tally/access'
+import type { Postgres, Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'
+
+/** Whether an administrator has a second factor. */
+export async function hasSecondFactor(db: Postgres, administratorId: string): Promise<boolean> {
+  const { rows } = await sql`
+select from administrators where administrator_id = ${administratorId} and totp_secret is not null`.execute(
+    db,
+  )
+  return rows.length === 1
+}
+
+/** The secret that an administrator may put into an app; it counts only after a first code (`enrol`). */
+export async function candidateOf(db: Postgres, administratorId: string): Promise<string> {
+  const { rows } = await sql<{ candidate: string }>`
+update administrators set totp_candidate = coalesce(totp_candidate, ${newSecret()})
+where administrator_id = ${administratorId}
+returning totp_candidate as candidate`.execute(db)
+  return rows[0]?.candidate ?? ''
+}
+
+/** Makes the candidate the second factor if the code fits; returns new recovery codes, or undefined. */
+export async function enrol(tx: Tx, administratorId: string, code: string): Promise<string[] | undefined> {
+  const { rows } = await sql<{ candidate: string | null }>`
+select totp_candidate as candidate from administrators
+where administrator_id = ${administratorId} for update`.execute(tx)
+  const candidate = rows[0]?.candidate
+  const step = candidate == null ? undefined : stepOf(candidate, code)
+  if (step === undefined) return undefined
+  await sql`
+update administrators set totp_secret = totp_candidate, totp_candidate = null, totp_used_step = ${step}
+where administrator_id = ${administratorId}`.execute(tx)
+  const codes = newRecoveryCodes()
+  await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
+  await tx
+    .insertInto('recovery_codes')
+    .values(
+      codes.map(one => ({ administrator_id: administratorId, code_sha256: hashOf(one) ?? sha256(one) })),
+    )
+    .execute()
+  return codes
+}
+
+/**
+ * Uses a code of the app or a recovery code; returns which, or undefined if it is wrong. Each is accepted once: of the
+ * app's codes only those of a later time step than the last one (RFC 6238, 5.2).
+ */
+export async function useCode(
+  db: Postgres,
+  administratorId: string,
+  typed: string,
+): Promise<'app' | 'recovery' | undefined> {
+  const hashed = hashOf(typed)
+  if (hashed !== undefined) {
+    const used = await db
+      .deleteFrom('recovery_codes')
+      .where('administrator_id', '=', administratorId)
+      .where('code_sha256', '=', hashed)
+      .executeTakeFirst()
+    return used.numDeletedRows === 1n ? 'recovery' : undefined
+  }
+  const { rows } = await sql<{ secret: string | null }>`
+select totp_secret as secret from administrators where administrator_id = ${administratorId}`.execute(db)
+  const secret = rows[0]?.secret
+  const step = secret == null ? undefined : stepOf(secret, typed.replaceAll(' ', ''))
+  if (step === undefined) return undefined
+  const { rows: used } = await sql`
+update administrators set totp_used_step = ${step}
+where administrator_id = ${administratorId} and totp_used_step < ${step}
+returning 1`.execute(db)
+  return used.length === 1 ? 'app' : undefined
+}
+
+/** How many recovery codes are left. */
+export async function recoveryCodesLeft(db: Postgres, administratorId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+select count(*) as count from recovery_codes where administrator_id = ${administratorId}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+function hashOf(typed: string): Buffer | undefined {
+  const code = recoveryCodeOf(typed)
+  return code === undefined ? undefined : sha256(code)
+}

@@ -1,0 +1,66 @@
+import { raw } from 'hono/html'
+import { renderSVG } from 'uqr'
+import { counted } from '../views/format.ts'
+import { type Html, html } from '../views/html.ts'
+import { csrfField } from '../views/layout.ts'
+import { uriOf } from './codes.ts'
+
+type Enrolled = {
+  secret: string
+  email: string
+  mistake: string | undefined
+  csrf: string
+  isRequired: boolean
+}
+
+/** The secret for an authenticator app, and the form for its first code. */
+export function enrolView({ secret, email, mistake, csrf, isRequired }: Enrolled): Html {
+  return html`<p class="crumb"><a href="/account">Account</a></p>
+<section class="card narrow">
+<h1>Set up a second factor</h1>
+${isRequired ? html`<p class="warning">This installation requires a second factor. Set it up to continue.</p>` : ''}
+<p>Scan the code with an authenticator app, or type the secret into it.</p>
+<div class="qr" role="img" aria-label="QR code with the secret">${raw(renderSVG(uriOf(secret, email)))}</div>
+<p>Secret: <code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>
+<form method="post" action="/account/second-factor">${csrfField(csrf)}
+${codeField('Code that the app shows', mistake)}
+<div class="actions"><button class="primary">Turn on</button></div>
+</form></section>`
+}
+
+/** What an administrator with a second factor may do about it. */
+export function ownFactorView({
+  left,
+  mistake,
+  csrf,
+}: {
+  left: number
+  mistake: string | undefined
+  csrf: string
+}): Html {
+  return html`<p class="crumb"><a href="/account">Account</a></p>
+<section class="card narrow">
+<h1>Second factor</h1>
+<p>Your second factor is on. ${counted(left, 'recovery code')} left. For new codes, or another app, turn it off and on again.</p>
+<form method="post" action="/account/second-factor/remove">${csrfField(csrf)}
+${codeField('Code of the app, or a recovery code', mistake)}
+<div class="actions"><button class="danger">Turn off</button></div>
+</form></section>`
+}
+
+/** The recovery codes, which are shown only here. */
+export function codesView(codes: string[]): Html {
+  return html`<section class="card narrow">
+<h1>Recovery codes</h1>
+<p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once without the app.</p>
+<ul class="codes">${codes.map(code => html`<li><code>${code}</code></li>`)}</ul>
+<p><a class="button primary" href="/account">Done, I have kept them</a></p>
+</section>`
+}
+
+/** The field for a code, with the reason why the last one was refused. */
+export function codeField(label: string, mistake: string | undefined): Html {
+  return html`<label for="code">${label}</label>
+<input id="code" name="code" autocomplete="one-time-code" required maxlength="40">
+${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}`
+}
