@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../..')
-const node = join(root, 'node_modules/node/bin/node')
+// npm has Node 24 for Linux only; elsewhere it is the machine's own.
+const packaged = join(root, 'node_modules/.bin/node')
+const node = process.platform === 'linux' ? packaged : process.execPath
 const [task, ...args] = process.argv.slice(2)
 
 if (!['start', 'test', 'chaos', 'model', 'bench'].includes(task)) {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { run } from '../command.ts'
 import type { PartSetup } from '../servers/part.ts'
 
@@ -11,7 +11,9 @@ export async function installPackage(
   { log, signal }: Pick<PartSetup, 'log' | 'signal'>,
 ): Promise<boolean> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
-  log(`installing the package ${name}`)
+  log(
+    `${name} is missing: installing Debian's package as root, with apt-get install ${name} (install it yourself to avoid this)`,
+  )
   const apt = ['-qq', '-o', 'DPkg::Lock::Timeout=120']
   const install = () =>
     run('apt-get', [...apt, 'install', '-y', '--no-install-recommends', name], { env, signal })
@@ -32,9 +34,18 @@ export async function installPackage(
   }
 }
 
+const ours = '# Written by Tally while it installs a package.'
+
+/** Forbids services while the process runs. If it is killed and the file stays, the file deletes itself. */
+export const policyOf = (pid: number): string => `#!/bin/sh
+${ours}
+kill -0 ${pid} 2>/dev/null && exit 101
+rm -f "$0"
+`
+
 /** Keeps a package from starting its own service on its default port; returns what takes that back. */
 function keepServicesDown(): () => void {
-  if (existsSync(policy)) return () => {}
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  if (existsSync(policy) && !readFileSync(policy, 'utf8').includes(ours)) return () => {}
+  writeFileSync(policy, policyOf(process.pid), { mode: 0o755 })
   return () => rmSync(policy, { force: true })
 }

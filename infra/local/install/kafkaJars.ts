@@ -1,11 +1,24 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../command.ts'
 import { localFolder } from '../folder.ts'
 import type { PartSetup } from '../servers/part.ts'
 
 const version = '4.3.1'
-const jarCount = 46
+/** What Maven must bring: `sha256sum` of each jar, written when this version was chosen. */
+const expected = readFileSync(join(import.meta.dirname, 'kafkaJars.sha256'), 'utf8')
+  .trimEnd()
+  .split('\n')
 const kafkaFolder = localFolder(`kafka-${version}`)
 
 /** The folder of Kafka's jars after `haveJars` has returned. */
@@ -20,19 +33,40 @@ export async function haveJars({ log, signal }: Pick<PartSetup, 'log' | 'signal'
   mkdirSync(kafkaFolder, { recursive: true })
   // Of its own: one process may start several Kafkas at once.
   const partly = mkdtempSync(join(kafkaFolder, 'libs.'))
-  log(`kafka: fetching Kafka ${version} from Maven Central (${jarCount} jars, 44 MB), once`)
-  const args = ['-B', '-f', join(import.meta.dirname, 'pom.xml'), 'dependency:copy-dependencies']
+  log(`kafka: fetching Kafka ${version} from Maven Central (${expected.length} jars, 44 MB), once`)
+  const args = [
+    '-B',
+    '--strict-checksums',
+    '-f',
+    join(import.meta.dirname, 'pom.xml'),
+    'dependency:copy-dependencies',
+  ]
   try {
     await run('mvn', [...args, '-DincludeScope=runtime', `-DoutputDirectory=${partly}`], {
       signal,
       onLine: progress(log),
     })
+    checkJars(partly)
     chmodSync(partly, 0o755)
     if (!existsSync(jarsFolder)) renameSync(partly, jarsFolder)
     log(`kafka: ${readdirSync(jarsFolder).length} jars are here`)
   } finally {
     rmSync(partly, { recursive: true, force: true })
   }
+}
+
+/** Throws if the folder does not hold exactly the jars of kafkaJars.sha256. */
+export function checkJars(folder: string): void {
+  const found = readdirSync(folder)
+    .sort()
+    .map(name => `${hash('sha256', readFileSync(join(folder, name)))}  ${name}`)
+  const wrong = [
+    ...found.filter(line => !expected.includes(line)),
+    ...expected.filter(line => !found.includes(line)),
+  ]
+  if (wrong.length === 0) return
+  const names = [...new Set(wrong.map(line => line.slice(66)))].join(', ')
+  throw new Error(`Maven Central gave other jars than infra/local/install/kafkaJars.sha256 lists: ${names}`)
 }
 
 /** Tells of the downloads at most once in 3 s. */
