@@ -1,6 +1,7 @@
 import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
 import { cold } from './cold.ts'
+import { dashboards } from './dashboards.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'
 import { hot } from './hot.ts'
@@ -27,6 +28,7 @@ export const rows: Row[] = [
   hotSize,
   orderList,
   freshness,
+  dashboards,
   menu,
   start,
   memory,

@@ -25,6 +25,12 @@ function request()
    return order[at]
 end
 
+-- Random, so that the connections, which all begin at once, do not ask at once. wrk looks for it before init.
+local pause = tonumber(os.getenv("PAUSE_MS") or 0)
+if pause > 0 then
+   function delay() return math.random(pause / 2, pause * 3 / 2) end
+end
+
 function done(summary, latency)
    local errors = summary.errors
    io.write(string.format(

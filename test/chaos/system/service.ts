@@ -12,7 +12,7 @@ const goOnTimeoutMs = 3_000
 export type Service = {
   name: string
   pid: number
-  /** Where it answers: the API of a query process. */
+  /** Where it answers: the API, or the administration area. */
   address: string
   /** The address of its `/readyz` and `/metrics`. */
   ops: string
@@ -33,7 +33,7 @@ export type Service = {
 
 /** Starts `tally <command>` and returns once it says that it has started; throws with the end of its log. */
 export async function startService(
-  command: 'projector' | 'query',
+  command: 'projector' | 'query' | 'admin',
   { name, env, folder }: { name: string; env: Record<string, string>; folder: string },
 ): Promise<Service> {
   const logFile = join(folder, `${name}.log`)

@@ -1,0 +1,68 @@
+import { request } from 'node:http'
+import { createAdministrator, hashPassword } from '@tally/access'
+import type { OrganizationId } from '@tally/contract'
+import type { Postgres } from '@tally/storage'
+import { ask } from '@tally/testkit/processes/http'
+
+const password = 'many screens, one evening'
+
+/** Creates an administrator of an organization and signs in; returns the Cookie header of the session. */
+export async function signIn(db: Postgres, address: string, organizationId: string): Promise<string> {
+  const email = `bench-${organizationId}@example.org`
+  const passwordHash = await hashPassword(password)
+  const wanted = { organizationId: organizationId as OrganizationId, email, isPlatform: false, passwordHash }
+  await createAdministrator(db, wanted)
+  const form = await ask(address, '/sign-in')
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(form.text)?.[1] ?? ''
+  const body = new URLSearchParams({ _csrf: csrf, email, password }).toString()
+  const reply = await fetch(`${address}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      Origin: address,
+      Cookie: cookiesOf(form.headers['set-cookie']),
+    },
+    body,
+  })
+  if (reply.status !== 303) throw new Error(`the administration area refused the sign-in: ${reply.status}`)
+  return cookiesOf(reply.headers.getSetCookie())
+}
+
+const cookiesOf = (headers: string[] = []) =>
+  headers
+    .map(header => header.split(';')[0] ?? '')
+    .filter(cookie => !cookie.endsWith('='))
+    .join('; ')
+
+/**
+ * Opens a live screen as a browser does; `onOrders` gets the number of orders each time the day is sent. Resolves at the
+ * first one, with a function that closes the screen.
+ */
+export async function openScreen(
+  address: string,
+  { cookie, eventId, dayId }: { cookie: string; eventId: string; dayId: number },
+  onOrders: (orders: number) => void,
+): Promise<() => void> {
+  const shown = Promise.withResolvers<void>()
+  const url = `${address}/live/stream?eventId=${eventId}&day=${dayId}`
+  const outgoing = request(url, { agent: false, headers: { Cookie: cookie } }, incoming => {
+    if (incoming.statusCode !== 200) shown.reject(new Error(`a live screen got ${incoming.statusCode}`))
+    let text = ''
+    incoming.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      const messages = text.split('\n\n')
+      text = messages.pop() ?? ''
+      for (const message of messages) {
+        const orders = /"totalOrders":(\d+)/.exec(message)?.[1]
+        if (orders === undefined) continue
+        onOrders(Number(orders))
+        shown.resolve()
+      }
+    })
+    incoming.on('error', () => {})
+  })
+  outgoing.on('error', error => shown.reject(error)).end()
+  await shown.promise
+  return () => outgoing.destroy()
+}
