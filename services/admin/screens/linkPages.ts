@@ -5,11 +5,14 @@ import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, parseOr400, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { badForm, notFound } from '../http/problem.ts'
+import { badForm, notFound, PageProblem } from '../http/problem.ts'
 import { eventsOf } from '../keys/events.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { createScreen, listScreens, revokeScreen } from './store.ts'
 import { madeView, screensView } from './view.ts'
+
+/** Links of an organization that work at the same time. */
+const mostLinks = 100
 
 const params = z.object({
   screenId: z
@@ -42,6 +45,8 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       ({ eventId }) => eventId === textOf(fields, 'eventId'),
     )
     if (event === undefined) throw badForm()
+    if ((await listScreens(db, organizationId)).length >= mostLinks)
+      throw new PageProblem(409, 'Too many screen links', 'Revoke those that are no longer used.')
     const { eventId } = event
     const token = await db.transaction().execute(async tx => {
       const made = await createScreen(tx, { organizationId, eventId, name, createdBy })

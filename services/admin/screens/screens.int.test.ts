@@ -96,6 +96,16 @@ test('an event or link of another organization is neither shown nor revoked', as
   expect((await other.screen.get('/screen')).statusCode).toBe(200)
 })
 
+test('the links of an organization are bounded', async () => {
+  const { visitor, eventId, organizationId } = await withScreen()
+  await sql`
+insert into screen_links (token_sha256, organization_id, event_id, name, created_by, ends_at)
+select sha256(convert_to(${organizationId} || number, 'utf8')), ${organizationId}, ${eventId}, 'x', 'x', now() + interval '1 day'
+from generate_series(2, 100) as number`.execute(fixture.db)
+  const form = { name: 'One more', eventId }
+  expect((await visitor.post('/screens', form, { from: '/screens' })).statusCode).toBe(409)
+})
+
 test('only the hash of a link is stored', async () => {
   const { link } = await withScreen()
   const { rows } = await sql`select screen_links::text as row from screen_links`.execute(fixture.db)

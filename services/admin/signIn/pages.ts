@@ -30,7 +30,7 @@ const wrong = 'Incorrect e-mail or password.'
 const placeholderHash = hashPassword('placeholder')
 
 export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
-  const { db, metrics, oidc } = deps
+  const { db, metrics, oidc, logger } = deps
   const show = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -63,12 +63,12 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     const attempt = { email: account ?? given.slice(0, 254), address: request.ip, device }
     const exceeded = await takeAttempt(db, attempt)
     if (exceeded !== undefined) {
-      await noteLimited(deps, { account, address: request.ip }, exceeded)
+      soon(noteLimited(deps, { account, address: request.ip }, exceeded))
       throw tooManyAttempts(exceeded)
     }
     const administratorId = await check(account, textOf(fields, 'password'))
     if (administratorId === undefined) {
-      await noteRefused(deps, { account, address: request.ip })
+      soon(noteRefused(deps, { account, address: request.ip }))
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
     if (await hasSecondFactor(db, administratorId)) {
@@ -93,6 +93,10 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     clearCookies(request, reply)
     return reply.redirect('/sign-in', 303)
   })
+
+  /** Does not wait: an entry is written only for accounts that exist, and the time for it would tell which do. */
+  const soon = (work: Promise<void>) =>
+    void work.catch(error => logger.warn({ err: error }, 'a refused sign-in was not recorded'))
 
   async function check(account: string | undefined, password: string): Promise<string | undefined> {
     const found = account === undefined ? undefined : await findCredentials(db, account)

@@ -98,10 +98,11 @@ export async function endSessions(db: Postgres, administratorId: string): Promis
   await db.deleteFrom('admin_sessions').where('administrator_id', '=', administratorId).execute()
 }
 
-/** Deletes ended sessions, ended windows of attempts and browsers that were not used for long. */
+/** Deletes what has ended: sessions, links, windows of attempts, and browsers that were not used for long. */
 export async function forgetEnded(db: Postgres): Promise<void> {
   await sql`delete from admin_sessions as session where not (${isGood})`.execute(db)
   await forgetTokens(db)
+  await sql`delete from screen_links where ends_at < now()`.execute(db)
   await sql`delete from sign_in_attempts where ends_at < now()`.execute(db)
   await sql`
 delete from known_devices where last_used_at < now() - make_interval(days => ${rememberedDays})`.execute(db)
