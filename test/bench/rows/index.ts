@@ -13,6 +13,7 @@ import { polling, pollingUnchanged } from './polling.ts'
 import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
 import { scale } from './scale.ts'
+import { soak } from './soak.ts'
 import { start } from './start.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
@@ -33,4 +34,5 @@ export const rows: Row[] = [
   start,
   memory,
   badRecords,
+  soak,
 ]

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { evenShape } from '../data/shape.ts'
 import type { Line, Row } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
+import { memoryOf } from '../tally/memoryOf.ts'
 import { startTally } from '../tally/tally.ts'
 
 const events = 500
@@ -57,12 +58,4 @@ export const memory: Row = {
       await tally.stop()
     }
   },
-}
-
-/** Resident memory of a process in MiB. */
-function memoryOf(pid: number): { peak: number; now: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const mebibytes = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
-  return { peak: mebibytes('VmHWM'), now: mebibytes('VmRSS') }
 }
