@@ -24,6 +24,8 @@ const answer = {
   holdsFor: { revision: 7, shard: 1 },
 }
 
+const grant: Grant = { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }
+
 /** What the parts around polling say in a test, and what they were asked. */
 let says: { key: ApiKey | undefined; grant: Grant | Promise<Grant>; revision: number | undefined }
 let asked: { taken: number; used: string[]; answered: unknown[]; confirmed: number }
@@ -43,7 +45,7 @@ beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resol
 afterAll(() => void server.close())
 
 beforeEach(() => {
-  says = { key, grant: { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }, revision: 7 }
+  says = { key, grant, revision: 7 }
   asked = { taken: 0, used: [], answered: [], confirmed: 0 }
   polling = openPolling(
     {
@@ -119,7 +121,7 @@ test('a changed event, a refused or an unjudged request is left to fastify with 
     { grant: refused },
     { grant: Promise.resolve(refused) },
   ]) {
-    Object.assign(says, { ...says, ...said })
+    says = { key, grant, revision: 7, ...said }
     expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)) })
   }
   expect(asked).toMatchObject({ taken: 4, answered: [], confirmed: 0 })
