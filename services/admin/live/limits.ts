@@ -1,7 +1,7 @@
 import type { OrganizationId } from '@tally/contract'
 
 /** Live screens that may be open in one process: a browser opens one for each tab. */
-export const mostScreens = { process: 2_000, organization: 200, session: 20 }
+const mostScreens = { process: 2_000, organization: 200, session: 20 }
 
 /** Who watches: a session or a screen link, of an organization. */
 export type Viewer = { organizationId: OrganizationId; viewer: `session ${number}` | `link ${number}` }
