@@ -1,6 +1,6 @@
-// What `npm start`, `npm test`, `npm run test:chaos`, `npm run test:model` and `npm run bench` run. It runs on the
-// machine's own Node (20 or later) and needs nothing installed: it installs the dependencies, among them Node 24, and
-// hands over to start.ts, test.ts, chaos.ts, model.ts or bench.ts.
+// What `npm start`, `npm test`, `npm run bench` and `npm run test:chaos`, `test:model`, `test:security` run. It needs
+// the machine's own Node (20 or later) and nothing installed: it installs the dependencies, among them Node 24, and
+// hands over to start.ts, test.ts, bench.ts, chaos.ts, model.ts or security.ts.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,8 +13,8 @@ const packaged = join(root, 'node_modules/.bin/node')
 const node = process.platform === 'linux' ? packaged : process.execPath
 const [task, ...args] = process.argv.slice(2)
 
-if (!['start', 'test', 'chaos', 'model', 'bench'].includes(task)) {
-  console.error('usage: node infra/local/run.mjs start|test|chaos|model|bench [arguments]')
+if (!['start', 'test', 'chaos', 'model', 'security', 'bench'].includes(task)) {
+  console.error('usage: node infra/local/run.mjs start|test|chaos|model|security|bench [arguments]')
   process.exit(2)
 }
 if (!isInstalled()) await install()

@@ -1,0 +1,3 @@
+import { main } from '../../test/security/main.ts'
+
+process.exit(await main())

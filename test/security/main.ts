@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs'
+import { localFolder } from '#infra/folder.ts'
+import { listenForInterruption } from '#infra/interruption.ts'
+import { install, notRun, scanners } from './scanners.ts'
+import { type Releases, startTarget, type Target } from './system.ts'
+
+/**
+ * `npm run test:security`: scans the API and the administration area with tools from elsewhere. Prints what each found
+ * and what could not run; returns 1 if anything was found or a scanner failed.
+ */
+export async function main(): Promise<number> {
+  const { signal, exitCode } = listenForInterruption()
+  const folder = localFolder('security')
+  mkdirSync(folder, { recursive: true })
+  const releases: Releases = []
+  try {
+    const target = await startTarget(folder, signal, releases)
+    let wrong = 0
+    for (const scanner of scanners) wrong += await report(scanner, target, folder)
+    for (const sentence of notRun) console.log(`not run: ${sentence}`)
+    return wrong === 0 ? 0 : 1
+  } catch (error) {
+    if (signal.aborted) return exitCode()
+    console.error(error)
+    return 1
+  } finally {
+    for (const release of releases.toReversed()) await release()
+  }
+}
+
+/** Runs one scanner and prints what it found; returns the number of findings, 1 if it could not run. */
+async function report(scanner: (typeof scanners)[number], target: Target, folder: string): Promise<number> {
+  const began = performance.now()
+  try {
+    const found = await scanner.scan(target, await install(scanner), folder)
+    const took = ((performance.now() - began) / 1_000).toFixed(0)
+    console.log(`${scanner.package} (${took} s): ${scanner.about}: ${found.length} findings`)
+    for (const line of found) console.log(`  ${line.trim()}`)
+    return found.length
+  } catch (error) {
+    console.log(`${scanner.package}: could not run: ${error instanceof Error ? error.message : error}`)
+    return 1
+  }
+}
