@@ -69,8 +69,8 @@ type Report = { vulnerabilities: Record<string, { method: string; path: string; 
 /** Other scanners that were looked at, and why they do not run here. */
 export const notRun = [
   'nikto: not in main of Debian 12; it checks known products, of which Tally has none',
-  'nuclei: its templates are not in any package, and without them it checks nothing',
-  'ZAP: no package in Debian, npm, PyPI or the Go proxy',
+  'nuclei: neither it nor its templates could be had through the Go proxy',
+  'ZAP: not in Debian 12',
 ]
 
 /** Installs a scanner once, into .local; returns the path of a program of it. */
