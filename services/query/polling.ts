@@ -39,7 +39,7 @@ type Waiting = {
 type Group = { version: Promise<EventVersion | undefined>; waiting: Waiting[] }
 
 /** A request that has waited here and is answered by fastify after all. */
-export type Begun = { beganAt: number; grant: Grant | Promise<Grant> }
+type Begun = { beganAt: number; grant: Grant | Promise<Grant> }
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
