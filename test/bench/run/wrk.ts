@@ -39,8 +39,8 @@ export function writePlan(bench: Bench, questions: Question[], order: ArrayLike<
 
 /**
  * Puts a load on an address with one thread of wrk, which takes far less of the processor than a generator in Node,
- * over connections that stay open. With `perSecond` each connection rests between its requests, so that it is at most that
- * many; without, each asks as soon as it has its answer. Throws if an answer is missing or is not a 2xx or 3xx.
+ * over connections that stay open. With `perSecond` each connection rests between its requests, so that it is at most
+ * that many; without, each asks as soon as it has its answer. Throws if an answer is missing or is not a 2xx or 3xx.
  */
 export async function putLoad(
   address: string,

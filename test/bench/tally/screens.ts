@@ -36,8 +36,8 @@ const cookiesOf = (headers: string[] = []) =>
     .join('; ')
 
 /**
- * Opens a live screen as a browser does; `onOrders` gets the number of orders each time the day is sent. Resolves at the
- * first one, with a function that closes the screen.
+ * Opens a live screen as a browser does; `onOrders` gets the number of orders each time the day is sent. Resolves at
+ * the first one, with a function that closes the screen.
  */
 export async function openScreen(
   address: string,
