@@ -79,6 +79,21 @@ test('a Redis that is put back to an older snapshot is brought up to date, even 
   expect([await ordersInRedis(fish), await ordersInRedis(wine)]).toEqual([2, 2])
 })
 
+test('an event that has to be published whole is, whatever has been added about it since', async () => {
+  const eventId = newEventId() as EventId
+  const publisher = openPublisher(harness)
+  await sell(eventId, publisher)
+  await publisher.flush()
+  const key = harness.keys.event(eventId)
+  const revision = Number(await harness.redis.hget(key, 'revision'))
+  await harness.redis.hset(key, 'kpis:41:0', '{"totalOrders":77}')
+
+  const difference = { whole: false as const, since: revision, to: revision, areas: new Map(), event: false }
+  await publishEvents({ ...harness, latest: () => difference }, new Map([[eventId, { whole: true }]]))
+
+  expect(await ordersInRedis(eventId)).toBe(1)
+})
+
 test('an event with a thousand days and many areas is published like any other', async () => {
   const eventId = newEventId() as EventId
   await harness.db.transaction().execute(tx => lockEvents(tx, [eventId], shard))

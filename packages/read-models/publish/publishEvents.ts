@@ -20,8 +20,11 @@ export type PublishDeps = {
   redis: ReadModelRedis
   keys: RedisKeys
   epochs?: Epochs
-  /** Called before an event is read: what is not yet published of it by now, so that it fits what Postgres says. */
-  latest?: ((id: EventId, entry: Unpublished) => Unpublished) | undefined
+  /**
+   * Called before an event is read of which a difference is published: the difference up to now, if it has grown, so
+   * that it fits what Postgres says.
+   */
+  latest?: ((id: EventId) => Unpublished | undefined) | undefined
 }
 
 /**
@@ -40,7 +43,9 @@ export async function publishEvents(
   while (todo.length > 0) {
     const { piece, rest } = await takePieces(db, todo)
     todo = rest
-    const entries = new Map(piece.map(([id, entry]) => [id, latest?.(id, entry) ?? entry]))
+    const entries = new Map(
+      piece.map(([id, entry]) => [id, (entry.whole ? undefined : latest?.(id)) ?? entry]),
+    )
     const states = await readUnpublished(db, entries)
     const epoch = states.length === 0 ? await readEpoch(db) : (states[0]?.epoch ?? null)
     if (epoch === null) throw new EpochError('the epoch of the database is not open: it takes no writes')

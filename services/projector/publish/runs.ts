@@ -1,5 +1,3 @@
-import type { EventId } from '@tally/contract'
-import type { Unpublished } from '@tally/read-models'
 import type { Backlog } from './backlog.ts'
 import type { Publish } from './publication.ts'
 import type { Schedule } from './schedule.ts'
@@ -22,8 +20,7 @@ export function openFlush(
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      const latest = (id: EventId, entry: Unpublished) => schedule.takeMore(taken, id) ?? entry
-      const published = await publish(taken, { latest })
+      const published = await publish(taken, { latest: id => schedule.takeMore(taken, id) })
       backlog.extend(taken.marks.values(), published)
       onPublished(performance.now() - began)
     } catch (error) {
