@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { openApiDocument } from '@tally/contract'
+import { openApiDocument, type ProblemType, problemTypes } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
-import { type ProblemType, problemTypes, RequestProblem } from './http/problems.ts'
+import { RequestProblem } from './http/problems.ts'
 
 /**
  * Registers the routes that need no token and do not count against the rate limit: the OpenAPI document, the reference
- * page, which loads nothing from other hosts, and a help page for each problem.
+ * page with Tally's name, logo and icon, which loads nothing from other hosts, and a help page for each problem.
  */
 export async function registerReference(app: FastifyInstance): Promise<void> {
   const document = openApiDocument()
@@ -26,7 +27,13 @@ export async function registerReference(app: FastifyInstance): Promise<void> {
       tryItOutEnabled: true,
       validatorUrl: null,
     } as never,
-    theme: { title: 'Tally API' },
+    theme: {
+      title: 'Tally API',
+      favicon: [
+        { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: asset('icon') },
+      ],
+    },
+    logo: { type: 'image/svg+xml', content: asset('logo'), href: '/docs' },
   })
 
   app.get<{ Params: { type: string } }>('/problems/:type', (request, reply) => {
@@ -38,6 +45,8 @@ export async function registerReference(app: FastifyInstance): Promise<void> {
       .send(helpPage(type as ProblemType))
   })
 }
+
+const asset = (name: string): Buffer => readFileSync(new URL(`assets/${name}.svg`, import.meta.url))
 
 const style =
   'body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }'

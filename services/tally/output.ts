@@ -7,8 +7,11 @@ const linesOf = (lines: string[]): string => lines.map(line => `${visible(line)}
 export const print = (...lines: string[]): void => void process.stdout.write(linesOf(lines))
 
 /** As `print`, and waits for the reader: there may be more lines than fit in memory. */
-export async function printMany(lines: string[]): Promise<void> {
-  if (!process.stdout.write(linesOf(lines))) await once(process.stdout, 'drain')
+export const printMany = (lines: string[]): Promise<void> => printText(linesOf(lines))
+
+/** Prints a text of our own unchanged, and waits for the reader. */
+export async function printText(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
 /** Prints remarks on stderr, escaped as in `print`. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addAdmin } from './commands/admin.ts'
 import { addAdministrators } from './commands/administrators/index.ts'
+import { addContract } from './commands/contract.ts'
 import { addDeadLetters } from './commands/deadLetters/index.ts'
 import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
@@ -42,6 +43,7 @@ export function openProgram(): Command {
   const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
   const access = [addKeys, addAdministrators]
   const repairs = [addDeadLetters, addOffsets, addVerify, addRebuild]
-  for (const add of [...services, ...access, ...repairs]) add(program)
+  const interfaces = [addContract]
+  for (const add of [...services, ...access, ...repairs, ...interfaces]) add(program)
   return program
 }

@@ -115,6 +115,54 @@ test('the reference page works without any other host', async () => {
   expect(policy).not.toMatch(/https?:/)
 })
 
+test('the reference page has the name, the logo and the icon of Tally', async () => {
+  const { reply } = await followed('/docs')
+  expect(reply.text).toContain('<title>Tally API</title>')
+  const icons = [...reply.text.matchAll(/<link rel="icon"[^>]*href="([^"]+)"/g)].map(([, url]) => String(url))
+  expect(icons).toHaveLength(1)
+  const { headers, text } = await tally.get(new URL(icons[0] as string, 'http://docs/docs').pathname)
+  expect(headers['content-type']).toBe('image/svg+xml')
+  expect(text).toContain('<title>Tally</title>')
+  const script = await tally.get('/docs/static/swagger-initializer.js')
+  const [, logo = ''] = /data:image\/svg\+xml;base64,([\w+/=]+)/.exec(script.text) ?? []
+  expect(Buffer.from(logo, 'base64').toString()).toContain('<title>Tally API</title>')
+})
+
+test('every answer carries the headers that the OpenAPI document names for it, in their types', async () => {
+  const { body: document } = await tally.get('/api/v1/openapi.json')
+  const found = (part: Record<string, unknown>): Record<string, unknown> => {
+    const [, , kind = '', name = ''] = String(part.$ref ?? '').split('/')
+    return part.$ref === undefined ? part : document.components[kind][name]
+  }
+  // Of one operation: the problems are the same of all, and a 200 and a 304 of an event carry Tally-As-Of too.
+  const operation = (path: string) => document.paths[path].get.responses
+  const other = newFestival()
+  await tally.count([other.organization(), other.event()])
+  const token = await tally.key(other.organizationId)
+  const fresh = await tally.get(other.path, { token })
+  const same = await tally.get(other.path, {
+    token,
+    headers: { 'If-None-Match': String(fresh.headers.etag) },
+  })
+  expect(same.status).toBe(304)
+  const all = [fresh, same].map(reply => ({ reply, of: operation('/api/v1/events/{eventId}') }))
+  for (const reply of replies)
+    if (reply.status !== 405 && reply.body.instance !== '/nowhere')
+      all.push({ reply, of: operation('/api/v1/events') })
+  for (const { reply, of } of all) {
+    const headers = Object.entries(found(of[reply.status]).headers as Record<string, Record<string, unknown>>)
+    const wrong = headers.filter(([name, given]) => {
+      const { required = false, schema } = found(given) as { required?: boolean; schema: { type: string } }
+      const value = reply.headers[name.toLowerCase()]
+      return value === undefined ? required : schema.type === 'integer' && !/^\d+$/.test(String(value))
+    })
+    expect({ status: reply.status, wrong }).toEqual({ status: reply.status, wrong: [] })
+    const named = headers.map(([name]) => name.toLowerCase())
+    const ours = /^(etag|cache-control|retry-after|tally-|x-ratelimit-|x-request-id|www-authenticate)/
+    expect(Object.keys(reply.headers).filter(name => ours.test(name) && !named.includes(name))).toEqual([])
+  }
+})
+
 test('what needs no token costs nothing', async () => {
   const other = newFestival()
   await tally.count([other.organization(), other.event()])

@@ -14,6 +14,7 @@ export const eventAnswer = z
     isOpen: z.boolean().describe('True exactly when currentDay is not null'),
     currentDay: z
       .object({ id: z.int(), date, openedAt: utc })
+      .meta({ id: 'CurrentDay' })
       .nullable()
       .describe('The day that is open now'),
   })
@@ -72,13 +73,15 @@ export const itemCount = z
   .meta({ id: 'ItemCount' })
 export type ItemCount = z.infer<typeof itemCount>
 
-const orderItem = z.object({
-  menuItemId: z.int(),
-  itemName: z.string(),
-  quantity: z.int(),
-  unitPrice: euros,
-  note: z.string().nullable(),
-})
+const orderItem = z
+  .object({
+    menuItemId: z.int(),
+    itemName: z.string(),
+    quantity: z.int(),
+    unitPrice: euros,
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'OrderItem' })
 
 export const orderAnswer = z
   .object({
@@ -98,20 +101,3 @@ export const orderAnswer = z
   })
   .meta({ id: 'Order' })
 export type OrderAnswer = z.infer<typeof orderAnswer>
-
-/** RFC 7807 (docs/api.md, Problem body). */
-export const problem = z
-  .object({
-    type: z.string().describe('A stable URI reference, answered with a page of help'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string().describe('The request path without its query'),
-    requestId: z.string().describe('Also in the header X-Request-Id'),
-    errors: z
-      .array(z.object({ parameter: z.string(), message: z.string() }))
-      .optional()
-      .describe('On a 400'),
-  })
-  .meta({ id: 'Problem' })
-export type Problem = z.infer<typeof problem>

@@ -15,7 +15,7 @@ export const endpoints = {
     summary: "All events of the key's organization",
     params: parameters.noParameters,
     query: parameters.noParameters,
-    answer: envelope(z.array(answers.eventAnswer), listMeta),
+    answer: envelope('EventListEnvelope', z.array(answers.eventAnswer), listMeta),
   },
   getEvent: {
     url: '/api/v1/events/:eventId',
@@ -23,7 +23,7 @@ export const endpoints = {
     summary: 'One event with its open day',
     params: parameters.eventPath,
     query: parameters.noParameters,
-    answer: envelope(answers.eventAnswer, eventMeta),
+    answer: envelope('EventEnvelope', answers.eventAnswer, eventMeta),
   },
   getKpis: {
     url: '/api/v1/events/:eventId/analytics/kpis',
@@ -31,7 +31,7 @@ export const endpoints = {
     summary: 'Orders, sales and items of one day',
     params: parameters.eventPath,
     query: parameters.dayAndArea,
-    answer: envelope(answers.kpisAnswer, dayMeta),
+    answer: envelope('KpisEnvelope', answers.kpisAnswer, dayMeta),
   },
   getSalesTrend: {
     url: '/api/v1/events/:eventId/analytics/sales-trend',
@@ -39,7 +39,7 @@ export const endpoints = {
     summary: "Daily sales over the last dates of the event's days",
     params: parameters.eventPath,
     query: parameters.trendQuery,
-    answer: envelope(z.array(answers.trendPoint), eventMeta),
+    answer: envelope('SalesTrendEnvelope', z.array(answers.trendPoint), eventMeta),
   },
   getOrdersByHour: {
     url: '/api/v1/events/:eventId/analytics/orders/by-hour',
@@ -47,7 +47,7 @@ export const endpoints = {
     summary: 'Orders and revenue of one day by hour',
     params: parameters.eventPath,
     query: parameters.dayAndArea,
-    answer: envelope(z.array(answers.hourBucket), dayMeta),
+    answer: envelope('OrdersByHourEnvelope', z.array(answers.hourBucket), dayMeta),
   },
   getTopItems: {
     url: '/api/v1/events/:eventId/analytics/orders/top-items',
@@ -55,7 +55,7 @@ export const endpoints = {
     summary: 'What sells best, by quantity net of refunds',
     params: parameters.eventPath,
     query: parameters.topItemsQuery,
-    answer: envelope(z.array(answers.topItem), dayMeta),
+    answer: envelope('TopItemsEnvelope', z.array(answers.topItem), dayMeta),
   },
   getItemCounts: {
     url: '/api/v1/events/:eventId/live/item-counts',
@@ -63,7 +63,7 @@ export const endpoints = {
     summary: 'Portions sold per menu item, made for frequent polling',
     params: parameters.eventPath,
     query: parameters.itemCountsQuery,
-    answer: envelope(z.array(answers.itemCount), dayMeta),
+    answer: envelope('ItemCountsEnvelope', z.array(answers.itemCount), dayMeta),
   },
   listOrders: {
     url: '/api/v1/events/:eventId/orders',
@@ -71,7 +71,7 @@ export const endpoints = {
     summary: "The event's orders, newest first",
     params: parameters.eventPath,
     query: parameters.ordersQuery,
-    answer: envelope(z.array(answers.orderAnswer), pageMeta),
+    answer: envelope('OrderListEnvelope', z.array(answers.orderAnswer), pageMeta),
   },
   getOrder: {
     url: '/api/v1/events/:eventId/orders/:id',
@@ -79,7 +79,7 @@ export const endpoints = {
     summary: 'One order',
     params: parameters.orderPath,
     query: parameters.noParameters,
-    answer: envelope(answers.orderAnswer, eventMeta),
+    answer: envelope('OrderEnvelope', answers.orderAnswer, eventMeta),
   },
 } as const satisfies Record<string, Endpoint>
 

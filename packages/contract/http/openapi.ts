@@ -5,8 +5,10 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import { problem } from './answers.ts'
-import { type Endpoint, endpoints } from './endpoints.ts'
+import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts'
+import { envelopeComponents } from './envelope.ts'
+import { answerExamples } from './examples.ts'
+import { contentHeaders, eventHeaders, headers, problemResponses, responses } from './responses.ts'
 
 const description = `Read-only festival figures: sales net of refunds by day, hour and item, and the orders.
 
@@ -17,32 +19,65 @@ Sales (KPIs, hours, trend) are what was charged less every refund. Revenue of it
 refunds of that item: discounts, refunds of money only and refunds before 2026-08-19 touch no item, so the two need not
 add up to each other. KPIs, hours and trend always do.`
 
-const problems = {
-  400: 'A parameter has an invalid value',
-  401: 'Token missing, malformed, wrong, expired or revoked',
-  403: 'The key lacks the scope of the endpoint',
-  404: 'Not found, or not visible to this key',
-  429: 'Rate limit exceeded: wait `Retry-After` seconds',
-  503: 'Temporarily unavailable: try again after `Retry-After` seconds',
+const tags = [
+  {
+    name: 'Events',
+    description: "The organization's events (festivals) and the day that is open. Scope `events:read`.",
+  },
+  {
+    name: 'Analytics',
+    description:
+      'Sales of an event by day, hour, area and item, net of refunds, and live counts for displays. Scope `analytics:read`.',
+  },
+  {
+    name: 'Orders',
+    description: "An event's orders with their items, without any customer data. Scope `orders:read`.",
+  },
+]
+const tagOf = { 'events:read': 'Events', 'analytics:read': 'Analytics', 'orders:read': 'Orders' }
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the last answer (or a list, or `*`): if it still matches, the answer is a 304',
+  required: false,
+  schema: { type: 'string' },
+  example: headers.ETag.example,
 } as const
 
 /** The OpenAPI 3.1 document of the API, made from the schemas that parse the requests. */
-export function openApiDocument(serverUrl = '/') {
+export function openApiDocument() {
   const paths: ZodOpenApiPathsObject = {}
-  for (const [operationId, endpoint] of Object.entries(endpoints)) {
-    paths[endpoint.url.replaceAll(/:(\w+)/g, '{$1}')] = { get: operation(operationId, endpoint) }
+  for (const name of Object.keys(endpoints) as EndpointName[]) {
+    paths[endpoints[name].url.replaceAll(/:(\w+)/g, '{$1}')] = { get: operation(name) }
   }
   const contents: ZodOpenApiObject = {
     openapi: '3.1.1',
-    info: { title: 'Tally: event data API', version: '1.0.0', description },
-    servers: [{ url: serverUrl }],
+    info: {
+      title: 'Tally: event data API',
+      version: '1.0.0',
+      description,
+      contact: { name: 'The operator of this service' },
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
+    },
+    servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],
+    tags,
     paths,
     components: {
+      schemas: envelopeComponents,
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The token of an API key: `tally_<keyId>_<secret>`. Recommended for devices.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same token as `Authorization: Bearer`.' },
       },
+      parameters: { IfNoneMatch: ifNoneMatch },
+      headers,
+      responses,
     },
   }
   return createDocument(contents, { override: asPromised })
@@ -61,39 +96,30 @@ function asPromised({ jsonSchema }: { jsonSchema: Record<string, unknown> }): vo
   }
 }
 
-function operation(
-  operationId: string,
-  { scope, summary, params, query, answer }: Endpoint,
-): ZodOpenApiOperationObject {
+function operation(name: EndpointName): ZodOpenApiOperationObject {
+  const { scope, summary, params, query, answer }: Endpoint = endpoints[name]
+  const isList = name === 'listEvents'
+  const example = answerExamples[name]
   return {
-    operationId,
+    operationId: name,
     summary,
     description: `Needs the scope \`${scope}\`.`,
-    tags: [scope],
+    tags: [tagOf[scope]],
     requestParams: { path: params as z.ZodObject, query: query as z.ZodObject },
+    parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }],
     responses: {
       200: {
         description: 'The answer',
-        headers: answerHeaders,
-        content: { 'application/json': { schema: answer } },
+        headers: isList ? contentHeaders : eventHeaders,
+        content: { 'application/json': { schema: answer, example } },
       },
-      304: { description: 'Not modified: `If-None-Match` matches' },
+      304: { $ref: `#/components/responses/${isList ? 'NotModifiedList' : 'NotModified'}` },
       ...Object.fromEntries(
-        Object.entries(problems).map(([status, description]) => [
+        Object.entries(problemResponses).map(([status, response]) => [
           status,
-          { description, content: { 'application/problem+json': { schema: problem } } },
+          { $ref: `#/components/responses/${response}` },
         ]),
       ),
     },
   }
-}
-
-const header = (description: string) => ({ description, schema: { type: 'string' as const } })
-const answerHeaders = {
-  ETag: header('Weak entity tag of the content'),
-  'Tally-As-Of': header('As `meta.asOf`; absent if that is null'),
-  'X-RateLimit-Limit': header('Requests per window of 60 s'),
-  'X-RateLimit-Remaining': header('Requests left in the window'),
-  'X-RateLimit-Reset': header('Seconds until the window ends'),
-  'X-Request-Id': header('Id of the request'),
 }

@@ -1,7 +1,8 @@
+import { problemBody, problemTypes } from '@tally/contract'
 import type { Logger } from '@tally/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { splitTarget } from './encoding.ts'
-import { problemBody, problemTypes, RequestProblem } from './problems.ts'
+import { RequestProblem } from './problems.ts'
 
 export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
 import { safeHeaders } from '@tally/runtime'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
-import { type ProblemType, problemBody, problemTypes } from './problems.ts'
 
 /** `rawPacket` is a Buffer at run time; fastify declares its JSON form. */
 type ClientError = Error & { code?: string | undefined; rawPacket?: unknown }

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+
+/** RFC 7807 (docs/api.md, Problem body). */
+export const problem = z
+  .object({
+    type: z.string().describe('A stable URI reference, answered with a page of help'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().describe('The request path without its query'),
+    requestId: z.guid().describe('Also in the header X-Request-Id'),
+    errors: z
+      .array(
+        z
+          .object({
+            parameter: z.string().describe('The name of a parameter, or `path`'),
+            message: z.string().describe('What the parameter takes'),
+          })
+          .meta({ id: 'ParameterError' }),
+      )
+      .optional()
+      .describe('On a 400 for parameters only'),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof problem>
+
+/** The problems of the API: the name in `type`, the status, and the help text, which is also the `detail`. */
+export const problemTypes = {
+  'invalid-parameters': {
+    status: 400,
+    title: 'Invalid parameters',
+    help: 'A parameter has an invalid value. `errors` names each one and what it takes.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Create a key with `tally keys create`.',
+  },
+  'missing-scope': {
+    status: 403,
+    title: 'Forbidden',
+    help: 'The API key is valid but lacks the scope that this endpoint requires. Use a key with that scope.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'Not found',
+    help: 'The resource does not exist, or the API key has no access to it. Check the path, and the ids of event, day, area, menu items and order.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method not allowed',
+    help: 'The API is read-only: use GET or HEAD.',
+  },
+  'bad-request': { status: 400, title: 'Bad request', help: 'The request is not a valid HTTP request.' },
+  'request-timeout': {
+    status: 408,
+    title: 'Request timeout',
+    help: 'The request did not arrive completely within 10 s. Send it again over a new connection.',
+  },
+  'request-too-large': {
+    status: 431,
+    title: 'Request header fields too large',
+    help: 'The request line or the headers are too long. Send only the headers that the API needs.',
+  },
+  'rate-limit-exceeded': {
+    status: 429,
+    title: 'Too many requests',
+    help: 'The organization has used up its rate limit. Wait for the seconds in `Retry-After`. More keys do not raise the limit.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Internal error',
+    help: 'An unexpected error occurred. Try again; if it persists, report the `requestId`.',
+  },
+  'service-unavailable': {
+    status: 503,
+    title: 'Service unavailable',
+    help: 'A part of the service is down. Try again after the seconds in `Retry-After`.',
+  },
+} as const
+export type ProblemType = keyof typeof problemTypes
+
+/** Which request failed: its path, its id, and on `invalid-parameters` what each parameter takes. */
+export type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
+
+/** The body of a problem (docs/api.md, Problem body); it is the same for every reason that leads to a type. */
+export function problemBody(type: ProblemType, { instance, requestId, errors }: ProblemOf): Problem {
+  const { status, title, help } = problemTypes[type]
+  return {
+    type: `/problems/${type}`,
+    title,
+    status,
+    detail: help,
+    instance,
+    requestId,
+    ...(errors === undefined ? {} : { errors }),
+  }
+}
