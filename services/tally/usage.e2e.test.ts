@@ -28,6 +28,17 @@ test('--version prints the version', async () => {
   })
 })
 
+test.each([
+  [['openapi'], { openapi: '3.1.1' }],
+  [['asyncapi'], { asyncapi: '3.0.0', channels: { orders: { address: 'sagra.orders' } } }],
+  [['schemas'], { organizations: {}, events: {}, orders: {}, refunds: { title: 'Refund' } }],
+  [['schemas', 'orders'], { title: 'Order', properties: { totalAmount: { type: 'number' } } }],
+])('contract %j is one JSON document, without any server', async (args, document) => {
+  const ran = await tally(['contract', ...args], { TOPIC_PREFIX: 'sagra' })
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(ran.stdout)).toMatchObject(document)
+})
+
 test('without a command, the help goes to stderr as wrong usage', async () => {
   expect(await tally([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Commands:') })
 })
@@ -43,6 +54,7 @@ test.each([
   ],
   [['feed', '--rate', 'x'], '--rate takes a number from 0 to 1000000, got "x"'],
   [['feed', '--json'], '--json goes with --list-organizations: leave it out'],
+  [['contract', 'schemas', 'x'], 'TYPE takes one of organizations, events, orders, refunds, got "x"'],
   [['keys', 'list'], "required option '--organization <UUID>' not specified"],
   [['keys', 'list', '--organization', 'x'], '--organization takes a UUID (8-4-4-4-12 hex digits), got "x"'],
   [create.slice(0, 6), "required option '--scope <SCOPE>' not specified"],

@@ -30,7 +30,7 @@ export const event = z
     ),
     menuItems: uniqueList(menuItem, 2000, ({ menuItemId }) => menuItemId),
   })
-  .meta({ id: 'EventRecord' })
+  .meta({ title: 'Event' })
 export type Event = z.output<typeof event>
 export type EventDay = Event['days'][number]
 

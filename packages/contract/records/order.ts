@@ -57,7 +57,7 @@ export const order = z
       .max(maxLines, `must have at most ${maxLines} lines`)
       .refine(lines => grossOf(lines) <= maxCents, 'must add up to at most 99999999.99'),
   })
-  .meta({ id: 'OrderRecord' })
+  .meta({ title: 'Order' })
 export type Order = z.output<typeof order>
 
 /** The sum of the lines, in cents. */

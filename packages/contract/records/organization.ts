@@ -8,5 +8,5 @@ export type OrganizationStatus = z.infer<typeof organizationStatus>
 /** A record of the organizations topic (docs/records.md, Organization). */
 export const organization = z
   .object({ organizationId, version, name, status: organizationStatus })
-  .meta({ id: 'OrganizationRecord' })
+  .meta({ title: 'Organization' })
 export type Organization = z.output<typeof organization>

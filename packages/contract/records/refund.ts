@@ -25,5 +25,5 @@ export const refund = z
     path: ['lines'],
     message: 'must add up to at most amount',
   })
-  .meta({ id: 'RefundRecord' })
+  .meta({ title: 'Refund' })
 export type Refund = z.output<typeof refund>

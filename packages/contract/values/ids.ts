@@ -26,6 +26,7 @@ const outerId = () =>
     .string()
     .regex(outerIdPattern, 'must be 1 to 64 visible ASCII characters without "/"')
     .refine(id => id !== '.' && id !== '..', 'must not be "." or ".."')
+    .meta({ not: { enum: ['.', '..'] } })
 
 /** The upstream's id of an order, unique within its event (docs/records.md, Order). */
 export const orderId = outerId().brand<'OrderId'>()

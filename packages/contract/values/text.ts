@@ -10,7 +10,7 @@ export function text(min: number, max: number) {
     .refine(value => value.length >= min, `must have at least ${min} character${min === 1 ? '' : 's'}`)
     .refine(value => value.length <= max, `must have at most ${max} characters`)
     .refine(isStorable, 'must hold no U+0000 and no lone surrogate')
-    .meta({ minLength: min, maxLength: max })
+    .meta({ minLength: min, maxLength: max, pattern: '^[^\\u0000]*$' })
 }
 
 /** Whether UTF-8 and Postgres can hold a text. */

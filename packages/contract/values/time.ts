@@ -61,10 +61,15 @@ export function formatTimestamp(epochMs: number): string {
   return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text
 }
 
+/** What a JSON Schema can say of a timestamp: not that its date is real, nor its year in UTC. */
+const timestampPattern =
+  '^(1969|19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])' +
+  'T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'
+
 /** An RFC 3339 timestamp on the wire, milliseconds since 1970 inside. */
 export const timestamp = z
   .string()
-  .meta({ format: 'date-time' })
+  .meta({ format: 'date-time', pattern: timestampPattern })
   .transform((text, context) => {
     const epochMs = parseTimestamp(text)
     if (epochMs !== undefined) return epochMs
@@ -84,7 +89,7 @@ export const date = z
     text => isRealDate(Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))),
     'must be a real date',
   )
-  .meta({ format: 'date' })
+  .meta({ format: 'date', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })
 
 function isRealDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false
@@ -108,5 +113,6 @@ const ianaNames = new Set([
 export const timeZone = z
   .string()
   .refine(name => ianaNames.has(name), 'must be the name of an IANA time zone')
+  .meta({ description: 'A name of the IANA time zone database; UTC if absent' })
   .nullish()
   .transform(name => name ?? 'UTC')

@@ -1,4 +1,7 @@
+import type { RecordType } from '@tally/contract'
 import type { Command } from 'commander'
+import { UsageError } from '../failure.ts'
+import { openCommand } from '../open.ts'
 import { printText } from '../output.ts'
 
 export function addContract(program: Command): void {
@@ -9,6 +12,28 @@ export function addContract(program: Command): void {
     .action(async () => {
       const { openApiDocument } = await import('@tally/contract')
       await printJson(openApiDocument())
+    })
+  contract
+    .command('asyncapi')
+    .description('print the AsyncAPI 3 document of the topics: keys, partitions, schemas of the records')
+    .action(async () => {
+      const { asyncApiDocument } = await import('@tally/contract')
+      const { settings } = await openCommand()
+      await printJson(asyncApiDocument(settings))
+    })
+  contract
+    .command('schemas')
+    .argument('[TYPE]', 'only the schema of organizations, events, orders or refunds')
+    .description('print the JSON Schemas (2020-12) of the records, as one object by record type')
+    .action(async (type: string | undefined) => {
+      const { recordJsonSchema, recordTypes } = await import('@tally/contract')
+      const types = Object.keys(recordTypes) as RecordType[]
+      if (type === undefined)
+        return printJson(Object.fromEntries(types.map(type => [type, recordJsonSchema(type)])))
+      const known = types.find(known => known === type)
+      if (known === undefined)
+        throw new UsageError(`TYPE takes one of ${types.join(', ')}, got ${JSON.stringify(type)}`)
+      await printJson(recordJsonSchema(known))
     })
 }
 
