@@ -1,0 +1,34 @@
+import { type OperationName, pathOf } from './operations.ts'
+import { readProblem } from './problem.ts'
+
+export type Options = {
+  /** Where Tally answers, such as `https://tally.example.org`. */
+  url: string
+  /** The token of an API key. */
+  key: string
+  /** How long one request may take; 10 s by default. */
+  timeoutMs?: number
+  /** A `fetch` of your own, for a proxy or a test. */
+  fetch?: typeof fetch
+}
+
+/** Sends one request; `body` is undefined on a 304. Rejects with TallyProblem for an error. */
+export type Request = (
+  name: OperationName,
+  parameters: object,
+  more?: { signal?: AbortSignal | undefined; etag?: string | undefined },
+) => Promise<{ headers: Headers; body: unknown }>
+
+export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options): Request {
+  const base = url.replace(/\/+$/, '')
+  return async (name, parameters, { signal, etag } = {}) => {
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const response = await send(base + pathOf(name, parameters), {
+      headers: { 'X-Api-Key': key, ...(etag === undefined ? {} : { 'If-None-Match': etag }) },
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    })
+    if (response.status === 304) return { headers: response.headers, body: undefined }
+    if (!response.ok) throw await readProblem(response)
+    return { headers: response.headers, body: await response.json() }
+  }
+}

@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { connect } from './client.ts'
+import type { Answer } from './operations.ts'
+import { fakeTally } from './test/fakeTally.ts'
+import type { Reading, WatchOptions } from './watch.ts'
+
+const eventId = '7c1e0f4e-0a52-4b43-9c0c-0c2f6a6f1a11'
+let ends: AbortController
+beforeEach(() => {
+  vi.useFakeTimers()
+  ends = new AbortController()
+})
+afterEach(() => {
+  ends.abort()
+  vi.useRealTimers()
+})
+
+/** Watches until the test ends, and collects what it yields. */
+function watched(tally: ReturnType<typeof fakeTally>, options: WatchOptions = {}) {
+  const readings: Reading<Answer<'getItemCounts'>>[] = []
+  const client = connect({ url: 'http://tally.test', key: 'tally_x', fetch: tally.fetch })
+  const watch = client.watch('getItemCounts', { eventId }, { signal: ends.signal, ...options })
+  const ended = (async () => {
+    for await (const reading of watch) readings.push(reading)
+  })()
+  ended.catch(() => {})
+  return { readings, ended, last: () => readings.at(-1) }
+}
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
+
+test('the entity tag of the last answer is sent, and a 304 keeps that answer', async () => {
+  const tally = fakeTally()
+  const { readings } = watched(tally)
+  await pass(12)
+  expect(tally.asked.map(({ status }) => status)).toEqual([200, 304, 304])
+  expect(tally.asked[1]?.headers.get('If-None-Match')).toBe('W/"1"')
+  expect(readings.map(({ isChanged }) => isChanged)).toEqual([true, false, false])
+  tally.state.sold = 5
+  await pass(6)
+  expect(readings.at(-1)).toMatchObject({ isChanged: true, answer: { data: [{ quantitySold: 5 }] } })
+})
+
+test('requests are not equally far apart, but 5 s on average', async () => {
+  const tally = fakeTally()
+  watched(tally)
+  await pass(600)
+  const gaps = tally.asked.slice(1).map(({ atMs }, index) => atMs - (tally.asked[index]?.atMs ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThan(4_400)
+  expect(Math.max(...gaps)).toBeLessThan(5_600)
+  expect(new Set(gaps.map(Math.round)).size).toBeGreaterThan(20)
+  expect(tally.asked.length).toBeGreaterThan(115)
+})
+
+test.for([
+  { watchers: 10, limit: 60, everyMs: 1_000 },
+  { watchers: 10, limit: 60, everyMs: 5_000 },
+  { watchers: 20, limit: 60, everyMs: 5_000 },
+  { watchers: 3, limit: 20, everyMs: 2_000 },
+])(
+  '$watchers watchers every $everyMs ms under a limit of $limit get fewer than 1 % 429 in three minutes',
+  async given => {
+    const { watchers, limit, everyMs } = given
+    for (let round = 0; round < 20; round++) {
+      const tally = fakeTally({ limit })
+      for (let index = 0; index < watchers; index++) watched(tally, { everyMs })
+      await pass(180)
+      const refused = tally.asked.filter(({ status }) => status === 429).length
+      expect(refused / tally.asked.length).toBeLessThan(0.01)
+      // They use what there is: three to four windows.
+      expect(tally.asked.length).toBeGreaterThan(limit * 1.8)
+      ends.abort()
+      ends = new AbortController()
+    }
+  },
+)
+
+test('after a 429 the watch waits for Retry-After, and keeps its answer', async () => {
+  const tally = fakeTally({ limit: 2 })
+  const { readings } = watched(tally)
+  await pass(1)
+  await connect({ url: 'http://tally.test', key: 'tally_x', fetch: tally.fetch }).getKpis({ eventId })
+  await pass(59)
+  await pass(70)
+  const [, , ...later] = tally.asked.map(({ status }) => status)
+  expect(later.filter(status => status === 429).length).toBeLessThanOrEqual(1)
+  expect(readings.every(({ answer }) => answer !== undefined)).toBe(true)
+})
+
+test('figures are stale if Tally has not heard from the tills, by the clock of the server', async () => {
+  const tally = fakeTally()
+  const { last } = watched(tally)
+  await pass(1)
+  expect(last()?.stale).toBe(false)
+  tally.state.asOfLagMs = 30_000
+  await pass(6)
+  expect(last()).toMatchObject({ stale: true, error: undefined })
+  tally.state.asOfLagMs = 500
+  await pass(6)
+  expect(last()?.stale).toBe(false)
+})
+
+test('an outage makes the figures stale and requests rare; the watch recovers from it', async () => {
+  const tally = fakeTally()
+  const { readings, last } = watched(tally)
+  await pass(1)
+  tally.state.isDown = true
+  await pass(300)
+  expect(last()).toMatchObject({ stale: true, isChanged: false, answer: { data: [{ quantitySold: 1 }] } })
+  expect(last()?.error?.message).toBe('fetch failed')
+  expect(readings.length).toBeLessThan(16)
+  tally.state.isDown = false
+  tally.state.sold = 9
+  await pass(61)
+  expect(last()).toMatchObject({ stale: false, error: undefined, answer: { data: [{ quantitySold: 9 }] } })
+})
+
+test('a 503 is an outage, also one that a proxy answers', async () => {
+  const tally = fakeTally()
+  tally.state.problem = { status: 502, headers: {}, body: '<html>' }
+  const { last } = watched(tally)
+  await pass(1)
+  expect(last()).toMatchObject({ answer: undefined, stale: true, error: { problem: 'unknown', status: 502 } })
+  tally.state.problem = undefined
+  await pass(20)
+  expect(last()).toMatchObject({ stale: false, error: undefined })
+})
+
+test('a revoked key ends the watch with a typed problem', async () => {
+  const tally = fakeTally()
+  const { ended } = watched(tally)
+  await pass(1)
+  const body = { type: '/problems/unauthorized', detail: 'Send the token.', requestId: 'r1' }
+  tally.state.problem = { status: 401, headers: {}, body }
+  await pass(6)
+  await expect(ended).rejects.toMatchObject({ problem: 'unauthorized', status: 401, requestId: 'r1' })
+})
+
+test('the signal ends it, in a wait and in a request', async () => {
+  const tally = fakeTally()
+  const waits = watched(tally)
+  await pass(1)
+  ends.abort()
+  await waits.ended
+  expect(tally.asked.length).toBe(1)
+  expect(vi.getTimerCount()).toBe(0)
+
+  ends = new AbortController()
+  const hangs = () => new Promise<Response>(() => {})
+  const asks = watched({ ...tally, fetch: (_, init) => Promise.race([hangs(), aborted(init?.signal)]) })
+  await pass(1)
+  ends.abort()
+  await asks.ended
+})
+
+const aborted = (signal: AbortSignal | null | undefined) =>
+  new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))

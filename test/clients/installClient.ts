@@ -1,0 +1,27 @@
+import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '#infra/command.ts'
+
+const source = join(import.meta.dirname, '../../packages/client')
+
+/** Builds `@tally/client` as its README says, but into `folder`, so that test files do not build over each other. */
+async function buildClient(folder: string): Promise<void> {
+  const tsc = join(source, 'node_modules/.bin/tsc')
+  await run(tsc, ['-p', join(source, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')])
+}
+
+/** An empty folder into which the packed client was installed, as by somebody who adopts it. */
+export async function installClient(): Promise<string> {
+  const made = mkdtempSync(join(tmpdir(), 'tally-client-'))
+  const [packed, adopter] = [join(made, 'packed'), join(made, 'adopter')]
+  await buildClient(packed)
+  for (const file of ['package.json', 'README.md']) cpSync(join(source, file), join(packed, file))
+  const quiet = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts']
+  await run('npm', ['pack', ...quiet, '--pack-destination', made], { cwd: packed })
+  const archive = readdirSync(made).find(name => name.endsWith('.tgz'))
+  cpSync(join(made, archive ?? ''), join(adopter, 'tally-client.tgz'))
+  writeFileSync(join(adopter, 'package.json'), '{ "type": "module", "private": true }')
+  await run('npm', ['install', ...quiet, '--offline', './tally-client.tgz'], { cwd: adopter })
+  return adopter
+}
