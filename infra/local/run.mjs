@@ -2,14 +2,14 @@
 // the machine's own Node (20 or later) and nothing installed: it installs the dependencies, among them Node 24, and
 // hands over to start.ts, test.ts, bench.ts, chaos.ts, model.ts or security.ts.
 import { spawn } from 'node:child_process'
-import { accessSync, constants, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { accessSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../..')
 // npm has Node 24 for Linux only; elsewhere it is the machine's own.
-const packaged = join(root, 'node_modules/.bin/node')
+const packaged = join(root, `node_modules/node-linux-${process.arch}/bin/node`)
 const node = process.platform === 'linux' ? packaged : process.execPath
 const [task, ...args] = process.argv.slice(2)
 
@@ -18,6 +18,7 @@ if (!['start', 'test', 'chaos', 'model', 'security', 'bench'].includes(task)) {
   process.exit(2)
 }
 if (!isInstalled()) await install()
+linkNode()
 hand(node, [join(here, `${task}.ts`), ...args])
 
 /**
@@ -66,6 +67,12 @@ async function install() {
     process.exit(1)
   }
   console.error(`Dependencies installed (${Math.round((Date.now() - began) / 1000)} s)`)
+}
+
+/** npm 10 removes this link with that of the package for another processor, which it leaves out. */
+function linkNode() {
+  const link = join(root, 'node_modules/.bin/node')
+  if (node === packaged && !existsSync(link)) symlinkSync(relative(dirname(link), packaged), link)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { policyOf } from './apt.ts'
 import { checkJars } from './kafkaJars.ts'
@@ -48,4 +48,20 @@ test('every package that npm installs is under the integrity of the lock file, N
 
 test('no package runs a program when it is installed', () => {
   expect(readFileSync(join(root, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m)
+})
+
+test('the programs of a checkout run its own Node, also if npm 10 left out the link to it', () => {
+  const checkout = join(folder, 'checkout')
+  const modules = join(checkout, 'node_modules')
+  const own = join(modules, `node-linux-${process.arch}/bin/node`)
+  for (const path of ['services/tally/bin/tally', 'infra/local/run.mjs'])
+    cpSync(join(root, path), join(checkout, path))
+  for (const path of [dirname(own), join(modules, '.bin')]) mkdirSync(path, { recursive: true })
+  for (const file of [join(checkout, 'package-lock.json'), join(modules, '.package-lock.json')])
+    writeFileSync(file, '{"packages":{}}')
+  writeFileSync(own, '#!/bin/sh\necho own\n', { mode: 0o755 })
+  const said = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: 'utf8' }).stdout
+  expect(said(join(checkout, 'services/tally/bin/tally'))).toBe('own\n')
+  expect(said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'start')).toBe('own\n')
+  expect(said(join(modules, '.bin/node'))).toBe('own\n')
 })
