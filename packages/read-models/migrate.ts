@@ -14,6 +14,7 @@ import * as keyChanges from './migrations/0009-key-changes.ts'
 import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 import * as accounts from './migrations/0012-accounts.ts'
+import * as enrolment from './migrations/0013-enrolment.ts'
 
 /** The migrations in order; a migration that has been released is never changed. */
 const migrations: Record<string, Migration> = {
@@ -29,6 +30,7 @@ const migrations: Record<string, Migration> = {
   '0010-partition-logs': partitionLogs,
   '0011-scattered-heads': scatteredHeads,
   '0012-accounts': accounts,
+  '0013-enrolment': enrolment,
 }
 const latest = Object.keys(migrations).length
 

@@ -32,6 +32,12 @@ export const brokers = z
       all.length > 0 && all.every(broker => /^[^\s:/@]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(broker)),
   )
 
+/** Keys of 256 bits. */
+export const secretKeys = z
+  .string()
+  .transform(list)
+  .refine(keys => keys.every(key => /^[0-9a-f]{64}$/i.test(key)))
+
 const url =
   (...protocols: string[]) =>
   (text: string) =>

@@ -15,6 +15,7 @@ import {
   port,
   rateLimits,
   redisNodes,
+  secretKeys,
 } from './settingValues.ts'
 
 /** A setting has a wrong value; the message names the setting, its value (never a password) and what it takes. */
@@ -83,6 +84,10 @@ const schema = z.object({
     .enum(['optional', 'required'])
     .default('optional')
     .meta({ takes: 'optional or required' }),
+  ADMIN_SECRET_KEY: secretKeys.prefault('').meta({
+    takes: '64 hexadecimal digits (openssl rand -hex 32); a comma, and earlier keys, may follow',
+    isSecret: true,
+  }),
   ADMIN_OIDC_ISSUER: z
     .string()
     .refine(issuer)
@@ -147,7 +152,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
       trustedProxies: values.ADMIN_TRUSTED_PROXIES,
       oidc: oidcOf(values),
       allowsPasswords: allowsPasswords(values),
-      requiresSecondFactor: values.ADMIN_SECOND_FACTOR === 'required',
+      requiresSecondFactor: requiresSecondFactor(values),
+      secretKeys: values.ADMIN_SECRET_KEY,
     },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT, maxConnections: values.OPS_MAX_CONNECTIONS },
     rateLimits: values.RATE_LIMITS,
@@ -204,10 +210,20 @@ function allowsPasswords(values: z.output<typeof schema>): boolean {
   return values.ADMIN_PASSWORDS === 'on'
 }
 
+function requiresSecondFactor(values: z.output<typeof schema>): boolean {
+  const isRequired = values.ADMIN_SECOND_FACTOR === 'required'
+  if (isRequired && values.ADMIN_PASSWORDS === 'on' && values.ADMIN_SECRET_KEY.length === 0)
+    throw new SettingsError(
+      'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
+    )
+  return isRequired
+}
+
 function describe(name: string, value: string | undefined): string {
   const shape = (schema.shape as Record<string, z.ZodType>)[name]
-  const takes = (shape?.meta() as { takes?: string } | undefined)?.takes ?? 'another value'
-  return `${name} is ${JSON.stringify(withoutPassword(value ?? ''))}; it takes ${takes}`
+  const { takes = 'another value', isSecret } = (shape?.meta() ?? {}) as { takes?: string; isSecret?: true }
+  const shown = isSecret ? '***' : withoutPassword(value ?? '')
+  return `${name} is ${JSON.stringify(shown)}; it takes ${takes}`
 }
 
 /**

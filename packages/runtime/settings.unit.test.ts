@@ -34,6 +34,7 @@ test('without any setting everything has its documented default', () => {
       oidc: undefined,
       allowsPasswords: true,
       requiresSecondFactor: false,
+      secretKeys: [],
     },
     ops: { host: '0.0.0.0', port: undefined, maxConnections: 200 },
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
@@ -107,6 +108,23 @@ test.each([
     expect(sentence).not.toContain('\n')
     expect(sentence).toContain(JSON.stringify(value))
   }
+})
+
+test('a key to encrypt with is never said, right or wrong', () => {
+  const key = '0123456789abcdef'.repeat(4)
+  for (const wrong of [key.slice(1), `${key}0`, `${key};${key}`, `${key},${key.slice(2)}`])
+    expect(complaint({ ADMIN_SECRET_KEY: wrong })).toMatch(
+      /^ADMIN_SECRET_KEY is "\*\*\*"; it takes 64 hexadecimal digits/,
+    )
+  const { admin } = readSettings({ ADMIN_SECRET_KEY: `${key}, ${key.toUpperCase()}` })
+  expect(admin.secretKeys).toEqual([key, key.toUpperCase()])
+})
+
+test('a second factor is required only with a key that encrypts its secrets', () => {
+  const required = { ADMIN_SECOND_FACTOR: 'required' }
+  expect(complaint(required)).toContain('set ADMIN_SECRET_KEY too')
+  const { admin } = readSettings({ ...required, ADMIN_SECRET_KEY: 'a'.repeat(64) })
+  expect(admin.requiresSecondFactor).toBe(true)
 })
 
 test('a value with line breaks is still one line', () => {
@@ -205,6 +223,5 @@ test('passwords can be turned off only if there is an OpenID provider', () => {
     'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
   )
   expect(readSettings({ ...oidc, ADMIN_PASSWORDS: 'off' }).admin.allowsPasswords).toBe(false)
-  expect(readSettings({ ADMIN_SECOND_FACTOR: 'required' }).admin.requiresSecondFactor).toBe(true)
   expect(() => readSettings({ ADMIN_SECOND_FACTOR: 'yes' })).toThrow('it takes optional or required')
 })

@@ -5,6 +5,7 @@ import type { Logger, RateLimits } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
+import type { Sealer } from './secondFactor/sealing.ts'
 import type { Oidc } from './signIn/oidc.ts'
 
 /** What the pages need. Only `db` must answer: without Redis or Kafka a page says what it cannot show. */
@@ -19,6 +20,8 @@ export type AdminDeps = {
   allowsPasswords: boolean
   /** Whether a sign-in with a password needs a second factor. */
   requiresSecondFactor: boolean
+  /** Encrypts the secrets of second factors; without one, none can be set up. */
+  sealer: Sealer | undefined
   logger: Logger
   metrics: AdminMetrics
   topicPrefix: string

@@ -7,6 +7,8 @@ import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { adminMetrics } from './metrics.ts'
+import { openSealer } from './secondFactor/sealing.ts'
+import { sealSecrets } from './secondFactor/secrets.ts'
 import { openOidc } from './signIn/oidc.ts'
 import { forgetEnded } from './signIn/sessions.ts'
 
@@ -30,7 +32,17 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
-  const schemaChecked = startup.until('Postgres', () => checkSchema(db))
+  const { admin } = settings
+  const sealer = openSealer(admin.secretKeys)
+  const schemaChecked = startup.until('Postgres', async () => {
+    await checkSchema(db)
+    const unopened = await sealSecrets(db, sealer)
+    if (unopened > 0)
+      logger.warn(
+        { administrators: unopened },
+        'no key in ADMIN_SECRET_KEY opens the second factors of some administrators: only their recovery codes work',
+      )
+  })
   await Promise.race([schemaChecked, startup.waits])
   schemaChecked.catch(crash)
 
@@ -60,7 +72,6 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   }, forgetEveryMs)
   lifecycle.onRelease('forgetting', () => clearInterval(forgetting))
 
-  const { admin } = settings
   const app = await buildAdmin({
     db,
     redis,
@@ -71,6 +82,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
     allowsPasswords: admin.allowsPasswords,
     requiresSecondFactor: admin.requiresSecondFactor,
+    sealer,
     metrics: adminMetrics(registry),
     topicPrefix: settings.topicPrefix,
     rateLimits: settings.rateLimits,

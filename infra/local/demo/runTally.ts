@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LocalServers, startServers } from '../servers/index.ts'
+import { passwordIn } from '../servers/password.ts'
 import { preferPort } from '../servers/ports.ts'
 import { lastWords, log, step } from '../words.ts'
 import { writeEnvFile } from './envFile.ts'
@@ -57,7 +58,7 @@ async function bringUp(
   const servers = await startServers({ ...folders, ...wanted, fresh, log, onDeath, signal })
   releases.push(servers.stop)
 
-  const env = await settings(servers)
+  const env = await settings(servers, folders.dataFolder)
   const envFile = writeEnvFile(join(local, 'env'), servers)
   const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
   const keep = (name: string, service: Service) =>
@@ -89,9 +90,9 @@ async function bringUp(
 }
 
 /** The settings of every process: where the servers are, and this machine's own ports. */
-async function settings(servers: LocalServers): Promise<Record<string, string>> {
+async function settings(servers: LocalServers, dataFolder: string): Promise<Record<string, string>> {
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, QUERY_HOST, QUERY_PORT, OPS_HOST } = process.env
-  const { ADMIN_HOST, ADMIN_PORT } = process.env
+  const { ADMIN_HOST, ADMIN_PORT, ADMIN_SECRET_KEY } = process.env
   return {
     KAFKA_BROKERS: KAFKA_BROKERS || servers.kafkaBrokers,
     DATABASE_URL: DATABASE_URL || servers.databaseUrl,
@@ -100,6 +101,7 @@ async function settings(servers: LocalServers): Promise<Record<string, string>> 
     QUERY_PORT: QUERY_PORT || String(await preferPort(8080)),
     ADMIN_HOST: ADMIN_HOST || '127.0.0.1',
     ADMIN_PORT: ADMIN_PORT || String(await preferPort(8081)),
+    ADMIN_SECRET_KEY: ADMIN_SECRET_KEY || passwordIn(join(dataFolder, 'admin-secret-key')),
     OPS_HOST: OPS_HOST || '127.0.0.1',
   }
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** A password of 192 random bits, in characters that need no escape in a URL. */
-export const newPassword = (): string => randomBytes(24).toString('hex')
+/** A password or key of 256 random bits, in hexadecimal digits. */
+export const newPassword = (): string => randomBytes(32).toString('hex')
 
 /** The password in a file, which is written at the first call and readable by its owner only. */
 export function passwordIn(file: string): string {

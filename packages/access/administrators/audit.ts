@@ -11,6 +11,7 @@ export type Action =
   | 'sign-in-refused'
   | 'sign-in-limited'
   | 'sign-out'
+  | 'session-ended'
   | 'signed-out-everywhere'
   | 'second-factor-added'
   | 'second-factor-removed'

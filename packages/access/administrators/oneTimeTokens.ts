@@ -12,14 +12,19 @@ export type Purpose = 'reset' | 'oidc' | 'code'
 const validFor: Record<Purpose, string> = { reset: '30 minutes', oidc: '10 minutes', code: '5 minutes' }
 
 /** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
-export async function issueToken(tx: Tx, purpose: Purpose, administratorId: string): Promise<string> {
+export async function issueToken(
+  tx: Tx,
+  purpose: Purpose,
+  administratorId: string,
+  removesSecondFactor = false,
+): Promise<string> {
   const token = newToken()
   await tx
     .deleteFrom('one_time_tokens')
     .where('purpose', '=', purpose)
     .where('administrator_id', '=', administratorId)
     .execute()
-  await allowOnce(tx, purpose, token, administratorId)
+  await allowOnce(tx, purpose, token, administratorId, removesSecondFactor)
   return token
 }
 
@@ -29,20 +34,26 @@ export async function allowOnce(
   purpose: Purpose,
   token: string,
   administratorId: string | null = null,
+  removesSecondFactor = false,
 ): Promise<void> {
   await sql`
-insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at)
-values (${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval)`.execute(db)
+insert into one_time_tokens (token_sha256, purpose, administrator_id, ends_at, removes_second_factor)
+values (
+  ${sha256(token)}, ${purpose}, ${administratorId}, now() + ${validFor[purpose]}::interval, ${removesSecondFactor}
+)`.execute(db)
 }
 
-/** Whose token it is; undefined if it was used, has ended or is for another purpose. */
+/** Whose token it is, and whether a password set with it also removes the second factor. */
+export type TokenOwner = { administratorId: string; email: string; removesSecondFactor: boolean }
+
+/** The owner of a token; undefined if it was used, has ended or is for another purpose. */
 export async function ownerOfToken(
   db: Postgres | Tx,
   purpose: Purpose,
   token: string,
-): Promise<{ administratorId: string; email: string } | undefined> {
-  const { rows } = await sql<{ administratorId: string; email: string }>`
-select administrator_id as "administratorId", email
+): Promise<TokenOwner | undefined> {
+  const { rows } = await sql<TokenOwner>`
+select administrator_id as "administratorId", email, removes_second_factor as "removesSecondFactor"
 from one_time_tokens join administrators using (administrator_id)
 where token_sha256 = ${sha256(token)} and purpose = ${purpose} and ends_at > now()`.execute(db)
   return rows[0]

@@ -12,7 +12,7 @@ const saltLength = 16
 const hashLength = 32
 
 export const minPasswordLength = 12
-export const maxPasswordLength = 200
+export const maxPasswordLength = 128
 
 /** Hashes a password with a new salt; returns the hash with its parameters in the PHC format. */
 export async function hashPassword(password: string): Promise<string> {

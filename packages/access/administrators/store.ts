@@ -3,7 +3,7 @@ import type { Database, Postgres, Tx } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import { issueToken } from './oneTimeTokens.ts'
+import { issueToken, type TokenOwner } from './oneTimeTokens.ts'
 
 /** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {
@@ -12,6 +12,7 @@ export type Administrator = {
   email: string
   /** Whether they may also open the operations page, which covers all organizations. */
   isPlatform: boolean
+  hasSecondFactor: boolean
   createdAt: number
 }
 
@@ -59,6 +60,7 @@ function fromRow(row: Selectable<Database['administrators']>): Administrator {
     organizationId: row.organization_id as OrganizationId,
     email: row.email,
     isPlatform: row.is_platform,
+    hasSecondFactor: row.totp_secret !== null,
     createdAt: row.created_at,
   }
 }
@@ -129,17 +131,38 @@ export async function removeSecondFactor(tx: Tx, administratorId: string): Promi
   await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
 }
 
+/** Lets an administrator set up a second factor within 30 minutes, if one is required. */
+export async function allowEnrolment(tx: Tx, administratorId: string): Promise<void> {
+  await sql`
+update administrators set enrol_until = now() + interval '30 minutes'
+where administrator_id = ${administratorId}`.execute(tx)
+}
+
 /**
- * Makes a link's token for a new password; one made before ends. Throws AdministratorError if the e-mail is unknown.
+ * Makes a link's token for a new password; one made before ends. When it is used, it may also remove the second
+ * factor: not before, because someone who knows only the password could come first. Throws AdministratorError if the
+ * e-mail is unknown.
  */
 export async function beginReset(
   tx: Tx,
   address: string,
-): Promise<{ token: string; administratorId: string; organizationId: OrganizationId }> {
+  { removesSecondFactor = false } = {},
+): Promise<{ token: string; organizationId: OrganizationId }> {
   const found = await findCredentials(tx, address)
   if (found === undefined) throw new AdministratorError(`${address} is not an administrator`)
   const { administratorId, organizationId } = found
-  return { token: await issueToken(tx, 'reset', administratorId), administratorId, organizationId }
+  return { token: await issueToken(tx, 'reset', administratorId, removesSecondFactor), organizationId }
+}
+
+/** Sets the password of a reset link's owner, who may then set up a second factor (docs/security.md, Sign-in). */
+export async function finishReset(
+  tx: Tx,
+  { administratorId, removesSecondFactor }: TokenOwner,
+  passwordHash: string,
+): Promise<void> {
+  await setPassword(tx, administratorId, passwordHash)
+  if (removesSecondFactor) await removeSecondFactor(tx, administratorId)
+  await allowEnrolment(tx, administratorId)
 }
 
 /**

@@ -13,7 +13,9 @@ export type AdministratorTable = {
   /** Their identity at the OpenID provider, `<issuer> <subject>`; set by the first sign-in through it. */
   oidc_subject: string | null
   created_at: Instant
-  /** The second factor's secret, one that is being set up, and the time step of the last code that was used. */
+  /** Until when they may set up a second factor if it is required. */
+  enrol_until: Instant<null>
+  /** The second factor's secret and one that is being set up, encrypted, and the time step of the last used code. */
   totp_secret: Generated<string | null>
   totp_candidate: Generated<string | null>
   totp_used_step: Generated<number>
@@ -48,6 +50,8 @@ export type OneTimeTokenTable = {
   /** Null before a sign-in. */
   administrator_id: string | null
   ends_at: Instant
+  /** Whether a new password set with it also removes the second factor. */
+  removes_second_factor: Generated<boolean>
 }
 
 /** A link that shows the live screen of one event, by the SHA-256 of its token. */

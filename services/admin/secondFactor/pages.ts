@@ -1,29 +1,56 @@
-import { note, removeSecondFactor } from '@tally/access'
+import { allowEnrolment, note, removeSecondFactor } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
+import { PageProblem } from '../http/problem.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { isOwnCode } from '../signIn/ownPassword.ts'
+import type { Session } from '../signIn/sessions.ts'
+import type { Sealer } from './sealing.ts'
 import { candidateOf, enrol, recoveryCodesLeft } from './store.ts'
 import { codesView, enrolView, ownFactorView } from './view.ts'
+
+const needsLink = () =>
+  new PageProblem(
+    403,
+    'A second factor is required',
+    'To set it up, you need a link. Ask the team that runs Tally for one (tally administrators reset).',
+  )
+
+const needsKey = () =>
+  new PageProblem(
+    409,
+    'A second factor cannot be set up yet',
+    'Tally has no key to encrypt its secret with. Ask the team that runs Tally to set ADMIN_SECRET_KEY.',
+  )
 
 /** One's own second factor: set it up, see what is left of the recovery codes, remove it. */
 export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db } = deps
 
   async function show(request: FastifyRequest, reply: FastifyReply, mistake?: string) {
-    const { administratorId, email, hasSecondFactor } = sessionOf(request)
-    const [left, secret] = hasSecondFactor
-      ? [await recoveryCodesLeft(db, administratorId), '']
-      : [0, await candidateOf(db, administratorId)]
+    const session = sessionOf(request)
+    const { administratorId, email, hasSecondFactor } = session
+    const page = { title: 'Second factor', section: 'account' } as const
+    if (hasSecondFactor) {
+      const left = await recoveryCodesLeft(db, administratorId)
+      return sendPage(request, reply, csrf => ({ ...page, body: ownFactorView({ left, mistake, csrf }) }))
+    }
+    const secret = await candidateOf(db, sealerFor(session), administratorId)
+    const isRequired = deps.requiresSecondFactor
     return sendPage(request, reply, csrf => ({
-      title: 'Second factor',
-      section: 'account',
-      body: hasSecondFactor
-        ? ownFactorView({ left, mistake, csrf })
-        : enrolView({ secret, email, mistake, csrf, isRequired: deps.requiresSecondFactor }),
+      ...page,
+      body: enrolView({ secret, email, mistake, csrf, isRequired }),
     }))
+  }
+
+  /** What encrypts the secret of someone who may set up a second factor now; throws a page that says why not. */
+  function sealerFor({ mayEnrol, isOidc }: Session): Sealer {
+    // If a second factor is required, a password alone must not be enough to make one.
+    if (deps.requiresSecondFactor && !mayEnrol && !isOidc) throw needsLink()
+    if (deps.sealer === undefined) throw needsKey()
+    return deps.sealer
   }
 
   area.register(async recent => {
@@ -34,9 +61,10 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
     recent.post('/account/second-factor', async (request, reply) => {
       const session = sessionOf(request)
       if (session.hasSecondFactor) return reply.redirect('/account/second-factor', 303)
+      const sealer = sealerFor(session)
       const code = textOf(fieldsOf(request), 'code').replaceAll(' ', '')
       const codes = await db.transaction().execute(async tx => {
-        const made = await enrol(tx, session.administratorId, code)
+        const made = await enrol(tx, sealer, session.administratorId, code)
         if (made !== undefined)
           await note(tx, { ...session, address: request.ip }, { action: 'second-factor-added' })
         return made
@@ -55,6 +83,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
         return show(request, reply.code(400), 'Incorrect code.')
       await db.transaction().execute(async tx => {
         await removeSecondFactor(tx, session.administratorId)
+        await allowEnrolment(tx, session.administratorId)
         await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed' })
       })
       return reply.redirect('/account', 303)

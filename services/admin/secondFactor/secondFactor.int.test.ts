@@ -1,8 +1,12 @@
+import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../signIn/attempts.ts'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { openSealer } from './sealing.ts'
+import { sealSecrets } from './secrets.ts'
+import { useCode } from './store.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -30,6 +34,14 @@ async function withFactor(from?: string) {
   return { email, organizationId, visitor, secret, recovery }
 }
 const secretIn = (page: string) => (/Secret: <code>([A-Z2-7 ]+)</.exec(page)?.[1] ?? '').replaceAll(' ', '')
+
+/** What Postgres has of the only administrator of an organization. */
+async function storedSecret(organizationId: string) {
+  const { rows } = await sql<{ id: string; secret: string | null; candidate: string | null }>`
+select administrator_id as id, totp_secret as secret, totp_candidate as candidate
+from administrators where organization_id = ${organizationId}`.execute(fixture.db)
+  return rows[0] ?? { id: '', secret: null, candidate: null }
+}
 
 /** Signs in with the password, and enters a code. */
 async function enter(email: string, code: string, visitor = newVisitor(fixture.app)) {
@@ -98,7 +110,10 @@ test('the second factor is turned off with a code only, and a code confirms a si
   const from = '/account/second-factor'
   expect((await visitor.post(off, { code: password }, { from })).statusCode).toBe(400)
   await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
-  expect((await visitor.get(from)).headers.location).toBe('/confirm?next=%2Faccount%2Fsecond-factor')
+  const confirm = '/confirm?next=%2Faccount%2Fsecond-factor'
+  expect((await visitor.get(from)).headers.location).toBe(confirm)
+  const late = await visitor.post(off, { code: codeOf(secret) }, { from: '/account' })
+  expect(late.headers.location).toBe(confirm)
   const confirmed = await visitor.post(
     '/confirm',
     { password: codeOf(secret), next: from },
@@ -127,6 +142,94 @@ test('if a second factor is required, only the pages that set it up open without
   await required.close()
   expect(new Set(locations)).toEqual(new Set([page]))
   expect([made.statusCode, made.headers.location, after]).toEqual([303, page, 200])
+})
+
+test('if a second factor is required, a password alone sets none up: a fresh account or a reset link does', async () => {
+  const required = await openFixture({ requiresSecondFactor: true })
+  const { email } = await newOffice(required)
+  const page = '/account/second-factor'
+  const visitor = newVisitor(required.app)
+  await visitor.signIn(email)
+  const statuses = [(await visitor.get(page)).statusCode]
+  await sql`update administrators set enrol_until = enrol_until - interval '24 hours'`.execute(required.db)
+  statuses.push((await visitor.get(page)).statusCode)
+  const { token } = await required.db.transaction().execute(tx => beginReset(tx, email))
+  statuses.push((await visitor.get(page)).statusCode)
+  const next = 'un altro gelato alla fragola'
+  await visitor.post(`/reset/${token}`, { password: next }, { from: `/reset/${token}` })
+  await visitor.signIn(email, next)
+  statuses.push((await visitor.get(page)).statusCode)
+  await sql`update administrators set enrol_until = enrol_until - interval '30 minutes'`.execute(required.db)
+  const secret = secretIn((await visitor.get(page)).body)
+  statuses.push((await visitor.post(page, { code: '000000' }, { from: '/confirm' })).statusCode)
+  await required.close()
+  expect([statuses, secret]).toEqual([[200, 403, 403, 200, 403], ''])
+})
+
+test('a secret is encrypted in Postgres for its administrator, while it is set up and afterwards', async () => {
+  const { email, organizationId } = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(email)
+  const secret = secretIn((await visitor.get('/account/second-factor')).body)
+  expect(await storedSecret(organizationId)).toMatchObject({
+    secret: null,
+    candidate: expect.stringMatching(/^1\./),
+  })
+  const form = { code: codeOf(secret, -1) }
+  await visitor.post('/account/second-factor', form, { from: '/account/second-factor' })
+  const { id, secret: stored } = await storedSecret(organizationId)
+  expect(JSON.stringify(stored)).not.toContain(secret)
+  expect([fixture.deps.sealer?.open(stored ?? '', id), fixture.deps.sealer?.open(stored ?? '', 'x')]).toEqual(
+    [secret, undefined],
+  )
+})
+
+test('at the start, plain secrets and those of an earlier key are encrypted with the first key', async () => {
+  const one = await withFactor()
+  const two = await withFactor()
+  const rotated = openSealer(['6'.repeat(64), '5'.repeat(64)])
+  await sql`update administrators set totp_secret = ${two.secret}
+where organization_id = ${two.organizationId}`.execute(fixture.db)
+  expect(await sealSecrets(fixture.db, rotated)).toBe(0)
+  const later = { db: fixture.db, sealer: openSealer(['6'.repeat(64)]) }
+  for (const { organizationId, secret } of [one, two]) {
+    const { id, secret: stored } = await storedSecret(organizationId)
+    expect(stored).not.toContain(secret)
+    expect(await useCode(later, id, codeOf(secret))).toBe('app')
+  }
+  expect(await sealSecrets(fixture.db, undefined)).toBeGreaterThanOrEqual(2)
+  await sealSecrets(fixture.db, openSealer(['5'.repeat(64), '6'.repeat(64)]))
+})
+
+test('without its key a second factor is still asked for, and only recovery codes pass', async () => {
+  const { email, secret, recovery } = await withFactor()
+  const keyless = await openFixture({ sealer: undefined, db: fixture.db })
+  const visitor = newVisitor(keyless.app, '203.0.113.40')
+  await visitor.signIn(email)
+  const enterCode = (code: string) =>
+    visitor.post('/sign-in/code', { code, next: '/' }, { from: '/sign-in/code' })
+  const app = await enterCode(codeOf(secret))
+  const { statusCode } = await enterCode(recovery[0] ?? '')
+  const other = newVisitor(keyless.app, '203.0.113.41')
+  await other.signIn((await newOffice(fixture)).email)
+  const setUp = await other.get('/account/second-factor')
+  await keyless.close()
+  expect([app.statusCode, statusCode, setUp.statusCode]).toEqual([503, 303, 409])
+  expect(setUp.body).toContain('set ADMIN_SECRET_KEY')
+})
+
+test('a reset link removes the second factor when it is used, not before', async () => {
+  const { email } = await withFactor()
+  const { token } = await fixture.db
+    .transaction()
+    .execute(tx => beginReset(tx, email, { removesSecondFactor: true }))
+  const attacker = await newVisitor(fixture.app, '203.0.113.50').signIn(email)
+  expect(attacker.headers.location).toMatch(/^\/sign-in\/code/)
+  const visitor = newVisitor(fixture.app)
+  const next = 'un altro gelato alla fragola'
+  await visitor.post(`/reset/${token}`, { password: next }, { from: `/reset/${token}` })
+  expect((await visitor.signIn(email, next)).headers.location).toBe('/')
+  expect((await visitor.get('/audit')).body).toContain('Turned the second factor off')
 })
 
 test('with passwords off there is no form, no reset link and no way in with a password', async () => {

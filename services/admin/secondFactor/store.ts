@@ -1,7 +1,10 @@
 import { sha256 } from '@tally/access'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
+import type { AdminDeps } from '../deps.ts'
 import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'
+import type { Sealer } from './sealing.ts'
+import { secretOf } from './secrets.ts'
 
 /** Whether an administrator has a second factor. */
 export async function hasSecondFactor(db: Postgres, administratorId: string): Promise<boolean> {
@@ -13,21 +16,33 @@ select from administrators where administrator_id = ${administratorId} and totp_
 }
 
 /** The secret that an administrator may put into an app; it counts only after a first code (`enrol`). */
-export async function candidateOf(db: Postgres, administratorId: string): Promise<string> {
+export async function candidateOf(db: Postgres, sealer: Sealer, administratorId: string): Promise<string> {
+  const secret = newSecret()
+  const sealed = sealer.seal(secret, administratorId)
   const { rows } = await sql<{ candidate: string }>`
-update administrators set totp_candidate = coalesce(totp_candidate, ${newSecret()})
+update administrators set totp_candidate = coalesce(totp_candidate, ${sealed})
 where administrator_id = ${administratorId}
 returning totp_candidate as candidate`.execute(db)
-  return rows[0]?.candidate ?? ''
+  const candidate = sealer.open(rows[0]?.candidate ?? '', administratorId)
+  if (candidate !== undefined) return candidate
+  // Sealed with a key that is gone.
+  await sql`
+update administrators set totp_candidate = ${sealed} where administrator_id = ${administratorId}`.execute(db)
+  return secret
 }
 
 /** Makes the candidate the second factor if the code fits; returns new recovery codes, or undefined. */
-export async function enrol(tx: Tx, administratorId: string, code: string): Promise<string[] | undefined> {
+export async function enrol(
+  tx: Tx,
+  sealer: Sealer,
+  administratorId: string,
+  code: string,
+): Promise<string[] | undefined> {
   const { rows } = await sql<{ candidate: string | null }>`
 select totp_candidate as candidate from administrators
 where administrator_id = ${administratorId} for update`.execute(tx)
-  const candidate = rows[0]?.candidate
-  const step = candidate == null ? undefined : stepOf(candidate, code)
+  const candidate = sealer.open(rows[0]?.candidate ?? '', administratorId)
+  const step = candidate === undefined ? undefined : stepOf(candidate, code)
   if (step === undefined) return undefined
   await sql`
 update administrators set totp_secret = totp_candidate, totp_candidate = null, totp_used_step = ${step}
@@ -48,10 +63,11 @@ where administrator_id = ${administratorId}`.execute(tx)
  * app's codes only those of a later time step than the last one (RFC 6238, 5.2).
  */
 export async function useCode(
-  db: Postgres,
+  deps: Pick<AdminDeps, 'db' | 'sealer'>,
   administratorId: string,
   typed: string,
 ): Promise<'app' | 'recovery' | undefined> {
+  const { db } = deps
   const hashed = hashOf(typed)
   if (hashed !== undefined) {
     const used = await db
@@ -61,10 +77,8 @@ export async function useCode(
       .executeTakeFirst()
     return used.numDeletedRows === 1n ? 'recovery' : undefined
   }
-  const { rows } = await sql<{ secret: string | null }>`
-select totp_secret as secret from administrators where administrator_id = ${administratorId}`.execute(db)
-  const secret = rows[0]?.secret
-  const step = secret == null ? undefined : stepOf(secret, typed.replaceAll(' ', ''))
+  const secret = await secretOf(deps, administratorId)
+  const step = secret === undefined ? undefined : stepOf(secret, typed.replaceAll(' ', ''))
   if (step === undefined) return undefined
   const { rows: used } = await sql`
 update administrators set totp_used_step = ${step}

@@ -53,7 +53,7 @@ ${codeField('Code of your app, or a recovery code', mistake)}
       await noteLimited(deps, refusal, exceeded)
       throw tooManyAttempts(exceeded)
     }
-    const used = await useCode(db, administratorId, textOf(fields, 'code'))
+    const used = await useCode(deps, administratorId, textOf(fields, 'code'))
     if (used === undefined) {
       await noteRefused(deps, refusal)
       return show(request, reply.code(401), next, 'Incorrect code.')

@@ -21,7 +21,7 @@ export const isOwnCode = (deps: AdminDeps, request: FastifyRequest, given: strin
   isOwn(
     deps,
     request,
-    async ({ administratorId }) => (await useCode(deps.db, administratorId, given)) !== undefined,
+    async ({ administratorId }) => (await useCode(deps, administratorId, given)) !== undefined,
   )
 
 async function isOwn(

@@ -1,4 +1,4 @@
-import { hashPassword, noteOf, ownerOfToken, passwordProblem, setPassword, useToken } from '@tally/access'
+import { finishReset, hashPassword, noteOf, ownerOfToken, passwordProblem, useToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
@@ -42,8 +42,11 @@ export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
     const passwordHash = await hashPassword(password)
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
-      await setPassword(tx, administratorId, passwordHash)
-      await noteOf(tx, administratorId, { address: request.ip }, { action: 'password-reset' })
+      await finishReset(tx, owner, passwordHash)
+      const from = { address: request.ip }
+      await noteOf(tx, administratorId, from, { action: 'password-reset' })
+      if (owner.removesSecondFactor)
+        await noteOf(tx, administratorId, from, { action: 'second-factor-removed' })
     })
     await giveDevice(db, request, reply, administratorId)
     return reply.redirect('/sign-in?done=reset', 303)

@@ -1,6 +1,6 @@
 import { forgetTokens, newToken, sha256 } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import { rememberedDays } from './devices.ts'
 
@@ -15,6 +15,8 @@ export type Session = {
   /** Whether they proved who they are within the last 30 minutes. */
   isRecent: boolean
   hasSecondFactor: boolean
+  /** Whether they may set up a second factor if it is required: for a while after a proof other than the password. */
+  mayEnrol: boolean
   /** Whether they signed in through the OpenID provider. */
   isOidc: boolean
 }
@@ -54,6 +56,7 @@ select
   administrator.email,
   administrator.is_platform as "isPlatform",
   administrator.totp_secret is not null as "hasSecondFactor",
+  coalesce(administrator.enrol_until > now(), false) as "mayEnrol",
   session.is_oidc as "isOidc",
   session.confirmed_at > now() - interval '30 minutes' as "isRecent",
   session.last_seen_at < now() - interval '1 minute' as "isStale"
@@ -91,6 +94,20 @@ from admin_sessions as session
 where administrator_id = ${administratorId} and ${isGood}
 order by last_seen_at desc`.execute(db)
   return rows
+}
+
+/** Ends one session of an administrator; returns whether they had it. */
+export async function endOneSession(
+  db: Postgres | Tx,
+  administratorId: string,
+  sessionId: number,
+): Promise<boolean> {
+  const ended = await db
+    .deleteFrom('admin_sessions')
+    .where('administrator_id', '=', administratorId)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+  return ended.numDeletedRows === 1n
 }
 
 /** Ends all sessions of an administrator. */

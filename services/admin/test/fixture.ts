@@ -12,6 +12,7 @@ import { buildAdmin } from '../app.ts'
 import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
+import { openSealer } from '../secondFactor/sealing.ts'
 
 export const password = 'a long enough password'
 
@@ -41,6 +42,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     oidc: undefined,
     allowsPasswords: true,
     requiresSecondFactor: false,
+    sealer: openSealer(['5'.repeat(64)]),
     metrics: adminMetrics(openMetrics()),
     topicPrefix: prefix,
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },

@@ -29,6 +29,7 @@ test('an administrator is created with the password on stdin, which is stored on
     organizationId,
     email: 'anna@example.org',
     isPlatform: false,
+    hasSecondFactor: false,
     createdAt: expect.stringMatching(/Z$/),
   })
   const row = await rowOf('anna@example.org')
@@ -80,12 +81,12 @@ test.for([
   expect(stderr).toContain(says)
 })
 
-test.for(['', 'short', 'x'.repeat(201)])(
+test.for(['', 'short', 'x'.repeat(129)])(
   'a password of another length is refused and never said: %s',
   async given => {
     const { code, stderr } = await create(whose('f@example.org'), `${given}\n`)
     expect(code).toBe(2)
-    expect(stderr).toBe(`tally: the password takes 12 to 200 characters, got ${given.length}\n`)
+    expect(stderr).toBe(`tally: the password takes 12 to 128 characters, got ${given.length}\n`)
     expect(await rowOf('f@example.org')).toBeUndefined()
   },
 )
@@ -117,20 +118,41 @@ test('reset prints a link of the area, which is stored only as a hash', async ()
   })
 })
 
-test('reset turns the second factor off only if asked to', async () => {
+test('a reset link removes the second factor only if asked to; the list shows who has one', async () => {
   const email = 'jana@example.org'
-  await create(whose(email))
+  const own = await addOrganization(database.db)
+  await create(['--organization', own, '--email', email])
+  const settings = { DATABASE_URL: database.url }
+  const list = async () =>
+    (await runTally(['administrators', 'list', '--organization', own], settings)).stdout
+  expect(await list()).toBe(`${own}  ${email}\n`)
   await database.db
     .updateTable('administrators')
     .set({ totp_secret: 'X' })
     .where('email', '=', email)
     .execute()
+  expect(await list()).toBe(`${own}  ${email}  second factor\n`)
   const reset = (...more: string[]) =>
-    runTally(['administrators', 'reset', '--email', email, ...more], { DATABASE_URL: database.url })
-  await reset()
-  expect((await rowOf(email))?.totp_secret).toBe('X')
+    runTally(['administrators', 'reset', '--email', email, ...more], settings)
+  const link = () =>
+    database.db
+      .selectFrom('one_time_tokens')
+      .innerJoin('administrators', 'administrators.administrator_id', 'one_time_tokens.administrator_id')
+      .select(['removes_second_factor', 'totp_secret'])
+      .where('email', '=', email)
+      .execute()
+  expect((await reset()).code).toBe(0)
+  expect(await link()).toEqual([{ removes_second_factor: false, totp_secret: 'X' }])
   expect((await reset('--second-factor')).code).toBe(0)
-  expect((await rowOf(email))?.totp_secret).toBeNull()
+  expect(await link()).toEqual([{ removes_second_factor: true, totp_secret: 'X' }])
+})
+
+test('create --link asks for no password and prints the link that sets it', async () => {
+  const email = 'lara@example.org'
+  const { code, stdout, stderr } = await create([...whose(email), '--link'], '')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const { ownerOfToken } = await import('@tally/access')
+  expect(await ownerOfToken(database.db, 'reset', stdout.trim().slice(-43))).toMatchObject({ email })
 })
 
 test('create, reset and remove leave audit entries with the account and the host', async () => {

@@ -2,12 +2,16 @@ import type { Command } from 'commander'
 import { openCommand, withTransaction } from '../../open.ts'
 import { print } from '../../output.ts'
 
-type Raw = { organization: string; email: string; platform?: true; json?: true }
+type Raw = { organization: string; email: string; platform?: true; link?: true; json?: true }
 
 export function addCreate(administrators: Command): void {
   administrators
     .command('create')
     .description('create an administrator of an organization; reads the password from the terminal or stdin')
+    .option(
+      '--link',
+      'print a link with which they set their password, once, within 30 minutes, in place of reading one',
+    )
     .requiredOption('--organization <UUID>', 'the organization whose keys and sales they see')
     .requiredOption('--email <EMAIL>', 'what they sign in with; case does not matter')
     .option('--platform', 'give access to the operations page, which covers all organizations')
@@ -19,19 +23,21 @@ export function addCreate(administrators: Command): void {
         import('@tally/access'),
         import('./readPassword.ts'),
       ])
-      const { commandActor, createAdministrator, hashPassword, note } = access
+      const { beginReset, commandActor, createAdministrator, hashPassword, newToken, note } = access
       const organizationId = organizationOf(raw.organization)
-      const { emailOf, printAdministrator } = values
+      const { emailOf, linkOf, printAdministrator } = values
       const email = emailOf(raw.email)
       const { settings } = await openCommand()
-      const passwordHash = await hashPassword(await readPassword(email))
+      // With a link, a password that nobody knows until then.
+      const passwordHash = await hashPassword(raw.link ? newToken() : await readPassword(email))
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
-      const made = await withTransaction(settings.databaseUrl, async tx => {
-        const administrator = await createAdministrator(tx, wanted)
+      const { made, token } = await withTransaction(settings.databaseUrl, async tx => {
+        const made = await createAdministrator(tx, wanted)
         await note(tx, commandActor(organizationId), { action: 'administrator-created', subject: email })
-        return administrator
+        return { made, token: raw.link ? (await beginReset(tx, email)).token : undefined }
       })
-      const sentence = `${made.email} can sign in for organization ${organizationId}`
-      print(raw.json ? JSON.stringify(printAdministrator(made)) : sentence)
+      const link = token === undefined ? undefined : linkOf(settings.admin, token)
+      const sentence = link ?? `${made.email} can sign in for organization ${organizationId}`
+      print(raw.json ? JSON.stringify({ ...printAdministrator(made), link }) : sentence)
     })
 }

@@ -5,7 +5,7 @@ import { print, remark } from '../../output.ts'
 export function addList(administrators: Command): void {
   administrators
     .command('list')
-    .description('list the administrators; never a password')
+    .description('list the administrators, and who has a second factor; never a password')
     .option('--organization <UUID>', 'only those of this organization')
     .option('--json', 'print one JSON object per line')
     .action(async (raw: { organization?: string; json?: true }) => {
@@ -18,8 +18,9 @@ export function addList(administrators: Command): void {
       const { settings } = await openCommand()
       const found = await withSchema(settings.databaseUrl, db => listAdministrators(db, organizationId))
       for (const administrator of found) {
-        const { organizationId, email, isPlatform } = administrator
-        const line = `${organizationId}  ${email}${isPlatform ? '  platform' : ''}`
+        const { organizationId, email, isPlatform, hasSecondFactor } = administrator
+        const marks = `${isPlatform ? '  platform' : ''}${hasSecondFactor ? '  second factor' : ''}`
+        const line = `${organizationId}  ${email}${marks}`
         print(raw.json ? JSON.stringify(printAdministrator(administrator)) : line)
       }
       if (found.length === 0) remark('there are no administrators')

@@ -1,5 +1,6 @@
 import { type Administrator, email } from '@tally/access'
 import { formatTimestamp } from '@tally/contract'
+import type { Settings } from '@tally/runtime'
 import { UsageError } from '../../failure.ts'
 
 /** An e-mail address in lower case; throws a UsageError if it is not one. */
@@ -13,3 +14,7 @@ export function emailOf(text: string): string {
 export function printAdministrator({ createdAt, ...administrator }: Administrator) {
   return { ...administrator, createdAt: formatTimestamp(createdAt) }
 }
+
+/** The link with which an administrator sets a new password. */
+export const linkOf = ({ url, host, port }: Settings['admin'], token: string): string =>
+  `${url ?? `http://${host}:${port}`}/reset/${token}`

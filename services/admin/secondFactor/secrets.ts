@@ -1,0 +1,53 @@
+import type { Postgres } from '@tally/storage'
+import { sql } from 'kysely'
+import type { AdminDeps } from '../deps.ts'
+import { PageProblem } from '../http/problem.ts'
+import type { Sealer } from './sealing.ts'
+
+/** A secret in base 32, as it was stored before secrets were encrypted. */
+const plain = /^[A-Z2-7]{32}$/
+
+const unreadable = () =>
+  new PageProblem(
+    503,
+    'Codes of apps cannot be checked',
+    'The key that encrypts them is missing. Go back and enter a recovery code, or contact the team that runs Tally.',
+  )
+
+/**
+ * The secret of an administrator's app; undefined without a second factor. Throws a 503 if no key opens it: codes are
+ * never skipped for that.
+ */
+export async function secretOf(
+  { db, sealer }: Pick<AdminDeps, 'db' | 'sealer'>,
+  administratorId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ sealed: string | null }>`
+select totp_secret as sealed from administrators where administrator_id = ${administratorId}`.execute(db)
+  const sealed = rows[0]?.sealed
+  if (sealed == null) return undefined
+  const secret = sealer?.open(sealed, administratorId)
+  if (secret === undefined) throw unreadable()
+  return secret
+}
+
+/**
+ * Encrypts with the first key every secret that is plain or belongs to an earlier key; returns how many no key opens.
+ * Afterwards the earlier keys are not needed.
+ */
+export async function sealSecrets(db: Postgres, sealer: Sealer | undefined): Promise<number> {
+  const { rows } = await sql<{ owner: string; stored: string }>`
+select administrator_id as owner, totp_secret as stored from administrators
+where totp_secret is not null`.execute(db)
+  let unopened = 0
+  for (const { owner, stored } of rows) {
+    if (sealer?.isCurrent(stored, owner)) continue
+    const secret = plain.test(stored) ? stored : sealer?.open(stored, owner)
+    if (secret === undefined || sealer === undefined) unopened += 1
+    else
+      await sql`
+update administrators set totp_secret = ${sealer.seal(secret, owner)}
+where administrator_id = ${owner} and totp_secret = ${stored}`.execute(db)
+  }
+  return unopened
+}
