@@ -56,7 +56,7 @@ test('a password changes only with the current one, which can be guessed ten tim
 })
 
 test.for([
-  { why: 'short', given: 'short', says: 'takes 12 to 200 characters, got 5' },
+  { why: 'short', given: 'short', says: 'takes 12 to 128 characters, got 5' },
   { why: 'common', given: 'password1234', says: 'is too easy to guess' },
   { why: 'a keyboard row', given: 'qwertyuiop123', says: 'is too easy to guess' },
   { why: 'one’s e-mail address', given: '', says: 'is too easy to guess' },
@@ -84,6 +84,34 @@ test('the account page lists one’s own sessions only; sign out everywhere ends
     true,
   ])
   expect(await actionsOf(email)).toContain('signed-out-everywhere')
+})
+
+test('a session is ended one by one by its own administrator only', async () => {
+  const { email } = await newOffice(fixture)
+  const [own, other, third] = [await signedIn(email), await signedIn(email), await signedIn(email)]
+  const stranger = await signedIn((await newOffice(fixture)).email)
+  const [path = ''] = /\/account\/sessions\/\d+\/end/.exec((await own.get('/account')).body) ?? []
+  expect((await stranger.post(path, {}, { from: '/account' })).statusCode).toBe(404)
+  expect((await own.post(path, {}, { from: '/account' })).statusCode).toBe(303)
+  const left = [await isSignedIn(own), await isSignedIn(other), await isSignedIn(third)]
+  expect([left[0], left.filter(isIn => isIn).length]).toEqual([true, 2])
+  expect((await own.post(path, {}, { from: '/account' })).statusCode).toBe(404)
+  expect(await actionsOf(email)).toContain('session-ended')
+})
+
+test('30 minutes after the sign-in, sessions are ended only after the password', async () => {
+  const { email } = await newOffice(fixture)
+  const [own, other] = [await signedIn(email), await signedIn(email)]
+  const [path = ''] = /\/account\/sessions\/\d+\/end/.exec((await own.get('/account')).body) ?? []
+  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  for (const address of [path, '/account/sign-out-everywhere'])
+    expect((await own.post(address, {}, { from: '/account' })).headers.location).toBe(
+      '/confirm?next=%2Faccount',
+    )
+  expect(await isSignedIn(other)).toBe(true)
+  await own.post('/confirm', { password, next: '/account' }, { from: '/confirm' })
+  expect((await own.post(path, {}, { from: '/account' })).headers.location).toBe('/account')
+  expect(await isSignedIn(other)).toBe(false)
 })
 
 test('a reset link sets a password once and ends all sessions', async () => {

@@ -1,14 +1,23 @@
 import { hashPassword, note, passwordProblem, setPassword } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { fieldsOf, parseOr400, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
+import { notFound } from '../http/problem.ts'
 import { openSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
-import { sessionOf } from '../signIn/guard.ts'
+import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { isOwnPassword } from '../signIn/ownPassword.ts'
-import { endSessions, listSessions } from '../signIn/sessions.ts'
+import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
+
+const params = z.object({
+  sessionId: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/)
+    .transform(Number),
+})
 
 const notices: Record<string, string> = { password: 'Password changed. All other sessions have ended.' }
 
@@ -32,7 +41,18 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
 
   if (deps.allowsPasswords) area.post('/account/password', changePassword)
 
-  area.post('/account/sign-out-everywhere', async (request, reply) => {
+  const recent = { preHandler: requireRecent }
+  area.post('/account/sessions/:sessionId/end', recent, async (request, reply) => {
+    const session = sessionOf(request)
+    const { sessionId } = parseOr400(params, request.params)
+    await db.transaction().execute(async tx => {
+      if (!(await endOneSession(tx, session.administratorId, sessionId))) throw notFound()
+      await note(tx, { ...session, address: request.ip }, { action: 'session-ended' })
+    })
+    return reply.redirect('/account', 303)
+  })
+
+  area.post('/account/sign-out-everywhere', recent, async (request, reply) => {
     const session = sessionOf(request)
     await endSessions(db, session.administratorId)
     await note(db, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })

@@ -17,7 +17,7 @@ export function accountView({ session, sessions, mistakes, csrf, allowsPasswords
   return html`<h1>Account</h1>
 <p class="faint">${session.email}</p>
 <section class="card"><h2>Sessions</h2>
-${sessionTable(sessions, session.sessionId)}
+${sessionTable(sessions, session.sessionId, csrf)}
 <form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
 <div class="actions"><button class="danger">Sign out everywhere</button></div>
 </form></section>
@@ -30,18 +30,23 @@ const secondFactor = ({ hasSecondFactor }: Session): Html =>
 <p><a class="button" href="/account/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}</a></p>
 </section>`
 
-function sessionTable(sessions: ListedSession[], current: number): Html {
+function sessionTable(sessions: ListedSession[], current: number, csrf: string): Html {
   return html`<table>
 <caption class="hidden">Your sessions</caption>
-<thead><tr><th scope="col">Browser</th><th scope="col">From</th><th scope="col">Signed in</th><th scope="col">Last used</th></tr></thead>
+<thead><tr><th scope="col">Browser</th><th scope="col">From</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col"><span class="hidden">End</span></th></tr></thead>
 <tbody>${sessions.map(
     ({ sessionId, browser, address, createdAt, lastSeenAt }) => html`<tr>
 <td data-label="Browser">${browser === '' ? 'unknown' : browser}${sessionId === current ? html` <span class="badge good">this one</span>` : ''}</td>
 <td data-label="From"><code>${address}</code></td>
 <td data-label="Signed in">${moment(createdAt)}</td>
-<td data-label="Last used">${moment(lastSeenAt)}</td></tr>`,
+<td data-label="Last used">${moment(lastSeenAt)}</td>
+<td>${sessionId === current ? '' : endForm(sessionId, csrf)}</td></tr>`,
   )}</tbody></table>`
 }
+
+/** One's own session ends with "Sign out" instead. */
+const endForm = (sessionId: number, csrf: string): Html =>
+  html`<form method="post" action="/account/sessions/${sessionId}/end">${csrfField(csrf)}<button class="danger">End</button></form>`
 
 function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: string): Html {
   return html`<section class="card form"><h2>Change password</h2>

@@ -11,6 +11,7 @@ export const actionNames: Record<Action, string> = {
   'sign-in-refused': 'Sign-in refused',
   'sign-in-limited': 'Too many sign-in attempts',
   'sign-out': 'Signed out',
+  'session-ended': 'Ended a session',
   'signed-out-everywhere': 'Signed out everywhere',
   'second-factor-added': 'Turned the second factor on',
   'second-factor-removed': 'Turned the second factor off',

@@ -32,8 +32,15 @@ export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
 /** Passes who proved who they are within 30 minutes; asks others first, and leads back to the form's page. */
 export async function requireRecent(request: FastifyRequest, reply: FastifyReply) {
   if (sessionOf(request).isRecent) return
-  const page = request.method === 'POST' && request.url === '/keys' ? '/keys/new' : request.url
+  const page = request.method === 'POST' ? formPageOf(request.url) : request.url
   return reply.redirect(`/confirm?next=${encodeURIComponent(page)}`, 303)
+}
+
+/** The page whose form is sent to this address, if the address has no page of its own. */
+function formPageOf(url: string): string {
+  if (url === '/keys') return '/keys/new'
+  if (url.startsWith('/account/second-factor')) return '/account/second-factor'
+  return url.startsWith('/account/') ? '/account' : url
 }
 
 /** Who is signed in, on a page behind the guard. */
