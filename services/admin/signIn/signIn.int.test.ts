@@ -284,7 +284,13 @@ test('the content security policy allows nothing inline and nothing from other o
   expect(headers['content-security-policy']).toBe(
     "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
   )
-  expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+  })
+  for (const name of ['server', 'x-powered-by']) expect(headers).not.toHaveProperty(name)
   expect(body).not.toMatch(/<script(?![^>]*src=")|style="| on\w+="/)
 })
 
