@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { localFolder } from '#infra/folder.ts'
+import { pythonPrograms } from '#infra/install/pythonPackages.ts'
 import { listenForInterruption } from '#infra/interruption.ts'
-import { install, notRun, scanners } from './scanners.ts'
+import { notRun, scanners } from './scanners.ts'
 import { type Releases, startTarget, type Target } from './system.ts'
 
 /**
@@ -32,7 +33,7 @@ export async function main(): Promise<number> {
 async function report(scanner: (typeof scanners)[number], target: Target, folder: string): Promise<number> {
   const began = performance.now()
   try {
-    const found = await scanner.scan(target, await install(scanner), folder)
+    const found = await scanner.scan(target, await pythonPrograms([scanner.package], console.error), folder)
     const took = ((performance.now() - began) / 1_000).toFixed(0)
     console.log(`${scanner.package} (${took} s): ${scanner.about}: ${found.length} findings`)
     for (const line of found) console.log(`  ${line.trim()}`)

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '#infra/command.ts'
-import { localFolder } from '#infra/folder.ts'
 import type { Target } from './system.ts'
 
 /** A scanner from PyPI at a fixed version, in an environment of its own. */
@@ -72,17 +71,3 @@ export const notRun = [
   'nuclei: neither it nor its templates could be had through the Go proxy',
   'ZAP: not in Debian 12',
 ]
-
-/** Installs a scanner once, into .local; returns the path of a program of it. */
-export async function install(scanner: Scanner): Promise<(name: string) => string> {
-  const folder = localFolder(join('scanners', scanner.package))
-  const program = (name: string) => join(folder, 'bin', name)
-  if (!existsSync(join(folder, 'complete'))) {
-    rmSync(folder, { recursive: true, force: true })
-    console.error(`installing ${scanner.package} from PyPI into ${folder}`)
-    await run('python3', ['-m', 'venv', folder])
-    await run(program('pip'), ['install', '--quiet', scanner.package])
-    await run('touch', [join(folder, 'complete')])
-  }
-  return program
-}

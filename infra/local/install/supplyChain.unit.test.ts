@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { policyOf } from './apt.ts'
-import { checkJars } from './kafkaJars.ts'
+import { connectJars } from './connectJars.ts'
+import { kafkaJars } from './kafkaJars.ts'
+import { checkJars } from './mavenJars.ts'
 
 /** docs/security.md, Supply chain. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-supply-'))
@@ -17,13 +19,15 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).p
 
 test('a jar that is not listed with its SHA-256, and one that is missing, are named', () => {
   writeFileSync(join(folder, 'evil.jar'), 'x')
-  expect(() => checkJars(folder)).toThrow(/kafkaJars\.sha256 lists: .*evil\.jar/)
-  expect(() => checkJars(folder)).toThrow(/kafka-clients-4\.3\.1\.jar/)
+  expect(() => checkJars(kafkaJars, folder)).toThrow(/kafkaJars\.sha256 lists: .*evil\.jar/)
+  for (const jars of [kafkaJars, connectJars])
+    expect(() => checkJars(jars, folder)).toThrow(/kafka-clients-4\.3\.1\.jar/)
 })
 
-test('Maven takes plugins of fixed versions', () => {
-  const pom = readFileSync(join(import.meta.dirname, 'pom.xml'), 'utf8')
-  expect(pom).toMatch(/maven-dependency-plugin<\/artifactId>\s*<version>\d[\d.]+<\/version>/)
+test.for([kafkaJars, connectJars])('Maven takes plugins of fixed versions for $title', ({ pom }) => {
+  expect(readFileSync(pom, 'utf8')).toMatch(
+    /maven-dependency-plugin<\/artifactId>\s*<version>\d[\d.]+<\/version>/,
+  )
 })
 
 test('services are forbidden only as long as the installing process runs', () => {

@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../command.ts'
+import { localFolder } from '../folder.ts'
+import type { PartSetup } from '../servers/part.ts'
+import { haveMavenJars, type MavenJars } from './mavenJars.ts'
+
+const kafkaVersion = '4.3.1'
+const debeziumVersion = '3.6.1.Final'
+const folder = localFolder(`connect-${kafkaVersion}-debezium-${debeziumVersion}`)
+const archive = `debezium-connector-postgres-${debeziumVersion}-plugin.tar.gz`
+
+/** Kafka Connect's jars, and Debezium's Postgres connector as the archive that its documentation names (75 MB). */
+export const connectJars: MavenJars = {
+  name: 'connect',
+  title: `Kafka Connect ${kafkaVersion} and Debezium ${debeziumVersion}`,
+  pom: join(import.meta.dirname, 'connect/pom.xml'),
+  sumsFile: join(import.meta.dirname, 'connectJars.sha256'),
+  folder: join(folder, 'libs'),
+}
+
+/** Where Connect is: its jars for the class path, and the folder for its `plugin.path`. */
+export type ConnectFolders = { jars: string; plugins: string }
+
+/** Fetches Kafka Connect and Debezium's Postgres connector, once for a checkout. */
+export async function haveConnect(setup: Pick<PartSetup, 'log' | 'signal'>): Promise<ConnectFolders> {
+  await haveMavenJars(connectJars, setup)
+  const plugins = join(folder, 'plugins')
+  if (!existsSync(plugins)) {
+    mkdirSync(folder, { recursive: true })
+    const partly = mkdtempSync(`${plugins}.`)
+    await run('tar', ['-xzf', join(connectJars.folder, archive), '-C', partly], { signal: setup.signal })
+    renameSync(partly, plugins)
+  }
+  return { jars: connectJars.folder, plugins }
+}
