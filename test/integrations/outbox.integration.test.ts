@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs'
+import { connectKafka, endOffsets, type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
+import { openLogger } from '@tally/runtime'
+import { useTally } from '@tally/testkit/processes/tally'
+import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { until } from '@tally/testkit/until'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { type Connect, connectWorker } from './connect.ts'
+import {
+  changeOrder,
+  connect,
+  createFestival,
+  customer,
+  type Festival,
+  guideFile,
+  openShop,
+  refundOrder,
+  type Shop,
+  takeOrder,
+} from './shop.ts'
+import { figuresOf } from './sqlFigures.ts'
+
+/** docs/guides/outbox, run as it tells: a shop with orders, then the outbox, Connect and the backfill. */
+const tally = useTally({ partitions: 6 })
+const connector = 'shop-outbox'
+const orderIds: string[] = []
+let shop: Shop
+let festival: Festival
+let worker: Connect
+let kafka: KafkaConnection
+let token: string | undefined
+
+beforeAll(async () => {
+  const brokers = inject('servers').kafkaBrokers.split(',')
+  kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
+  shop = await openShop()
+  festival = await createFestival(shop.sql)
+  await work(40)
+  await shop.runFile('outbox.sql')
+  await shop.sql.query(`alter role tally_outbox password '${shop.password}'`)
+  worker = await connectWorker(guideFile('worker.properties'), workerSettings(), {
+    OUTBOX_PASSWORD: shop.password,
+  })
+  await worker.start()
+  await worker.put(connector, connectorSettings())
+})
+
+afterAll(async () => {
+  await worker?.stop()
+  await shop?.stop()
+  await kafka?.close()
+})
+
+test('orders from before the outbox are counted after the backfill', async () => {
+  await shop.runFile('backfill.sql')
+  await untilCounted()
+})
+
+test('inserts, changes and refunds by four tills at once are counted', async () => {
+  await work(60)
+  await untilCounted()
+})
+
+test('a Connect that is killed in the middle loses nothing', async () => {
+  const before = await ordersInKafka()
+  const busy = work(200)
+  await until('Connect has read some of it', async () => (await ordersInKafka()) > before + 10)
+  await worker.kill()
+  await busy
+  await work(20)
+  await worker.start()
+  await worker.untilRuns(connector)
+  await work(20)
+  await untilCounted()
+})
+
+test('a second backfill, while orders are taken, changes no figure', async () => {
+  const before = await ordersInKafka()
+  await Promise.all([shop.runFile('backfill.sql'), work(20)])
+  await untilCounted()
+  expect(await ordersInKafka()).toBeGreaterThanOrEqual(before + orderIds.length)
+})
+
+test('the outbox is empty, and Debezium’s role reads nothing else', async () => {
+  const rows = await shop.sql.query('select from outbox')
+  expect(rows.rowCount).toBe(0)
+  const url = new URL(shop.url)
+  url.username = 'tally_outbox'
+  url.password = shop.password
+  const debezium = await connect(url)
+  for (const table of ['orders', 'lines', 'refunds', 'order_records'])
+    await expect(debezium.query(`select from ${table}`)).rejects.toThrow('permission denied')
+  await debezium.end()
+})
+
+test('what Tally could never take back is refused by the database', async () => {
+  const [orderId] = orderIds
+  await expect(shop.sql.query('delete from orders where id = $1', [orderId])).rejects.toThrow('Cancelled')
+  await expect(shop.sql.query('delete from refunds')).rejects.toThrow('make another refund')
+  await expect(shop.sql.query('update refunds set amount = 0')).rejects.toThrow('make another refund')
+})
+
+test('no record is a dead letter, and no topic holds a customer’s name', async () => {
+  expect(await readDeadLetters(tally)).toEqual([])
+  const seen = await Promise.all(Object.values(topics()).map(async topic => [topic, await textOf(topic)]))
+  for (const [topic, text] of seen) expect(text?.includes(customer) ? topic : 'nowhere').toBe('nowhere')
+  expect(seen.filter(([, text]) => text !== '')).toHaveLength(seen.length - 1)
+})
+
+/** The guide's settings with the addresses of this run. */
+function workerSettings(): Record<string, string> {
+  const { kafkaBrokers } = inject('servers')
+  const { configs, offsets, status } = topics()
+  return {
+    'bootstrap.servers': kafkaBrokers,
+    'group.id': `${tally.settings.TOPIC_PREFIX}-connect`,
+    'config.storage.topic': configs,
+    'offset.storage.topic': offsets,
+    'status.storage.topic': status,
+  }
+}
+
+function connectorSettings(): Record<string, string> {
+  const settings = JSON.parse(readFileSync(guideFile('connector.json'), 'utf8'))
+  return {
+    ...settings,
+    'database.hostname': shop.url.hostname,
+    'database.port': shop.url.port,
+    'database.dbname': shop.url.pathname.slice(1),
+    'transforms.outbox.route.topic.replacement': settings[
+      'transforms.outbox.route.topic.replacement'
+    ].replace('tally.', `${tally.settings.TOPIC_PREFIX}.`),
+  }
+}
+
+function topics() {
+  const prefix = tally.settings.TOPIC_PREFIX ?? ''
+  const { organizations, events, orders, refunds, deadLetters } = topicNames(prefix)
+  const own = { configs: `${prefix}-configs`, offsets: `${prefix}-offsets`, status: `${prefix}-status` }
+  return { organizations, events, orders, refunds, deadLetters, ...own }
+}
+
+/** Four tills take orders, change half of them and refund some, each over a connection of its own. */
+async function work(orders: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const sql = await connect(shop.url)
+      for (let taken = 0; taken < orders / 4; taken++) {
+        orderIds.push(await takeOrder(sql, festival, taken % 5 === 0 ? 'Pending' : 'Paid'))
+        const some = orderIds[Math.floor(Math.random() * orderIds.length)] as string
+        if (taken % 2 === 0) await changeOrder(sql, some)
+        if (taken % 3 === 0) await refundOrder(sql, some)
+      }
+      await sql.end()
+    }),
+  )
+}
+
+/** Waits until Tally answers what SQL counts over the shop's tables. */
+async function untilCounted(): Promise<void> {
+  const wanted = await figuresOf(shop.sql, festival.eventId)
+  let answered: unknown
+  const isCounted = async () => {
+    answered = await tallyFigures()
+    return JSON.stringify(answered) === JSON.stringify(wanted)
+  }
+  await until('Tally answers what SQL counts', isCounted).catch(error => {
+    expect(answered).toEqual(wanted)
+    throw error
+  })
+}
+
+async function tallyFigures() {
+  // Until the organization's record is applied, it can have no key.
+  token ??= await tally.key(festival.organizationId).catch(() => undefined)
+  if (token === undefined) return undefined
+  const path = `/api/v1/events/${festival.eventId}`
+  const kpis = await tally.get(`${path}/analytics/kpis`, { token })
+  const items = await tally.get(`${path}/live/item-counts`, { token })
+  if (kpis.status !== 200 || items.status !== 200) return undefined
+  const { totalOrders, totalSales } = kpis.body.data
+  const rows: Record<'menuItemId' | 'quantitySold' | 'quantityRefunded', number>[] = items.body.data
+  return {
+    totalOrders,
+    totalSales,
+    items: rows.map(({ menuItemId, quantitySold, quantityRefunded }) => ({
+      menuItemId,
+      quantitySold,
+      quantityRefunded,
+    })),
+  }
+}
+
+async function ordersInKafka(): Promise<number> {
+  const { orders } = topics()
+  const ends = (await endOffsets(kafka, [orders])).get(orders) ?? []
+  return [...ends].reduce((sum, [, { end }]) => sum + end, 0)
+}
+
+/** Keys, values and headers of all records of a topic. */
+async function textOf(topic: string): Promise<string> {
+  let text = ''
+  for await (const { records } of readTopic(kafka, topic))
+    for (const { key, value, headers } of records) text += `${key} ${value} ${JSON.stringify(headers)}\n`
+  return text
+}

@@ -1,0 +1,46 @@
+import type { Client } from 'pg'
+
+/**
+ * What Tally must answer for the day, counted by SQL over the tables of the shop, as docs/records.md (Counting) defines
+ * it. It knows nothing of versions, records or the outbox.
+ */
+export async function figuresOf(sql: Client, eventId: string) {
+  const kpis = await sql.query<{ orders: string; sales: string }>(
+    `${confirmed}
+     select count(*) as orders, coalesce(sum(total - least(total, refunded)), 0) as sales
+     from (select total, coalesce((select sum(amount) from refunds where order_id = confirmed.id), 0) as refunded
+           from confirmed) net`,
+    [eventId],
+  )
+  const items = await sql.query<{ item: number; sold: string; refunded: string }>(
+    `${confirmed},
+     ordered as (
+       select order_id, menu_item_id, sum(quantity) as quantity
+       from lines join confirmed on confirmed.id = order_id group by 1, 2
+     ),
+     counted as (
+       select menu_item_id, ordered.quantity, least(ordered.quantity, coalesce((
+         select sum(r.quantity) from refunds r
+         where r.order_id = ordered.order_id and r.menu_item_id = ordered.menu_item_id
+       ), 0)) as refunded
+       from ordered
+     )
+     select menu_item_id as item, sum(quantity - refunded) as sold, sum(refunded) as refunded
+     from counted group by 1 order by 1`,
+    [eventId],
+  )
+  const { orders = '0', sales = '0' } = kpis.rows[0] ?? {}
+  return {
+    totalOrders: Number(orders),
+    totalSales: Number(sales),
+    items: items.rows.map(({ item, sold, refunded }) => ({
+      menuItemId: item,
+      quantitySold: Number(sold),
+      quantityRefunded: Number(refunded),
+    })),
+  }
+}
+
+const confirmed = `with confirmed as (
+  select * from orders where event_id = $1 and status in ('Paid', 'Preparing', 'ReadyForPickup', 'Completed')
+)`
