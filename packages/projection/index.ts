@@ -1,3 +1,4 @@
+export { type Counts, type Finding, openCheck } from './check/check.ts'
 export type { Effects, EventEffect } from './effects.ts'
 export { judgeBatch, logInternal } from './judge.ts'
 export { type Projected, type ProjectorDeps, projectBatch } from './projectBatch.ts'

@@ -11,6 +11,7 @@ import { addOffsets } from './commands/offsets/index.ts'
 import { addProjector } from './commands/projector.ts'
 import { addQuery } from './commands/query.ts'
 import { addRebuild } from './commands/rebuild.ts'
+import { addRecords } from './commands/records/index.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
 import { remark } from './output.ts'
@@ -43,7 +44,7 @@ export function openProgram(): Command {
   const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
   const access = [addKeys, addAdministrators]
   const repairs = [addDeadLetters, addOffsets, addVerify, addRebuild]
-  const interfaces = [addContract]
+  const interfaces = [addContract, addRecords]
   for (const add of [...services, ...access, ...repairs, ...interfaces]) add(program)
   return program
 }

@@ -4,12 +4,17 @@ import { program } from './program.ts'
 
 export type Ran = { code: number | null; stdout: string; stderr: string }
 
-/** Runs the real `tally` with these settings and nothing else of the environment, and waits for its end. */
-export async function tally(args: string[], settings: Record<string, string> = {}): Promise<Ran> {
+/**
+ * Runs the real `tally` with these settings and nothing else of the environment, gives it `input` on stdin, and waits
+ * for its end.
+ */
+export async function tally(args: string[], settings: Record<string, string> = {}, input = ''): Promise<Ran> {
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  // A program may end without reading its stdin.
+  child.stdin.on('error', () => {}).end(input)
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('close', resolve).on('error', reject)
   })

@@ -1,0 +1,80 @@
+import type { Event, RecordType, RejectionReason } from '@tally/contract'
+import { applyEvent } from '@tally/core'
+import type { RejectedAt } from '@tally/dead-letters'
+import { type KafkaRecord, partitionOf, type RecordBatch } from '@tally/kafka'
+import type { Placed } from '../effects.ts'
+import { judgeBatch } from '../judge.ts'
+import { type Mistake, mistakeBehind, wrongPartitioner } from './mistakes.ts'
+
+/** What is wrong with a record: the reason of its rejection, the field and what it takes. Never a value. */
+export type Finding = {
+  type: RecordType
+  partition: number
+  offset: number
+  /** `partition`: the record counts, but another partitioner has chosen its partition. */
+  reason: RejectionReason | 'partition'
+  field: string
+  takes: string
+} & Partial<Mistake>
+
+export type Counts = { records: number; rejected: number; misplaced: number }
+
+/**
+ * Opens a check of records by the judgement of the projector, without storing anything. `check` returns what is wrong
+ * with a batch, in the order of its records; `partitions` is how many the topic has, if the records' partition is to
+ * be judged too. It remembers the organization of each event, which decides a `conflict`.
+ */
+export function openCheck() {
+  const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
+  const known = new Map<string, Pick<Event, 'version' | 'organizationId'>>()
+
+  const conflictsOf = (events: Placed<Event>[]): RejectedAt[] =>
+    events.flatMap(({ offset, value }) => {
+      const outcome = applyEvent(known.get(value.eventId), value)
+      if (outcome.outcome === 'rejected') return [{ offset, rejected: outcome }]
+      const { version, organizationId } = value
+      if (outcome.outcome === 'applied') known.set(value.eventId, { version, organizationId })
+      return []
+    })
+
+  const check = (type: RecordType, batch: RecordBatch, partitions?: number): Finding[] => {
+    const { partition, records } = batch
+    const { good, rejected } = judgeBatch(type, batch, {})
+    const conflicts = type === 'events' ? conflictsOf(good as Placed<Event>[]) : []
+    const reasons = new Map([...rejected, ...conflicts].map(({ offset, rejected }) => [offset, rejected]))
+    const findings: Finding[] = []
+    for (const record of records) {
+      const at = { type, partition, offset: record.offset }
+      const reason = reasons.get(record.offset)
+      if (reason !== undefined) {
+        counts.rejected += 1
+        findings.push({ ...at, ...explained(type, reason, record) })
+      } else if (partitions !== undefined && isMisplaced(record, partition, partitions)) {
+        counts.misplaced += 1
+        findings.push({ ...at, ...misplaced, ...wrongPartitioner() })
+      }
+    }
+    counts.records += records.length
+    return findings
+  }
+  return { check, counts }
+}
+
+const misplaced = {
+  reason: 'partition',
+  field: 'partition',
+  takes: 'must be murmur2 of the key, modulo the number of partitions',
+} as const
+
+const isMisplaced = ({ key }: KafkaRecord, partition: number, partitions: number): boolean =>
+  key !== null && partitionOf(key, partitions) !== partition
+
+const fieldOf: Partial<Record<RejectionReason, string>> = { 'key-mismatch': 'key' }
+
+function explained(type: RecordType, { reason, message }: RejectedAt['rejected'], record: KafkaRecord) {
+  // A message about a field begins with its path and a colon (packages/contract/records/decode.ts).
+  const [, path, takes] = /^([^:]+): (.*)$/s.exec(message) ?? []
+  const names = reason === 'schema' || reason === 'conflict'
+  const field = names && path !== undefined && path !== 'the value' ? path : (fieldOf[reason] ?? 'value')
+  return { reason, field, takes: names && takes ? takes : message, ...mistakeBehind(type, reason, record) }
+}

@@ -1,0 +1,114 @@
+import { type RecordType, recordExamples } from '@tally/contract'
+import { type KafkaRecord, partitionOf } from '@tally/kafka'
+import { expect, test } from 'vitest'
+import { openCheck } from './check.ts'
+
+const { organizations, events, orders } = recordExamples
+const eventKey = Buffer.from(orders.eventId)
+
+/** A record of orders with the right key, unless they are given. */
+const record = (value: unknown, key: Buffer | string | null = eventKey): KafkaRecord => ({
+  offset: 7,
+  timestampMs: -1,
+  headers: {},
+  key: typeof key === 'string' ? Buffer.from(key) : key,
+  value: value === null || Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)),
+})
+
+function check(one: KafkaRecord, { type = 'orders' as RecordType, partition = 0, partitions = 0 } = {}) {
+  const { check, counts } = openCheck()
+  const batch = { topic: 'orders', partition, from: 7, next: 8, highWatermark: 8, records: [one] }
+  const findings = check(type, batch, partitions === 0 ? undefined : partitions)
+  return { findings, counts }
+}
+
+test('a record that the projector accepts has no finding', () => {
+  expect(check(record(orders))).toEqual({ findings: [], counts: { records: 1, rejected: 0, misplaced: 0 } })
+})
+
+test('a finding has the place, the reason, the field and what it takes, and never the value', () => {
+  const items = [{ ...orders.items[0], quantity: 'MARKER' }]
+  expect(check(record({ ...orders, items })).findings).toEqual([
+    {
+      type: 'orders',
+      partition: 0,
+      offset: 7,
+      reason: 'schema',
+      field: 'items[0].quantity',
+      takes: expect.not.stringContaining('MARKER'),
+    },
+  ])
+})
+
+const text = (value: unknown) => Buffer.from(JSON.stringify(value))
+const wrapped = { schema: { type: 'struct' }, payload: orders }
+const cloudEvent = { specversion: '1.0', type: 'order.paid', source: '/tills', id: '1', data: orders }
+
+test.each([
+  ['schema-registry', 'not-json', record(Buffer.concat([Buffer.from([0, 0, 0, 0, 5]), text(orders)]))],
+  [
+    'schema-registry',
+    'key-mismatch',
+    record(orders, Buffer.concat([Buffer.from([0, 0, 0, 0, 5]), eventKey])),
+  ],
+  ['connect-schema', 'schema', record(wrapped)],
+  ['connect-schema', 'key-mismatch', record(orders, text({ schema: {}, payload: orders.eventId }))],
+  ['json-in-text', 'schema', record(JSON.stringify(orders))],
+  ['cloudevents', 'schema', record(cloudEvent)],
+  ['debezium', 'schema', record({ before: null, after: orders, op: 'c' })],
+  ['no-value', 'not-json', record(null)],
+  ['byte-order-mark', 'not-json', record(Buffer.from(`\ufeff${JSON.stringify(orders)}`))],
+  ['upper-case-key', 'key-mismatch', record(orders, orders.eventId.toUpperCase())],
+  ['json-key', 'key-mismatch', record(orders, text(orders.eventId))],
+  ['json-key', 'key-mismatch', record(orders, text({ eventId: orders.eventId }))],
+  ['order-key', 'key-mismatch', record(orders, orders.orderId)],
+])('%s is named behind %s', (mistake, reason, one) => {
+  const [finding, ...others] = check(one).findings
+  expect(others).toEqual([])
+  expect(finding).toMatchObject({ mistake, reason, advice: expect.stringMatching(/\.$/) })
+  expect(JSON.stringify(finding)).not.toContain(orders.orderId)
+  expect(JSON.stringify(finding).toLowerCase()).not.toContain(orders.eventId)
+})
+
+test.each([
+  ['not-json', record(Buffer.from('{'))],
+  ['schema', record('a text')],
+  ['schema', record([orders])],
+  ['key-mismatch', record(orders, 'another')],
+  ['key-mismatch', record(orders, null)],
+])('nothing is named behind %s if it is none of the usual mistakes', (reason, one) => {
+  const [finding] = check(one).findings
+  expect(finding).toMatchObject({ reason, field: reason === 'key-mismatch' ? 'key' : 'value' })
+  expect(finding).not.toHaveProperty('mistake')
+})
+
+test('a record that is too large to be read is one finding', () => {
+  const leftOut = { bytes: 9 * 1024 * 1024, sha256: '' }
+  expect(check({ ...record(null), leftOut }).findings).toMatchObject([
+    { reason: 'too-large', field: 'value' },
+  ])
+})
+
+test('a partition that is not murmur2 of the key is named, and the record counts', () => {
+  const right = partitionOf(eventKey, 6)
+  expect(check(record(orders), { partition: right, partitions: 6 }).findings).toEqual([])
+  const { findings, counts } = check(record(orders), { partition: (right + 1) % 6, partitions: 6 })
+  expect(findings).toMatchObject([{ reason: 'partition', field: 'partition', mistake: 'partitioner' }])
+  expect(counts).toEqual({ records: 1, rejected: 0, misplaced: 1 })
+})
+
+test('an event that changes its organization is a conflict, as in the projector', () => {
+  const { check } = openCheck()
+  const batch = (value: object) => ({
+    topic: 'events',
+    partition: 0,
+    from: 7,
+    next: 8,
+    highWatermark: 8,
+    records: [record(value)],
+  })
+  expect(check('events', batch(events))).toEqual([])
+  const moved = { ...events, version: 99, organizationId: '0b5a0000-0000-4000-8000-000000000002' }
+  expect(check('events', batch(moved))).toMatchObject([{ reason: 'conflict', field: 'organizationId' }])
+  expect(check('organizations', { ...batch(organizations) })).toMatchObject([{ reason: 'key-mismatch' }])
+})

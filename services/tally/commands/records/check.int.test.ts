@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { recordExamples } from '@tally/contract'
+import { createTopics, partitionOf, topicNames } from '@tally/kafka'
+import { tally } from '@tally/testkit/processes/command'
+import { connectForTest, sendAll } from '@tally/testkit/servers/kafka'
+import { afterAll, expect, inject, test } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'tally-records-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const { organizations, orders } = recordExamples
+const key = orders.eventId
+const good = { topic: 'tally.orders', key, value: orders }
+
+function fileOf(lines: unknown[], name = 'records.jsonl'): string {
+  const path = join(folder, name)
+  const bytes = Buffer.from(
+    lines.map(line => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+  )
+  writeFileSync(path, name.endsWith('.gz') ? gzipSync(bytes) : bytes)
+  return path
+}
+
+const check = (args: string[], input?: string) => tally(['records', 'check', ...args], {}, input)
+const findingsOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
+
+test('a file of good records has no findings', async () => {
+  expect(await check([fileOf([good, '', good], 'good.jsonl.gz')])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'records check: 2 records checked, 0 rejected\n',
+  })
+})
+
+test('each bad line is named with its reason, its field and what it takes, and no value is printed', async () => {
+  const marker = 'MARKER\u001b[31m'
+  const lines = [
+    good,
+    { ...good, value: { ...orders, totalAmount: 12.505, orderId: marker } },
+    { ...good, value: { ...orders, paymentMethod: [marker] } },
+    { ...good, value: `\0\0\0\0\u0001${marker}` },
+    { ...good, key: key.toUpperCase() },
+    { topic: marker, key, value: {} },
+    marker,
+    { topic: 'tally.orders', key, partition: (partitionOf(Buffer.from(key), 6) + 1) % 6, payload: orders },
+  ]
+  const asked = [fileOf(lines), '--partitions', '6']
+  const { code, stdout, stderr } = await check([...asked, '--json'])
+  expect(code).toBe(1)
+  expect(stderr).toBe(
+    'records check: 6 records checked, 4 rejected, 1 in another partition than murmur2 chooses, 2 lines without a record\n',
+  )
+  expect(findingsOf(stdout)).toMatchObject([
+    {
+      line: 2,
+      type: 'orders',
+      reason: 'schema',
+      field: 'orderId',
+      takes: expect.stringContaining('must be'),
+    },
+    { line: 3, reason: 'schema', field: 'paymentMethod' },
+    { line: 4, reason: 'not-json', mistake: 'schema-registry' },
+    { line: 5, reason: 'key-mismatch', field: 'key', mistake: 'upper-case-key' },
+    { line: 6, reason: 'line', takes: expect.stringMatching(/^topic: /) },
+    { line: 7, reason: 'line' },
+    { line: 8, reason: 'partition', mistake: 'partitioner' },
+  ])
+  const { stdout: columns } = await check(asked)
+  expect(columns).toMatch(/^AT +TYPE +REASON +FIELD +TAKES\nline 2 +orders +schema +orderId +must be/)
+  for (const printed of [stdout, columns, stderr])
+    for (const secret of ['MARKER', '\u001b']) expect(printed).not.toContain(secret)
+})
+
+test('with --type, lines from stdin are values, whose keys are taken to be right', async () => {
+  const input = [orders, { ...orders, version: 0 }, [orders], 'x']
+    .map(line => JSON.stringify(line))
+    .join('\n')
+  const { code, stdout } = await check(['-', '--type', 'orders', '--json'], `${input}\nnot JSON\n`)
+  expect(code).toBe(1)
+  expect(findingsOf(stdout)).toMatchObject([
+    { line: 2, reason: 'schema', field: 'version', takes: 'must be at least 1' },
+    { line: 3, reason: 'schema', field: 'value' },
+    { line: 4, reason: 'schema', field: 'value' },
+    { line: 5, reason: 'not-json', field: 'value' },
+  ])
+})
+
+test('a value of more than 8 MiB is too large, as in the projector', async () => {
+  const note = 'x'.repeat(8 * 1024 * 1024)
+  const { code, stdout } = await check([fileOf([{ ...good, value: { ...orders, note } }]), '--json'])
+  expect({ code, findings: findingsOf(stdout) }).toMatchObject({
+    code: 1,
+    findings: [{ line: 1, reason: 'too-large' }],
+  })
+  expect(stdout.length).toBeLessThan(1_000)
+})
+
+test('--from-kafka judges what the topics hold, by offset, and stores nothing', async () => {
+  const kafka = connectForTest(inject('servers').kafkaBrokers)
+  const topicPrefix = `test-${randomBytes(6).toString('hex')}`
+  await createTopics(kafka, { topicPrefix, partitions: 3, replicationFactor: 1 })
+  const { orders: topic, organizations: small } = topicNames(topicPrefix)
+  const right = partitionOf(Buffer.from(key), 3)
+  const [value, wrong] = [JSON.stringify(orders), (right + 1) % 3]
+  await sendAll(kafka, [
+    { topic: small, key: organizations.organizationId, value: JSON.stringify(organizations) },
+    { topic, key, value },
+    { topic, key, value: JSON.stringify({ schema: null, payload: orders }) },
+    { topic, key, value, partition: wrong },
+    { topic, key, value: null },
+  ])
+  const settings = { KAFKA_BROKERS: inject('servers').kafkaBrokers, TOPIC_PREFIX: topicPrefix }
+  const { code, stdout, stderr } = await tally(['records', 'check', '--from-kafka', '--json'], settings)
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'records check: 5 records checked, 2 rejected, 1 in another partition than murmur2 chooses\n',
+  })
+  const byPlace = findingsOf(stdout).sort((one, other) => one.reason.localeCompare(other.reason))
+  expect(byPlace).toMatchObject([
+    { topic, partition: right, offset: 2, reason: 'not-json', mistake: 'no-value' },
+    { topic, partition: wrong, offset: 0, reason: 'partition', mistake: 'partitioner' },
+    { topic, partition: right, offset: 1, reason: 'schema', mistake: 'connect-schema' },
+  ])
+})
+
+test.each([
+  [[], 'give a FILE, - for stdin, or --from-kafka'],
+  [['x', '--from-kafka'], 'give a FILE or --from-kafka, not both'],
+  [['--from-kafka', '--type', 'orders'], '--type and --partitions go with a FILE: leave them out'],
+  [['x', '--type', 'y'], '--type takes one of organizations, events, orders, refunds, got "y"'],
+  [['x', '--partitions', '0'], '--partitions takes a whole number from 1 to 99999, got "0"'],
+])('records check %j is wrong usage', async (args, message) => {
+  expect(await check(args)).toEqual({ code: 2, stdout: '', stderr: `tally: ${message}\n` })
+})
+
+test('a file that is not there is a failure that names it', async () => {
+  expect(await check(['/not/there'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^tally: cannot read \/not\/there to its end: ENOENT/),
+  })
+})

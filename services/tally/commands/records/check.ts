@@ -1,0 +1,114 @@
+import type { RecordType } from '@tally/contract'
+import type { Counts } from '@tally/projection'
+import type { Command } from 'commander'
+import { UsageError } from '../../failure.ts'
+import { openCommand, withKafka } from '../../open.ts'
+import { remark } from '../../output.ts'
+import { openPrinter } from './print.ts'
+
+type Raw = { fromKafka?: true; type?: string; partitions?: string; json?: true }
+
+export function addCheck(records: Command): void {
+  records
+    .command('check')
+    .argument('[FILE]', 'JSON lines {"topic","key","value"}, .gz too; - is stdin')
+    .description('judge records as the projector does, without storing anything; never prints a value')
+    .option('--from-kafka', 'judge what the topics hold, from the first record to the last')
+    .option('--type <TYPE>', 'each line is the value of a record of organizations, events, orders or refunds')
+    .option('--partitions <N>', 'partitions of the topics, to judge the partition that a line names')
+    .option('--json', 'print one JSON object per finding')
+    .action(async (file: string | undefined, { fromKafka, json, ...raw }: Raw) => {
+      if (file === undefined && !fromKafka) throw new UsageError('give a FILE, - for stdin, or --from-kafka')
+      if (file !== undefined && fromKafka) throw new UsageError('give a FILE or --from-kafka, not both')
+      if (fromKafka && (raw.type ?? raw.partitions) !== undefined)
+        throw new UsageError('--type and --partitions go with a FILE: leave them out')
+      const counts =
+        file === undefined ? await checkTopics(json === true) : await checkFile(file, raw, json === true)
+      report(counts)
+    })
+}
+
+async function checkFile(file: string, raw: Raw, asJson: boolean): Promise<Counts & { lines: number }> {
+  const [{ openCheck }, { recordTypes }, { readLines }] = await Promise.all([
+    import('@tally/projection'),
+    import('@tally/contract'),
+    import('./lines.ts'),
+  ])
+  const type = raw.type === undefined ? undefined : oneOf(Object.keys(recordTypes) as RecordType[], raw.type)
+  const partitions = raw.partitions === undefined ? undefined : wholeOf(raw.partitions)
+  const { check, counts } = openCheck()
+  const print = openPrinter(asJson)
+  let lines = 0
+  for await (const read of readLines(file, type)) {
+    const { line } = read
+    if ('wrong' in read) {
+      lines += 1
+      await print({ line }, [{ reason: 'line', field: 'line', takes: read.wrong }])
+      continue
+    }
+    const { record, partition = 0 } = read
+    const batch = { topic: '', partition, from: 0, next: 1, highWatermark: 1, records: [record] }
+    const isPlaced = read.partition !== undefined && read.type !== 'organizations'
+    const findings = check(read.type, batch, isPlaced ? partitions : undefined)
+    await print({ line }, findings.map(withoutPlace))
+  }
+  return { ...counts, lines }
+}
+
+async function checkTopics(asJson: boolean): Promise<Counts> {
+  const [{ openCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { openProgress }] =
+    await Promise.all([
+      import('@tally/projection'),
+      import('@tally/kafka'),
+      import('@tally/contract'),
+      import('@tally/repair'),
+    ])
+  const { settings, logger } = await openCommand()
+  const names = topicNames(settings.topicPrefix)
+  const { check, counts } = openCheck()
+  const print = openPrinter(asJson)
+  await withKafka(settings, logger, async kafka => {
+    for (const type of Object.keys(recordTypes) as RecordType[]) {
+      const topic = names[type]
+      const partitions = (await describeTopics(kafka, [topic])).get(topic)
+      const progress = openProgress(process.stderr, { name: topic, unit: 'offsets' })
+      let read = 0
+      try {
+        for await (const batch of readTopic(kafka, topic)) {
+          for (const { partition, offset, ...finding } of check(type, batch, partitions))
+            await print({ topic, partition, offset }, [finding])
+          read += batch.next - batch.from
+          progress.show(read, read + batch.left)
+        }
+      } finally {
+        progress.close()
+      }
+    }
+  })
+  return counts
+}
+
+function withoutPlace<Finding extends { partition: number; offset: number }>(finding: Finding) {
+  const { partition: _, offset: __, ...found } = finding
+  return found
+}
+
+/** Says what was judged on stderr; the exit code is 1 if anything was found. */
+function report({ records, rejected, misplaced, lines = 0 }: Counts & { lines?: number }): void {
+  const parts = [`${records} records checked`, `${rejected} rejected`]
+  if (misplaced > 0) parts.push(`${misplaced} in another partition than murmur2 chooses`)
+  if (lines > 0) parts.push(`${lines} lines without a record`)
+  remark(`records check: ${parts.join(', ')}`)
+  if (rejected + misplaced + lines > 0) process.exitCode = 1
+}
+
+function oneOf(types: RecordType[], text: string): RecordType {
+  const found = types.find(type => type === text)
+  if (found !== undefined) return found
+  throw new UsageError(`--type takes one of ${types.join(', ')}, got ${JSON.stringify(text)}`)
+}
+
+function wholeOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new UsageError(`--partitions takes a whole number from 1 to 99999, got ${JSON.stringify(text)}`)
+}
