@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTally } from '@tally/testkit/processes/process'
@@ -23,7 +24,10 @@ export type Fixture = {
 export async function openFixture(): Promise<Fixture> {
   const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
   const tally = await startTally({ settings: { RATE_LIMITS: 'Trial=5,ActiveDayPass=60,Inactive=2' } })
-  const { address } = await tally.startAdmin({ ADMIN_API_URL: tally.queries[0]?.address ?? '' })
+  const { address } = await tally.startAdmin({
+    ADMIN_API_URL: tally.queries[0]?.address ?? '',
+    ADMIN_SECRET_KEY: randomBytes(32).toString('hex'),
+  })
   const browser = await chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
