@@ -9,6 +9,7 @@ import { bareRefusals, secure, serverLimits } from '@tally/runtime'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
+import { dayPages } from './day/pages.ts'
 import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/formToken.ts'
@@ -123,6 +124,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     area.addHook('onRequest', requireSession(deps))
     livePages(area, deps, streams)
     for (const pages of [
+      dayPages,
       keyPages,
       usagePages,
       auditPages,

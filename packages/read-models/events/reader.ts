@@ -66,7 +66,7 @@ export async function readShard(db: Kysely<Database>, eventId: EventId): Promise
 }
 
 /** The fields of the event list; menus, which may be long, are not read. */
-export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'days'>
+export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'timeZone' | 'days'>
 
 /** All events of an organization. */
 export async function readEventsOf(
@@ -75,7 +75,7 @@ export async function readEventsOf(
 ): Promise<ListedEvent[]> {
   const { rows } = await sql<{ document: string }>`
 select json_build_object('eventId', event_id, 'name', document->'name', 'startDate', document->'startDate',
-  'days', document->'days') as document
+  'timeZone', document->'timeZone', 'days', document->'days') as document
 from events where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }

@@ -4,8 +4,9 @@ import { showStatus } from './status.js'
 
 const live = document.getElementById('live')
 const by = id => document.getElementById(id)
-const euros = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'EUR' })
-const whole = new Intl.NumberFormat()
+const { locale } = document.documentElement.dataset
+const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
+const whole = new Intl.NumberFormat(locale)
 const chart = openHoursChart(by('hours-chart'))
 const statusNames = {
   PreOrder: 'Pre-order',
@@ -90,7 +91,7 @@ const statusRows = statuses =>
     element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
   )
 
-const status = showStatus()
+const status = showStatus(locale, live.dataset.timeZone)
 let attempts = 0
 
 /** Opens the stream; after it breaks or is refused, again, with growing pauses until figures arrive. */

@@ -1,4 +1,4 @@
-// On every page: sets the theme before the first paint, and shows times in the reader's time zone.
+// On every page: sets the theme before the first paint, and shows times in the viewer's time zone and locale.
 const root = document.documentElement
 const chosen = localStorage.getItem('theme')
 if (chosen === 'dark' || chosen === 'light') root.dataset.theme = chosen
@@ -15,7 +15,7 @@ document.addEventListener('DOMContentLoaded', () => {
     localStorage.setItem('theme', root.dataset.theme)
     document.dispatchEvent(new Event('theme'))
   })
-  const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  const moments = new Intl.DateTimeFormat(root.dataset.locale, { dateStyle: 'medium', timeStyle: 'short' })
   for (const time of document.querySelectorAll('time')) {
     time.title = time.textContent
     time.textContent = moments.format(new Date(time.dateTime))

@@ -3,13 +3,16 @@ const behindMs = 5_000
 /** A beat arrives every second: after this long without one the connection is lost. */
 const silentMs = 4_000
 
-/** Shows whether the figures are live, behind or disconnected; screen readers announce changes. */
-export function showStatus() {
+/**
+ * Shows whether the figures are live, behind or disconnected, with times in the event's time zone; screen readers
+ * announce changes.
+ */
+export function showStatus(locale, timeZone) {
   const status = document.getElementById('status')
   const text = document.getElementById('status-text')
   const asOf = document.getElementById('as-of')
-  const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-  const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+  const clock = clockOf(locale, { timeStyle: 'medium', timeZone })
+  const minutes = clockOf(locale, { timeStyle: 'short', timeZone })
   let heardAt
   let beat
 
@@ -35,5 +38,14 @@ export function showStatus() {
       heardAt = performance.now()
       look()
     },
+  }
+}
+
+/** In the viewer's own time zone if the browser does not know the event's. */
+function clockOf(locale, { timeZone, ...style }) {
+  try {
+    return new Intl.DateTimeFormat(locale, { ...style, timeZone })
+  } catch {
+    return new Intl.DateTimeFormat(locale, style)
   }
 }

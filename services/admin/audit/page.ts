@@ -1,8 +1,8 @@
-import { Readable } from 'node:stream'
 import type { OrganizationId } from '@tally/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
+import { sendCsv } from '../http/csv.ts'
 import { parseOr400 } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
@@ -47,11 +47,7 @@ export function auditPages(area: FastifyInstance, { db }: AdminDeps): void {
 
   area.get('/audit.csv', async (request, reply) => {
     const { of, before: _, ...filter } = parseOr400(query, request.query)
-    return reply
-      .type('text/csv; charset=utf-8')
-      .header('Content-Disposition', 'attachment; filename="audit.csv"')
-      .header('Cache-Control', 'no-store')
-      .send(Readable.from(auditCsv(db, ownerOf(request, of), filter)))
+    return sendCsv(reply, 'audit', auditCsv(db, ownerOf(request, of), filter))
   })
 }
 

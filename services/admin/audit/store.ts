@@ -2,6 +2,7 @@ import type { Action } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
+import { csvLine } from '../http/csv.ts'
 
 /** The actions by their names on the audit page. */
 export const actionNames: Record<Action, string> = {
@@ -103,10 +104,6 @@ export async function* auditCsv(
     before = entries.length < csvPage ? undefined : entries.at(-1)?.auditId
   } while (before !== undefined)
 }
-
-/** An apostrophe keeps spreadsheets from running a value as a formula (OWASP, CSV Injection). */
-const csvLine = (values: string[]): string =>
-  `${values.map(value => `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`).join(',')}\r\n`
 
 type Row = Omit<AuditEntry, 'auditId'> & { audit_id: number; organization_id: string | null }
 const entryOf = ({ audit_id, organization_id: _, ...entry }: Row): AuditEntry => ({

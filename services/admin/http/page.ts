@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from '../views/layout.ts'
 import { formToken } from './formToken.ts'
+import { localeOf } from './locale.ts'
 
 /** Sends a page, with the navigation if the user is signed in. A function gets the CSRF token for its forms. */
 export function sendPage(
@@ -13,5 +14,5 @@ export function sendPage(
   return reply
     .type('text/html; charset=utf-8')
     .header('Cache-Control', 'no-store')
-    .send(layout(made, request.session, csrf).toString())
+    .send(layout(made, { session: request.session, csrf, locale: localeOf(request) }).toString())
 }

@@ -1,13 +1,15 @@
 import { ApiKeyError, createKeyWithin, note, TooManyKeysError } from '@tally/access'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf } from '../http/forms.ts'
+import { localeOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
+import { formatIn } from '../views/format.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
-import { eventsOf } from './events.ts'
+import { namedEventsOf } from './events.ts'
 import { nothingTyped, readNewKey, typedOf } from './newKeyForm.ts'
 import { newKeyView } from './newView.ts'
 import { tokenView } from './tokenView.ts'
@@ -15,9 +17,11 @@ import { tokenView } from './tokenView.ts'
 /** New key: a form, and a page with the token, which is shown only once. */
 export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, apiUrl } = deps
+  const eventsFor = (request: FastifyRequest) =>
+    namedEventsOf(db, sessionOf(request).organizationId, formatIn(localeOf(request)))
 
   area.get('/keys/new', async (request, reply) => {
-    const events = await eventsOf(db, sessionOf(request).organizationId)
+    const events = await eventsFor(request)
     return sendPage(request, reply, csrf => ({
       title: 'New key',
       section: 'keys',
@@ -27,7 +31,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
 
   area.post('/keys', async (request, reply) => {
     const session = sessionOf(request)
-    const events = await eventsOf(db, session.organizationId)
+    const events = await eventsFor(request)
     const typed = typedOf(fieldsOf(request))
     const read = readNewKey(typed, session.organizationId, events, Date.now())
     const again = (mistakes: Record<string, string>) =>

@@ -1,13 +1,52 @@
-import type { EventId, OrganizationId } from '@tally/contract'
+import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
 import { compareEvents, openDay } from '@tally/core'
-import { type ListedEvent, readEventsOf } from '@tally/read-models'
+import { type ListedEvent, readEventsOf, readLastSales } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
+import type { Format } from '../views/format.ts'
 
 /** An organization's events as the pages list them: open ones first, then the latest. */
 export async function eventsOf(db: Postgres, organizationId: OrganizationId): Promise<ListedEvent[]> {
   const events = (await readEventsOf(db, organizationId)).toSorted(compareEvents)
   const isOpen = ({ days }: ListedEvent) => openDay(days) !== undefined
   return [...events.filter(isOpen), ...events.filter(event => !isOpen(event))]
+}
+
+/** An event with the time of its last sale; null if it has not sold anything. */
+export type ActiveEvent = ListedEvent & { lastSaleAt: EpochMs | null }
+
+/** The events of `eventsOf` with their last sales. */
+export async function activeEventsOf(db: Postgres, organizationId: OrganizationId): Promise<ActiveEvent[]> {
+  const [events, lastSales] = await Promise.all([
+    eventsOf(db, organizationId),
+    readLastSales(db, organizationId),
+  ])
+  return events.map(event => ({ ...event, lastSaleAt: lastSales.get(event.eventId) ?? null }))
+}
+
+/** An event in a list: its name, its dates and its activity, by which events of the same name differ. */
+export function eventLabel({ name, timeZone, days, lastSaleAt }: ActiveEvent, format: Format): string {
+  const dates = days.map(({ date }) => date).toSorted()
+  const [first, last] = [dates.at(0), dates.at(-1)]
+  return [
+    name,
+    ...(first === undefined || last === undefined ? [] : [format.dates(first, last)]),
+    ...(openDay(days) === undefined ? [] : ['open']),
+    lastSaleAt === null ? 'nothing sold yet' : `last sale ${format.time(lastSaleAt, timeZone)}`,
+  ].join(' · ')
+}
+
+/** The events of `eventsOf`, those whose names are equal under their labels. */
+export async function namedEventsOf(
+  db: Postgres,
+  organizationId: OrganizationId,
+  format: Format,
+): Promise<ListedEvent[]> {
+  const events = await activeEventsOf(db, organizationId)
+  const byName = Map.groupBy(events, ({ name }) => name)
+  return events.map(event => {
+    const isAlone = byName.get(event.name)?.length === 1
+    return isAlone ? event : { ...event, name: eventLabel(event, format) }
+  })
 }
 
 /** An event's name, or its id if it is not known. */

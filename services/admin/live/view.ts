@@ -1,6 +1,9 @@
-import { openDay } from '@tally/core'
 import type { ListedEvent } from '@tally/read-models'
+import { settleLinks } from '../day/links.ts'
+import { eventLabel } from '../keys/events.ts'
+import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
+import type { Picked } from './pick.ts'
 
 export function noEventsView(): Html {
   return html`<section class="card empty">
@@ -10,9 +13,11 @@ export function noEventsView(): Html {
 }
 
 /** The live screen of a day without figures, which the script fills in. */
-export function liveView(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
+export function liveView(picked: Picked, format: Format): Html {
+  const { event, dayId } = picked
   const stream = `/live/stream?eventId=${event.eventId}&day=${dayId ?? ''}`
-  return frame(event, { dayId, stream, endsAt: '/sign-in', actions: picker(events, event, dayId) })
+  return html`${frame(event, { dayId, stream, endsAt: '/sign-in', actions: picker(picked, format) })}
+${dayId === undefined ? '' : settle(event, dayId)}`
 }
 
 /** The live screen of a link: one event, nothing to choose. */
@@ -24,7 +29,7 @@ export function screenView(event: ListedEvent, dayId: number | undefined): Html 
 type Framed = { dayId: number | undefined; stream: string; endsAt: '/sign-in' | '/screen'; actions: Html }
 
 function frame(event: ListedEvent, { dayId, stream, endsAt, actions }: Framed): Html {
-  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}">
+  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}" data-time-zone="${event.timeZone}">
 <div class="heading">
 <div><h1>${event.name}</h1>
 <p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">Connecting …</span> <span class="faint" id="as-of"></span></p></div>
@@ -36,19 +41,26 @@ ${dayId === undefined ? noDays : figures}
 </div>`
 }
 
-function picker(events: ListedEvent[], event: ListedEvent, dayId: number | undefined): Html {
+function picker({ events, event, dayId }: Picked, format: Format): Html {
   return html`<form method="get" action="/live" id="picker">
 <label class="hidden" for="eventId">Event</label>
 <select id="eventId" name="eventId">
-${events.map(one => html`<option value="${one.eventId}"${attribute('selected', one === event)}>${one.name}${openDay(one.days) === undefined ? '' : ' · open'}</option>`)}
+${events.map(one => html`<option value="${one.eventId}"${attribute('selected', one === event)}>${eventLabel(one, format)}</option>`)}
 </select>
 <label class="hidden" for="day">Day</label>
 <select id="day" name="day">
-${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${day.date}${day.closedAt === null ? ' · open' : ''}</option>`)}
+${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${format.date(day.date)}${day.closedAt === null ? ' · open' : ''}</option>`)}
 </select>
 <button>Show</button>
 </form>
 <a class="button" href="/screens">Screen links</a>`
+}
+
+/** What the day is settled by. */
+function settle({ eventId }: ListedEvent, dayId: number): Html {
+  const { sheet, figures, orders } = settleLinks(eventId, dayId)
+  return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day</h2>
+<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a></div></section>`
 }
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>

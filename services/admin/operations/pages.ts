@@ -6,10 +6,11 @@ import type { FastifyInstance } from 'fastify'
 import { readAudit } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, listOf, textOf } from '../http/forms.ts'
+import { localeOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
-import { counted } from '../views/format.ts'
+import { counted, type Format, formatIn } from '../views/format.ts'
 import { readDeadLettersPage } from './deadLetters.ts'
 import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
@@ -36,12 +37,16 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         readStalled(deps),
         readAudit(db, null, { limit: shownCommands }),
       ])
-      const notice = noticeOf(request.query)
+      const format = formatIn(localeOf(request))
+      const notice = noticeOf(request.query, format)
       return sendPage(request, reply, csrf => ({
         title: 'Operations',
         section: 'operations',
         notice,
-        body: operationsView({ shards, deadLetters: found, rebuild, versions, stalled, commands }, csrf),
+        body: operationsView(
+          { shards, deadLetters: found, rebuild, versions, stalled, commands },
+          { csrf, format },
+        ),
       }))
     },
   )
@@ -99,16 +104,13 @@ async function replayThem(replay: ReplayDeps, ids: string[] | undefined) {
 }
 
 /** The result of a replay, read from its redirect. */
-function noticeOf({
-  replayed = '',
-  refused = '',
-}: {
-  replayed?: string
-  refused?: string
-}): string | undefined {
+function noticeOf(
+  { replayed = '', refused = '' }: { replayed?: string; refused?: string },
+  { whole }: Format,
+): string | undefined {
   const isCount = (text: string): boolean => /^\d{1,9}$/.test(text)
   if (!isCount(replayed)) return undefined
-  const sent = `${counted(Number(replayed), 'dead letter')} replayed. A record that fails again comes back under a new id.`
+  const sent = `${counted(Number(replayed), 'dead letter', whole)} replayed. A record that fails again comes back under a new id.`
   if (!isCount(refused)) return sent
-  return `${sent} ${counted(Number(refused), 'dead letter')} cannot be replayed: the value is too large, or no longer in its topic. Run tally dead-letters replay to see which.`
+  return `${sent} ${counted(Number(refused), 'dead letter', whole)} cannot be replayed: the value is too large, or no longer in its topic. Run tally dead-letters replay to see which.`
 }

@@ -1,5 +1,5 @@
 import { type AuditEntry, nameOfAction } from '../audit/store.ts'
-import { counted, moment, span, whole } from '../views/format.ts'
+import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import type { DeadLettersPage } from './deadLetters.ts'
@@ -21,13 +21,13 @@ const behindMs = 5_000
 
 export function operationsView(
   { shards, deadLetters, rebuild, versions, stalled, commands }: OperationsShown,
-  csrf: string,
+  { csrf, format }: { csrf: string; format: Format },
 ): Html {
   return html`<h1>Operations</h1>
 <p class="faint">For the platform team. Covers all organizations.</p>
 ${stalled.length === 0 ? '' : stalledView(stalled)}
-<section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards)}</section>
-<section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf)}</section>
+<section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards, format)}</section>
+<section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">
 <section class="card"><h2>Last rebuild</h2>${rebuildLine(rebuild)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
@@ -58,7 +58,7 @@ ${commands.map(
 )}</section>`
 }
 
-function shardTable(shards: Shard[]): Html {
+function shardTable(shards: Shard[], { whole }: Format): Html {
   const now = Date.now()
   return html`<table>
 <caption class="hidden">Lag and freshness by shard</caption>
@@ -74,14 +74,18 @@ function shardTable(shards: Shard[]): Html {
 
 const deadLettersUnknown = html`<p>Not available right now: Kafka does not answer.</p>`
 
-function deadLettersView({ byReason, shown, isNewest, isWhole, older }: DeadLettersPage, csrf: string): Html {
+function deadLettersView(
+  { byReason, shown, isNewest, isWhole, older }: DeadLettersPage,
+  csrf: string,
+  { whole }: Format,
+): Html {
   const all = [...byReason.values()].reduce((sum, count) => sum + count, 0)
   const next =
     older === undefined ? '' : html`<p><a href="/operations?before=${older}">Older dead letters</a></p>`
   if (all === 0 && isNewest && isWhole)
     return html`<p class="faint">No dead letters are waiting. Every record was accepted or has been replayed.</p>`
   if (all === 0) return html`<p class="faint">All dead letters on this page have been replayed.</p>${next}`
-  return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, isNewest ? 'record' : 'older record')}</strong> ${all === 1 ? 'was' : 'were'} rejected:
+  return html`<p><strong>${isWhole ? '' : 'At least '}${counted(all, isNewest ? 'record' : 'older record', whole)}</strong> ${all === 1 ? 'was' : 'were'} rejected:
 ${[...byReason].map(([reason, count]) => html`<span class="scope">${reason}</span> ${whole(count)} `)}</p>
 <form method="post" action="/operations/replay">${csrfField(csrf)}
 <table>

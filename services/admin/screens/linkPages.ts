@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, parseOr400, textOf } from '../http/forms.ts'
+import { localeOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem } from '../http/problem.ts'
-import { eventsOf } from '../keys/events.ts'
+import { eventsOf, namedEventsOf } from '../keys/events.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
+import { formatIn } from '../views/format.ts'
 import { createScreen, listScreens, revokeScreen } from './store.ts'
 import { madeView, screensView } from './view.ts'
 
@@ -27,7 +29,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     const { organizationId } = sessionOf(request)
     const [screens, events] = await Promise.all([
       listScreens(db, organizationId),
-      eventsOf(db, organizationId),
+      namedEventsOf(db, organizationId, formatIn(localeOf(request))),
     ])
     return sendPage(request, reply, csrf => ({
       title: 'Screen links',

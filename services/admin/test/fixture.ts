@@ -83,8 +83,12 @@ export async function newOffice({ db }: Fixture, { isPlatform = false } = {}) {
   return { organizationId, email }
 }
 
-/** An event of an organization with one day, which is open. */
-export async function newEvent({ db }: Fixture, organizationId: OrganizationId): Promise<EventId> {
+/** An event of an organization with one day, which is open; with what is named otherwise. */
+export async function newEvent(
+  { db }: Fixture,
+  organizationId: OrganizationId,
+  over: { name?: string; timeZone?: string; startDate?: number; days?: object[] } = {},
+): Promise<EventId> {
   const eventId = randomUUID() as EventId
   const days = [{ dayId: 41, date: '2026-09-04', openedAt: 0, closedAt: null }]
   const event = {
@@ -94,9 +98,18 @@ export async function newEvent({ db }: Fixture, organizationId: OrganizationId):
     name: 'Sagra del Pesce',
     startDate: 0,
     timeZone: 'UTC',
+    areas: [],
+    days,
+    menuItems: [],
+    ...over,
   }
-  const document = JSON.stringify({ ...event, areas: [], days, menuItems: [] })
-  const row = { event_id: eventId, organization_id: organizationId, version: 1, time_zone: 'UTC', document }
+  const row = {
+    event_id: eventId,
+    organization_id: organizationId,
+    version: 1,
+    time_zone: event.timeZone,
+    document: JSON.stringify(event),
+  }
   await db.insertInto('events').values(row).execute()
   return eventId
 }

@@ -1,22 +1,22 @@
-import { counted, span, whole } from '../views/format.ts'
+import { counted, type Format, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
 
 export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not available right now</p>
 <p class="faint">Redis, which counts the requests, does not answer. The API keeps working.</p></section>`
 
-export function usageView({ keys, window, byHour }: Usage): Html {
+export function usageView({ keys, window, byHour }: Usage, format: Format): Html {
   return html`<h1>Usage</h1>
 <p class="faint">Requests that your keys made. Figures are a few seconds old.</p>
-${limitCard(window)}
-${refusedCard(keys)}
-${keys.length === 0 ? noRequests : html`${dayCard(byHour)}${table(keys)}`}`
+${limitCard(window, format)}
+${refusedCard(keys, format)}
+${keys.length === 0 ? noRequests : html`${dayCard(byHour, format)}${table(keys, format)}`}`
 }
 
 const noRequests = html`<section class="card empty"><p class="big">No requests in the last day</p>
 <p class="faint">None of your keys was used.</p></section>`
 
-function limitCard({ status, limit, used, endsInMs }: Window): Html {
+function limitCard({ status, limit, used, endsInMs }: Window, { whole }: Format): Html {
   const left = Math.max(0, limit - used)
   return html`<section class="card"><h2>Rate limit</h2>
 <p><strong>${whole(used)} of ${whole(limit)}</strong> requests used in this minute, ${whole(left)} left. <span class="faint">${
@@ -29,7 +29,7 @@ function limitCard({ status, limit, used, endsInMs }: Window): Html {
 const reasons = { 401: 'revoked or expired key', 403: 'missing scope', 429: 'rate limit' }
 
 /** The requests refused in the last day, by key and reason. */
-function refusedCard(keys: KeyUsage[]): Html {
+function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
   const refused = keys.flatMap(usage =>
     refusedOf(usage.day).flatMap(({ status, requests }) =>
       requests > 0 ? [{ usage, status, requests }] : [],
@@ -38,11 +38,11 @@ function refusedCard(keys: KeyUsage[]): Html {
   if (refused.length === 0)
     return html`<section class="card"><h2>Refused</h2><p class="faint">No request was refused in the last day.</p></section>`
   return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
-${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request')}</strong> <span class="badge revoked">${status}</span> ${reasons[status]}</li>`)}
+${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${reasons[status]}</li>`)}
 </ul></section>`
 }
 
-function dayCard(byHour: Usage['byHour']): Html {
+function dayCard(byHour: Usage['byHour'], { whole }: Format): Html {
   const most = Math.max(1, ...byHour.map(({ requests }) => requests))
   const width = 720 / byHour.length
   const bars = byHour.map(({ requests }, index) => {
@@ -54,7 +54,7 @@ function dayCard(byHour: Usage['byHour']): Html {
 <p class="faint ends"><span>24 hours ago</span><span>most in an hour: ${whole(most)}</span><span>now</span></p></section>`
 }
 
-function table(keys: KeyUsage[]): Html {
+function table(keys: KeyUsage[], { whole }: Format): Html {
   return html`<div class="card table"><table>
 <caption class="hidden">Requests by key and status</caption>
 <thead><tr><th scope="col">Key</th><th scope="col">Last hour</th><th scope="col">Last day</th><th scope="col">By status, last day</th></tr></thead>

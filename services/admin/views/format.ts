@@ -7,12 +7,53 @@ export function moment(epochMs: number | null, absent = 'never'): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
-/** 12,345 */
-export const whole = (count: number): string => count.toLocaleString('en-US')
+/** How one locale writes figures. */
+export type Format = {
+  /** 12,345 */
+  whole(count: number): string
+  /** €1,234.50 */
+  money(euros: number): string
+  /** 4 Sept 2026, of a date YYYY-MM-DD */
+  date(day: string): string
+  /** 4–6 Sept 2026, of two dates YYYY-MM-DD */
+  dates(first: string, last: string): string
+  /** 4 Sept 2026, 22:31, in a time zone */
+  time(epochMs: number, timeZone: string): string
+}
+
+const formats = new Map<string, Format>()
+
+/** Viewers choose the locale: as many formats are kept as there are locales in use, not as many as can be asked for. */
+const mostFormats = 50
+
+/** The format of a locale; kept, because Intl formatters are expensive to create. */
+export function formatIn(locale: string): Format {
+  const kept = formats.get(locale)
+  if (kept !== undefined) return kept
+  if (formats.size >= mostFormats) formats.clear()
+  const made = newFormat(locale)
+  formats.set(locale, made)
+  return made
+}
+
+function newFormat(locale: string): Format {
+  const numbers = new Intl.NumberFormat(locale)
+  const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
+  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const midnight = (day: string) => new Date(`${day}T00:00:00Z`)
+  return {
+    whole: count => numbers.format(count),
+    money: amount => euros.format(amount),
+    date: day => days.format(midnight(day)),
+    dates: (first, last) => days.formatRange(midnight(first), midnight(last)),
+    time: (epochMs, timeZone) =>
+      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(epochMs),
+  }
+}
 
 /** `1 key`, `2 keys`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${whole(count)} ${count === 1 ? one : many}`
+export const counted = (count: number, one: string, whole: (count: number) => string = String): string =>
+  `${whole(count)} ${count === 1 ? one : `${one}s`}`
 
 /** A duration: `12 s`, `3 min`, `5 h`, `2 days`. */
 export function span(ms: number): string {

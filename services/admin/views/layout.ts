@@ -23,11 +23,14 @@ const sections: { section: Section; path: string; name: string; platformOnly?: t
   { section: 'account', path: '/account', name: 'Account' },
 ]
 
-/** The whole page around a body, with the navigation if there is a session. Its forms send `csrf` back. */
-export function layout(page: Page, session: Session | undefined, csrf: string): Html {
+/** For whom a page is made: its forms send `csrf` back, its scripts write figures and times as in `locale`. */
+type Viewer = { session: Session | undefined; csrf: string; locale: string }
+
+/** The whole page around a body, with the navigation if there is a session. */
+export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
   const { title, body, section, script, style, notice } = page
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-locale="${locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,10 +54,14 @@ ${body}
 `
 }
 
+/** One line: on a narrow screen all but the brand and the organization is in a menu, which needs no script. */
 function header(session: Session, current: Section | undefined, csrf: string): Html {
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="/assets/icon.svg" alt="" width="28" height="28"><span>Tally</span></a>
+<span class="organization" title="${session.email}">${session.organizationName}</span>
+<button type="button" class="quiet open-menu" popovertarget="menu">Menu</button>
+<div class="menu" id="menu" popover>
 <nav aria-label="Main">
 ${shown.map(
   ({ section, path, name }) =>
@@ -62,9 +69,9 @@ ${shown.map(
 )}
 </nav>
 <div class="who">
-<span class="organization" title="${session.email}">${session.organizationName}</span>
 <button type="button" class="quiet" id="theme" aria-label="Dark or light">◐</button>
 <form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
+</div>
 </div>
 </header>`
 }

@@ -1,0 +1,88 @@
+import { type OrderLine, type OrderStatus, orderStatuses, toEuros } from '@tally/contract'
+import { effectiveCents, isConfirmed } from '@tally/core'
+import type { Database } from '@tally/storage'
+import { type Kysely, sql } from 'kysely'
+import type { OrderFilter } from './filter.ts'
+
+type Day = Pick<OrderFilter, 'eventId'> & { dayId: number }
+
+/** What the orders of a day that count were paid with; money in cents, `salesCents` is net of refunds. */
+export type PaymentTotals = {
+  paymentMethod: string
+  orders: number
+  refundedOrders: number
+  totalCents: number
+  salesCents: number
+}
+
+/**
+ * The takings of a day by payment method, most first; their `salesCents` add up to the day's. Reads the orders of the
+ * event: for a person who settles a day, not for an answer of the API.
+ */
+export async function readPayments(db: Kysely<Database>, { eventId, dayId }: Day): Promise<PaymentTotals[]> {
+  const { rows } = await sql<PaymentTotals>`
+select payment_method as "paymentMethod", count(*)::bigint as orders,
+  (count(*) filter (where refunded_cents > 0))::bigint as "refundedOrders",
+  sum(total_cents)::bigint as "totalCents",
+  sum(total_cents - least(total_cents, refunded_cents))::bigint as "salesCents"
+from orders
+where event_id = ${eventId} and day_id = ${dayId} and ordered_at is not null
+  and status = any(${orderStatuses.filter(isConfirmed)}::order_status[])
+group by payment_method
+order by "salesCents" desc, payment_method`.execute(db)
+  return rows
+}
+
+/** An order of a day, in euros; `takings` is what it adds to the day's: its effective amount, 0 if it does not count. */
+export type DayOrder = {
+  orderId: string
+  number: string
+  status: OrderStatus
+  areaId: number
+  orderedAt: number
+  paymentMethod: string
+  isTakeaway: boolean
+  tableNumber: string | null
+  lines: OrderLine[]
+  total: number
+  effective: number
+  takings: number
+}
+
+type Row = Omit<DayOrder, 'lines' | 'total' | 'effective' | 'takings'> & {
+  lines: string
+  totalCents: number
+  refundedCents: number
+}
+
+const pageSize = 1_000
+
+/** All orders of a day by time and id, a page at a time: memory does not grow with the day. */
+export async function* scanDay(db: Kysely<Database>, { eventId, dayId }: Day): AsyncGenerator<DayOrder[]> {
+  for (let last = { orderedAt: Number.MIN_SAFE_INTEGER, orderId: '' }; ; ) {
+    const { rows } = await sql<Row>`
+select order_id as "orderId", display_number as number, status, area_id as "areaId", ordered_at as "orderedAt",
+  payment_method as "paymentMethod", takeaway as "isTakeaway", table_number as "tableNumber", lines,
+  total_cents as "totalCents", refunded_cents as "refundedCents"
+from orders
+where event_id = ${eventId} and day_id = ${dayId} and ordered_at is not null
+  and (ordered_at, order_id) > (${last.orderedAt}::bigint, ${last.orderId})
+order by ordered_at, order_id
+limit ${pageSize}`.execute(db)
+    yield rows.map(dayOrder)
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < pageSize) return
+    last = end
+  }
+}
+
+function dayOrder({ lines, totalCents, refundedCents, ...row }: Row): DayOrder {
+  const effective = toEuros(effectiveCents(totalCents, refundedCents))
+  return {
+    ...row,
+    lines: JSON.parse(lines) as OrderLine[],
+    total: toEuros(totalCents),
+    effective,
+    takings: isConfirmed(row.status) ? effective : 0,
+  }
+}

@@ -1,0 +1,5 @@
+/** The addresses of a day's sheet and files. */
+export const settleLinks = (eventId: string, dayId: number) => {
+  const of = `eventId=${eventId}&day=${dayId}`
+  return { sheet: `/live/day?${of}`, figures: `/live/day.csv?${of}`, orders: `/live/orders.csv?${of}` }
+}

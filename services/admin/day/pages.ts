@@ -1,0 +1,47 @@
+import { topicNames } from '@tally/kafka'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
+import { sendCsv } from '../http/csv.ts'
+import { localeOf } from '../http/locale.ts'
+import { sendPage } from '../http/page.ts'
+import { notFound } from '../http/problem.ts'
+import { pickDay } from '../live/pick.ts'
+import { formatIn } from '../views/format.ts'
+import { figuresCsv, ordersCsv } from './csv.ts'
+import { readSettledDay } from './read.ts'
+import { dayView } from './view.ts'
+
+/** What an organizer settles a day by: the end-of-day sheet, its figures and its orders as CSV. */
+export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps): void {
+  const { events, orders, refunds } = topicNames(topicPrefix)
+  const topics = [events, orders, refunds]
+
+  /** The requested day, with its figures; 404 if it is not the organization's. */
+  async function settledOf(request: FastifyRequest) {
+    const { event, dayId } = await pickDay(db, request)
+    const ref = { eventId: event.eventId, dayId: dayId ?? 0 }
+    const settled = await readSettledDay(db, topics, ref)
+    if (settled === undefined) throw notFound()
+    return { settled, ref }
+  }
+
+  area.get('/live/day', async (request, reply) => {
+    const { settled } = await settledOf(request)
+    return sendPage(request, reply, {
+      title: `${settled.event.name}, ${settled.day.date}`,
+      section: 'live',
+      script: 'print.js',
+      body: dayView(settled, formatIn(localeOf(request))),
+    })
+  })
+
+  area.get('/live/day.csv', async (request, reply) => {
+    const { settled } = await settledOf(request)
+    return sendCsv(reply, `figures-${settled.day.date}`, figuresCsv(settled))
+  })
+
+  area.get('/live/orders.csv', async (request, reply) => {
+    const { settled, ref } = await settledOf(request)
+    return sendCsv(reply, `orders-${settled.day.date}`, ordersCsv(db, settled, ref))
+  })
+}

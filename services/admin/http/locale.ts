@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify'
+
+/** Without a wish of the viewer, or with none that Node knows. */
+const fallback = 'en'
+
+/** A viewer has a few languages; what is beyond is not read. */
+const mostTags = 10
+
+/**
+ * The locale in which a viewer reads money, numbers and dates: the one that Accept-Language prefers among those that
+ * Intl knows, without its extensions; `en` if there is none. The texts of the area are English in every locale.
+ */
+export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  const wishes = (headers['accept-language'] ?? '')
+    .split(',', mostTags)
+    .map(wish => {
+      const [tag = '', quality] = wish.split(';')
+      return { tag: tag.trim(), quality: Number(quality?.split('=')[1] ?? 1) }
+    })
+    .filter(({ quality }) => quality > 0)
+    .toSorted((one, other) => other.quality - one.quality)
+  return wishes.map(({ tag }) => known(tag)).find(locale => locale !== undefined) ?? fallback
+}
+
+function known(tag: string): string | undefined {
+  try {
+    const { baseName } = new Intl.Locale(tag)
+    return Intl.NumberFormat.supportedLocalesOf(baseName)[0]
+  } catch {
+    return undefined
+  }
+}

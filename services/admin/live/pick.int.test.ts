@@ -1,0 +1,73 @@
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+const day = (date: string, closedAt: number | null) => [{ dayId: 41, date, openedAt: 0, closedAt }]
+
+/** Two events of one name: the later one open without a sale, the earlier one over, with a sale and a later pre-order. */
+async function twoOfOneName() {
+  const office = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(office.email)
+  const { organizationId } = office
+  const over = await newEvent(fixture, organizationId, {
+    days: day('2026-09-04', 1),
+    timeZone: 'Europe/Rome',
+  })
+  const open = await newEvent(fixture, organizationId, { days: day('2026-09-05', null), startDate: 5 })
+  const at = (orderDateTime: string, more = {}) =>
+    anOrder({ eventId: over, dayId: 41, orderId: orderDateTime, orderDateTime, ...more })
+  const later = at('2026-09-04T22:00:00Z', { status: 'PreOrder' })
+  await countNewOrders(fixture.db, [at('2026-09-04T18:00:00Z'), at('2026-09-04T19:31:07Z'), later])
+  return { visitor, over, open, organizationId }
+}
+const british = { 'accept-language': 'en-GB' }
+
+test('the live screen opens the event with the latest sale, also if another one is open', async () => {
+  const { visitor, over, open } = await twoOfOneName()
+  expect((await visitor.get('/live')).body).toContain(`data-stream="/live/stream?eventId=${over}&amp;day=41"`)
+  const sale = anOrder({ eventId: open, dayId: 41, orderDateTime: '2026-09-05T17:00:00Z' })
+  await countNewOrders(fixture.db, [sale])
+  expect((await visitor.get('/live')).body).toContain(`data-stream="/live/stream?eventId=${open}&amp;day=41"`)
+})
+
+test('events of one name differ by dates and activity, in the event’s time zone', async () => {
+  const { visitor, over, open } = await twoOfOneName()
+  const { body } = await visitor.get('/live', british)
+  expect(body).toContain(
+    `<option value="${over}" selected>Sagra del Pesce · 4 Sept 2026 · last sale 4 Sept 2026, 21:31</option>`,
+  )
+  expect(body).toContain(
+    `<option value="${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</option>`,
+  )
+  for (const form of ['/keys/new', '/screens'])
+    expect((await visitor.get(form, british)).body).toContain(
+      `<option value="${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</option>`,
+    )
+})
+
+test('where names differ, forms show the name alone', async () => {
+  const { organizationId, email } = await newOffice(fixture)
+  const eventId = await newEvent(fixture, organizationId)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(email)
+  expect((await visitor.get('/keys/new')).body).toContain(
+    `<option value="${eventId}">Sagra del Pesce</option>`,
+  )
+})
+
+test('without any sale the live screen opens the event that is open', async () => {
+  const { organizationId, email } = await newOffice(fixture)
+  await newEvent(fixture, organizationId, { days: day('2026-09-04', 1), startDate: 9 })
+  const open = await newEvent(fixture, organizationId, { days: day('2026-09-03', null) })
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(email)
+  expect((await visitor.get('/live')).body).toContain(`eventId=${open}&amp;day=41`)
+})

@@ -1,0 +1,130 @@
+import { until } from '@tally/testkit/until'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible } from './accessible.ts'
+import { countEvening, type Evening } from './evening.ts'
+import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
+import { layoutWrongs } from './shots.ts'
+
+let fixture: Fixture
+let evening: Evening
+/** One session for all tests: an Italian organizer who is on a journey. */
+let visitor: Watched
+let page: Page
+beforeAll(async () => {
+  fixture = await openFixture()
+  evening = await countEvening(fixture.tally, 3_000)
+  visitor = await visit(fixture, { locale: 'it-IT', timezoneId: 'America/New_York' })
+  page = visitor.page
+  await signIn(page, await fixture.administrator(evening.organizationId))
+}, 300_000)
+afterAll(() => fixture?.close())
+
+const of = () => `eventId=${evening.eventId}&day=${evening.dayId}`
+
+/** The rows of a CSV file by the names of its columns. */
+async function rowsOf(path: string): Promise<Record<string, string>[]> {
+  const reply = await page.request.get(`${path}?${of()}`)
+  expect(reply.status()).toBe(200)
+  const [head = [], ...rows] = (await reply.text())
+    .trimEnd()
+    .split('\r\n')
+    .map(line => line.slice(1, -1).split('","'))
+  return rows.map(row => Object.fromEntries(head.map((name, index) => [name, row[index] ?? ''])))
+}
+
+async function askApi(path: string) {
+  const token = await fixture.tally.key(evening.organizationId)
+  const { status, body } = await fixture.tally.get(
+    `/api/v1/events/${evening.eventId}/${path}?dayId=${evening.dayId}`,
+    { token },
+  )
+  expect(status).toBe(200)
+  return body.data
+}
+
+const centsOf = (text: string | undefined) => Math.round(Number(text) * 100)
+const sumOf = (rows: Record<string, string>[], column: string) =>
+  rows.reduce((sum, row) => sum + centsOf(row[column]), 0)
+
+test('the order list adds up to the API’s figures, net of refunds', async () => {
+  const kpis = await askApi('analytics/kpis')
+  const orders = await rowsOf('/live/orders.csv')
+  expect(sumOf(orders, 'takings')).toBe(centsOf(kpis.totalSales))
+  const counted = orders.filter(({ status }) =>
+    /^(Paid|Preparing|ReadyForPickup|Completed)$/.test(status ?? ''),
+  )
+  expect(counted).toHaveLength(kpis.totalOrders)
+  // An evening in which nothing is refunded or cancelled would prove little.
+  expect(sumOf(counted, 'refunded')).toBeGreaterThan(0)
+  expect(orders.length).toBeGreaterThan(counted.length)
+  expect(sumOf(counted, 'total') - sumOf(counted, 'refunded')).toBe(centsOf(kpis.totalSales))
+})
+
+test('the figures are the API’s, and hours and payment methods add up to them', async () => {
+  const kpis = await askApi('analytics/kpis')
+  const hours = await askApi('analytics/orders/by-hour')
+  const items = await askApi('live/item-counts')
+  const rows = await rowsOf('/live/day.csv')
+  const named = (figure: string) => rows.filter(row => row.figure === figure)
+  const [day] = named('day')
+  expect([Number(day?.orders), Number(day?.quantity), centsOf(day?.takings)]).toEqual([
+    kpis.totalOrders,
+    kpis.totalItemsSold,
+    centsOf(kpis.totalSales),
+  ])
+  expect(centsOf(day?.total) - centsOf(day?.refunded)).toBe(centsOf(kpis.totalSales))
+  expect(named('hour').map(({ name, takings }) => [Number(name?.slice(0, 2)), Number(takings)])).toEqual(
+    hours.map(({ hour, revenue }: { hour: number; revenue: number }) => [hour, revenue]),
+  )
+  expect(named('payment method').length).toBeGreaterThan(1)
+  for (const figure of ['hour', 'payment method'])
+    expect([figure, sumOf(named(figure), 'takings')]).toEqual([figure, centsOf(kpis.totalSales)])
+  const sold = (rows: { itemName: string; quantitySold: number }[]) =>
+    rows.map(({ itemName, quantitySold }) => [itemName, quantitySold]).toSorted()
+  expect(
+    named('item')
+      .map(({ name, quantity }) => [name, Number(quantity)])
+      .toSorted(),
+  ).toEqual(sold(items))
+})
+
+test('the live page leads to the sheet and both files, with money and times as the viewer and the event have them', async () => {
+  const kpis = await askApi('analytics/kpis')
+  await page.goto(`/live?${of()}`)
+  const money = new Intl.NumberFormat('it-IT', { style: 'currency', currency: 'EUR' })
+  await page.getByText(money.format(kpis.totalSales), { exact: true }).waitFor()
+  const clock = new Intl.DateTimeFormat('it-IT', { timeStyle: 'short', timeZone: 'Europe/Rome' })
+  await until('the time is that of the event', async () => {
+    const shown = await page.locator('#as-of').textContent()
+    return [0, 60_000].some(agoMs => shown?.includes(` ${clock.format(Date.now() - agoMs)}:`))
+  })
+  for (const name of ['Figures (CSV)', 'Orders (CSV)']) {
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name }).click()
+    expect((await download).suggestedFilename()).toMatch(/^(figures|orders)-2026-09-04\.csv$/)
+  }
+  await page.getByRole('link', { name: 'End-of-day sheet' }).click()
+  await page.getByRole('heading', { name: 'By payment method' }).waitFor()
+  await expectAccessible(page)
+  expect(visitor.wrongs).toEqual([])
+})
+
+test('the sheet prints: black on white, within the paper, without what can only be clicked', async () => {
+  await page.goto(`/live/day?${of()}`)
+  // A4 less margins of 15 mm, at 96 dots per inch.
+  const width = 680
+  await page.setViewportSize({ width, height: 960 })
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  expect(await page.evaluate(layoutWrongs, { width, thumbPx: 0 })).toEqual([])
+  for (const hidden of ['header', '#print', '.crumb'])
+    expect(await page.locator(hidden).isVisible()).toBe(false)
+  const [ink, paper] = (await page.evaluate(
+    `['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])`,
+  )) as string[]
+  expect([ink, paper]).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
+  const pdf = await page.pdf({ format: 'A4' })
+  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+  expect([pdf.subarray(0, 5).toString(), pages > 0 && pages <= 3]).toEqual(['%PDF-', true])
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+})
