@@ -1,0 +1,114 @@
+import { runTally } from '@tally/testkit/processes/process'
+import { newFestival } from '@tally/testkit/records/festival'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible } from './accessible.ts'
+import { countEvening, type Evening } from './evening.ts'
+import { type Fixture, openFixture, signIn, visit } from './fixture.ts'
+import { shoot } from './shots.ts'
+
+let fixture: Fixture
+let evening: Evening
+let email: string
+const empty = newFestival()
+beforeAll(async () => {
+  fixture = await openFixture()
+  await fixture.tally.count([
+    empty.organization({ name: 'Associazione Turistica Pro Loco di San Vito al Tagliamento' }),
+  ])
+  evening = await countEvening(fixture.tally, 2_000)
+  email = await fixture.administrator(evening.organizationId, '--platform')
+}, 300_000)
+afterAll(() => fixture?.close())
+
+/** Pages that no other test shows to axe. */
+const unchecked = new Set(['reset', 'screens', 'screens-listed', 'confirm', 'no-events'])
+
+/** Opens and shoots pages one after the other in one session. */
+const tour = (page: Page) => async (name: string, path: string, ready?: () => Promise<unknown>) => {
+  await page.goto(path)
+  await ready?.()
+  await shoot(page, name)
+  if (unchecked.has(name)) await expectAccessible(page)
+}
+
+test('every page fits a phone, a tablet and a screen, light and dark', async () => {
+  const { page, wrongs } = await visit(fixture, { locale: 'it-IT' })
+  const see = tour(page)
+  await see('sign-in', '/sign-in')
+  const { stdout } = await runTally(['administrators', 'reset', '--email', email], fixture.tally.settings)
+  await see('reset', new URL(stdout.trim()).pathname)
+  await see('reset-ended', '/reset/none')
+  await signIn(page, email)
+
+  const isLive = () => page.locator('#status[data-state="live"]').waitFor()
+  await see('live', '/live', isLive)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await expectAccessible(page)
+  await shoot(page, 'menu')
+  await see('day', `/live/day?eventId=${evening.eventId}&day=${evening.dayId}`)
+  await see('screens', '/screens')
+  await page.getByLabel('Name').fill('Sala grande')
+  await page.getByRole('button', { name: 'Create link' }).click()
+  const link = (await page.locator('#token').textContent()) ?? ''
+  await shoot(page, 'screen-link')
+  await see('screens-listed', '/screens')
+  await see('screen', new URL(link).pathname, isLive)
+
+  await see('keys-none', '/keys')
+  await see('key-new', '/keys/new')
+  await page.getByRole('textbox', { name: 'Name' }).fill('Schermo della cucina, a sinistra')
+  await page.getByRole('checkbox').first().check()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const token = (await page.locator('#token').textContent()) ?? ''
+  await shoot(page, 'key-made')
+  await fixture.tally.get('/api/v1/events', { token })
+  const key = `/keys/${token.split('_')[1]}`
+  await fixture.tally.count([empty.order({ totalAmount: -1 })])
+  for (const [name, path] of [
+    ['keys', '/keys'],
+    ['key', key],
+    ['key-rotate', `${key}/rotate`],
+    ['key-revoke', `${key}/revoke`],
+    ['usage', '/usage'],
+    ['audit', '/audit'],
+    ['operations', '/operations'],
+    ['account', '/account'],
+    ['second-factor', '/account/second-factor'],
+    ['confirm', '/confirm'],
+    ['not-found', '/nowhere'],
+  ] as const)
+    await see(name, path)
+  expect(wrongs).toEqual([])
+})
+
+test('an organization without events, and with a long name, has a page that fits', async () => {
+  const { page } = await visit(fixture)
+  await signIn(page, await fixture.administrator(empty.organizationId))
+  await tour(page)('no-events', '/live')
+})
+
+test('on a phone the header is one line, and its menu has all pages and works without a script', async () => {
+  const { page } = await visit(fixture, { viewport: { width: 390, height: 844 }, javaScriptEnabled: false })
+  await signIn(page, email)
+  const menu = page.getByRole('button', { name: 'Menu' })
+  expect((await page.locator('.top').boundingBox())?.height).toBeLessThanOrEqual(64)
+  expect(await page.getByRole('link', { name: 'API keys' }).isVisible()).toBe(false)
+  await menu.click()
+  for (const name of ['Live', 'API keys', 'Usage', 'Audit', 'Account']) {
+    const link = page.locator('nav').getByRole('link', { name })
+    expect([name, (await link.boundingBox())?.height]).toEqual([
+      name,
+      expect.toSatisfy(height => height >= 44),
+    ])
+  }
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('link', { name: 'API keys' }).isVisible()).toBe(false)
+  await menu.click()
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await page.waitForURL(/\/keys$/)
+  await menu.click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL(/\/sign-in/)
+})
