@@ -85,6 +85,7 @@ describe('pages of other origins', () => {
         const exposed = String(headers['access-control-expose-headers']).toLowerCase().split(/, */)
         expect(exposed).toEqual(
           expect.arrayContaining([
+            'date',
             'etag',
             'retry-after',
             'tally-as-of',

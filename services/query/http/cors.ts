@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const exposed = [
+  'Date',
   'ETag',
   'Retry-After',
   'Tally-As-Of',

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { problemTypes } from '@tally/contract'
+import { Marked, type Tokens } from 'marked'
+
+export type Guide = {
+  /** Its address. */
+  path: string
+  title: string
+  /** The first paragraph, as text. */
+  summary: string
+  markdown: string
+  /** The body of its page. */
+  html: string
+}
+
+const folder = new URL('../../../docs/guides/', import.meta.url)
+const root = '/docs/guide'
+
+/** The files of docs/guides that the service shows, in reading order: those for people who poll. */
+const files = [
+  'README.md',
+  'first-answer.md',
+  'polling.md',
+  'errors/README.md',
+  ...Object.keys(problemTypes).map(type => `errors/${type}.md`),
+  'numbers.md',
+  'versions.md',
+  'dashboard/README.md',
+  'recipes/README.md',
+].filter(file => existsSync(new URL(file, folder)))
+
+/** Where a file of docs/guides is shown. */
+const pathOf = (file: string): string => `${root}/${file}`.replace(/(\/README)?\.md$/, '')
+
+/** Reads and renders the guides, once per process: about 20 ms. */
+export const readGuides = (): Guide[] => files.map(readGuide)
+
+function readGuide(file: string): Guide {
+  const markdown = readFileSync(new URL(file, folder), 'utf8')
+  const marked = markedFor(file)
+  const tokens = marked.lexer(markdown)
+  const first = (type: string) => tokens.find(token => token.type === type) as Tokens.Paragraph | undefined
+  return {
+    path: pathOf(file),
+    title: first('heading')?.text ?? file,
+    summary: plain(first('paragraph')?.text ?? ''),
+    markdown,
+    html: marked.parser(tokens),
+  }
+}
+
+/** Markdown in text: without backticks, and with the words of its links only. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll('\n', ' ')
+
+/** Renders one file: titles get GitHub's anchors, links lead to pages of the service, HTML is text. */
+function markedFor(file: string): Marked {
+  return new Marked({
+    async: false,
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = plain(text)
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+          .replaceAll(' ', '-')
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens)
+        const target = served(href, file)
+        return target === undefined ? text : `<a href="${target}">${text}</a>`
+      },
+      html: ({ text }) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+    },
+  })
+}
+
+/** Where a link of a guide leads in the service; undefined if only the repository has its target. */
+function served(href: string, from: string): string | undefined {
+  if (/^(https?:|#)/.test(href)) return href
+  const { pathname, hash } = new URL(href, new URL(from, folder))
+  if (pathname.endsWith('/docs/api.md')) return '/docs'
+  const file = pathname.startsWith(folder.pathname) ? pathname.slice(folder.pathname.length) : ''
+  return files.includes(file) ? pathOf(file) + hash : undefined
+}
+
+/** The index for language models (llmstxt.org): what the service is, and every guide as Markdown. */
+export function llmsText(guides: Guide[]): string {
+  const lines = guides.map(({ path, title, summary }) => `- [${title}](${path}.md): ${summary}`)
+  return `# Tally API
+
+> Read-only HTTP API of live sales figures of food festivals: KPIs, sales by hour and by day, portions sold per menu item, and orders. Send the token of an API key in the header X-Api-Key. Poll with If-None-Match; the rate limit is per organization.
+
+## Reference
+
+- [OpenAPI 3.1 document](/api/v1/openapi.json): every endpoint, parameter, field and problem
+
+## Guides
+
+${lines.join('\n')}
+`
+}

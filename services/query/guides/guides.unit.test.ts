@@ -1,0 +1,32 @@
+import { problemTypes } from '@tally/contract'
+import { expect, test } from 'vitest'
+import { llmsText, readGuides } from './guides.ts'
+
+const guides = readGuides()
+
+test('the guide of each problem type begins with the status, title and help text that the API answers', () => {
+  for (const [type, { status, title, help }] of Object.entries(problemTypes)) {
+    const guide = guides.find(({ path }) => path === `/docs/guide/errors/${type}`)
+    expect(guide?.markdown.startsWith(`# ${status} ${title}\n\n${help}\n\n`), type).toBe(true)
+    expect(guide?.html).toContain('<h2 id="what-to-do">What to do</h2>')
+  }
+})
+
+test('the index of the errors has a row for each problem type', () => {
+  const index = guides.find(({ path }) => path === '/docs/guide/errors')?.markdown ?? ''
+  for (const [type, { status }] of Object.entries(problemTypes))
+    expect(index).toContain(`| ${status} | [/problems/${type}](${type}.md) |`)
+})
+
+test('links lead to pages of the service, and those that only the repository has are text', () => {
+  const index = guides[0]?.html
+  expect(index).toContain('<a href="/docs/guide/first-answer">First answer</a>')
+  expect(index).toContain('<a href="/docs">reference</a>')
+  expect(guides.map(({ html }) => html).join('')).not.toMatch(/href="[^"]*\.(md|ts)"/)
+})
+
+test('llms.txt names every guide with its first sentence', () => {
+  const text = llmsText(guides)
+  expect(text).toMatch(/^# Tally API\n\n> /)
+  for (const { path, title } of guides) expect(text).toContain(`- [${title}](${path}.md): `)
+})

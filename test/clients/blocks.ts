@@ -1,0 +1,55 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Marked, type Token, type Tokens } from 'marked'
+
+const folder = join(import.meta.dirname, '../../docs/guides')
+
+/** A fenced block: its language, what else is said after it, its text, and the `text` or `json` block that follows. */
+export type Block = {
+  file: string
+  line: number
+  language: string
+  /** What the program prints before it is ended; without one it ends by itself. */
+  until: string | undefined
+  text: string
+  prints: { language: string; text: string } | undefined
+}
+
+/** Languages of blocks that are no programs: what one prints. */
+const printed = ['text', 'json']
+
+/** Every fenced block of the guides for people who poll that is a program, in reading order. */
+export function readBlocks(): Block[] {
+  const files = globSync(['*.md', 'errors/*.md', 'dashboard/*.md'], { cwd: folder }).toSorted()
+  return files.flatMap(file => {
+    const source = readFileSync(join(folder, file), 'utf8')
+    const fences = fencesOf(new Marked().lexer(source))
+    return fences.flatMap(({ lang = '', text, raw }, index) => {
+      const [language = ''] = lang.split(' ')
+      if (printed.includes(language)) return []
+      const line = source.slice(0, source.indexOf(raw)).split('\n').length
+      const next = fences[index + 1]
+      const prints = next !== undefined && printed.includes(next.lang ?? '') ? next : undefined
+      const until = /until="([^"]+)"/.exec(lang)?.[1]
+      return [
+        {
+          file,
+          line,
+          language,
+          until,
+          text,
+          prints: prints && { language: prints.lang ?? '', text: prints.text },
+        },
+      ]
+    })
+  })
+}
+
+/** Also those in lists and quotes. */
+const fencesOf = (tokens: Token[]): Tokens.Code[] =>
+  tokens.flatMap(token => {
+    if (token.type === 'code') return [token as Tokens.Code]
+    const inside =
+      (token as { tokens?: Token[]; items?: Token[] }).tokens ?? (token as Tokens.List).items ?? []
+    return fencesOf(inside as Token[])
+  })

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { ask } from '@tally/testkit/processes/http'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { beforeAll, expect, test } from 'vitest'
+import { type Block, readBlocks } from './blocks.ts'
+import { installClient } from './installClient.ts'
+import { interpreters } from './interpreters.ts'
+
+const tally = useTally()
+const festival = newFestival()
+const blocks = readBlocks()
+let folder: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  folder = await installClient()
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const TALLY_KEY = await tally.key(festival.organizationId)
+  env = { TALLY_URL: tally.queries[0]?.address ?? '', TALLY_KEY, EVENT_ID: festival.eventId }
+}, 300_000)
+
+test('the guides have programs in all languages, and none in a language that is not run', () => {
+  expect([...new Set(blocks.map(({ language }) => language))].toSorted()).toEqual(
+    Object.keys(interpreters).toSorted(),
+  )
+})
+
+test.for(blocks)('$file:$line works as it is written ($language)', async block => {
+  const interpret = interpreters[block.language]
+  if (interpret === undefined) throw new Error(`nothing runs ${block.language}`)
+  const { program, args } = await interpret(block.text, folder)
+  const { stdout, stderr, code } = await printedBy(program, args, block)
+  expect({ stderr, code }).toEqual({ stderr: '', code: endOf(block) === undefined ? 0 : null })
+  if (block.prints?.language === 'json')
+    expect(shapeOf(JSON.parse(stdout))).toEqual(shapeOf(JSON.parse(block.prints.text)))
+  else if (block.prints !== undefined) expect(stdout.trim()).toBe(block.prints.text)
+})
+
+/** A sketch never ends: it is ended when it has printed what the guide says. */
+const endOf = ({ until, language, prints }: Block) => until ?? (language === 'cpp' ? prints?.text : undefined)
+
+async function printedBy(program: string, args: string[], block: Block) {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { stdout: '', stderr: '' }
+  const end = endOf(block)
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text
+      if (end !== undefined && printed.stdout.includes(end)) child.kill()
+    })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
+  if (end !== undefined) expect(printed.stdout, printed.stderr).toContain(end)
+  return { ...printed, code }
+}
+
+/** The fields of an answer with the types of their values; of an array, those of its first element. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (typeof value !== 'object' || value === null) return typeof value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]))
+}
+
+test('the service shows every guide, and every link in them leads to an answer', async () => {
+  const toSee = ['/docs/guide', '/llms.txt']
+  const seen = new Set<string>()
+  for (let path = toSee.pop(); path !== undefined; path = toSee.pop()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    const { status, headers, text } = await ask(env.TALLY_URL ?? '', path)
+    expect({ path, status }).toEqual({ path, status: path === '/docs' && status === 302 ? 302 : 200 })
+    if (!path.startsWith('/docs/guide') && path !== '/llms.txt') continue
+    if (!path.endsWith('.md') && path !== '/llms.txt') {
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
+      expect(text).not.toMatch(/<script|style="|<img/)
+    }
+    const links = [...text.matchAll(/href="([^"#]+)|^- \[[^\]]+\]\(([^)]+)\)/gm)]
+    toSee.push(...links.flatMap(([, html, markdown]) => html ?? markdown ?? []))
+  }
+  const pages = [...seen].filter(path => path.startsWith('/docs/guide') && !path.endsWith('.md'))
+  expect(pages.length).toBeGreaterThan(16)
+  expect([...seen].filter(path => path.endsWith('.md')).length).toBe(pages.length)
+})
