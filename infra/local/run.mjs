@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkPrerequisites } from './prerequisites.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '../..')
@@ -20,7 +21,10 @@ if (!['start', 'test', 'integrations', 'chaos', 'model', 'security', 'bench'].in
   )
   process.exit(2)
 }
-if (!isInstalled()) await install()
+const installed = isInstalled()
+if (task === 'start' && !args.includes('--help'))
+  await checkPrerequisites(root, { isInstalled: installed, npm: npmCommand() })
+if (!installed) await install()
 linkNode()
 hand(node, [join(here, `${task}.ts`), ...args])
 
@@ -49,13 +53,18 @@ function packagesOf(file) {
   return JSON.parse(readFileSync(file, 'utf8')).packages
 }
 
+/** The npm that runs this, or the one on the PATH. */
+function npmCommand() {
+  const npm = process.env.npm_execpath
+  return npm?.endsWith('.js') ? [process.execPath, npm] : ['npm']
+}
+
 async function install() {
   const began = Date.now()
   console.error('Installing the dependencies (npm ci) ...')
   // Its warnings are about this machine's Node, which only starts the other one.
   const options = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
-  const npm = process.env.npm_execpath
-  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
+  const [command, ...first] = npmCommand()
   // stdout belongs to the task: npm's words go to stderr.
   const child = spawn(command, [...first, ...options], { cwd: root, stdio: ['ignore', 2, 2] })
   const forward = signal => child.kill(signal)
