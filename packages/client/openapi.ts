@@ -708,6 +708,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -778,6 +779,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -834,6 +836,7 @@ export interface operations {
             query?: {
                 /** @description Default: 7 */
                 days?: number;
+                /** @description Default: all areas */
                 areaId?: number;
             };
             header?: {
@@ -844,6 +847,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -917,6 +921,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -999,6 +1004,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -1081,6 +1087,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -1161,6 +1168,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
             };
             cookie?: never;
@@ -1253,6 +1261,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
+                /** @description Id of the event, in either case */
                 eventId: string;
                 /** @description The `id` of the order list, not displayOrderNumber */
                 id: string;

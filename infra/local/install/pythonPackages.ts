@@ -4,8 +4,8 @@ import { run } from '../command.ts'
 import { localFolder } from '../folder.ts'
 
 /**
- * Installs packages of fixed versions from PyPI (`name==version`) once for a checkout, in a virtual environment of their
- * own; returns the path of a program of it (`python`, or one that a package brings). Needs Python 3 with venv.
+ * Installs packages of fixed versions from PyPI (`name==version`) once for a checkout, in a virtual environment of
+ * their own; returns the path of a program of it (`python`, or one that a package brings). Needs Python 3 with venv.
  */
 export async function pythonPrograms(
   packages: string[],

@@ -32,10 +32,11 @@ const menuItemIds = z
   .refine(ids => ids.every(id => id <= maxInteger), `must hold ids from 1 to ${maxInteger}`)
 
 export const noParameters = z.object({})
-export const eventPath = z.object({ eventId })
+const event = eventId.describe('Id of the event, in either case')
+export const eventPath = z.object({ eventId: event })
 /** Any text is accepted as an order id: one that cannot exist is a 404, not a 400 (docs/api.md, Parameters). */
 export const orderPath = z.object({
-  eventId,
+  eventId: event,
   id: z.string().describe('The `id` of the order list, not displayOrderNumber'),
 })
 
@@ -45,7 +46,7 @@ export const dayAndArea = z.object({
 })
 export const trendQuery = z.object({
   days: integerParameter(1, 365).default(7).describe('Default: 7'),
-  areaId: id.optional(),
+  areaId: dayAndArea.shape.areaId,
 })
 export const topItemsQuery = z.object({
   ...dayAndArea.shape,

@@ -2,8 +2,8 @@ const newline = 0x0a
 
 /**
  * Cuts a stream of bytes into lines, each a whole Buffer without its newline; the last may lack one. A line of more
- * than `maxBytes` is cut to one byte more than that. Bytes, not text: node:readline also cuts at U+2028, which JSON allows
- * inside a string, and hides what is not UTF-8.
+ * than `maxBytes` is cut to one byte more than that. Bytes, not text: node:readline also cuts at U+2028, which JSON
+ * allows inside a string, and hides what is not UTF-8.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,

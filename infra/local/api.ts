@@ -1,0 +1,3 @@
+import { findBreaking } from '../../test/contract/breaking.ts'
+
+process.exit(await findBreaking())

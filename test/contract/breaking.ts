@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { run, tryRun } from '#infra/command.ts'
+import { localFolder } from '#infra/folder.ts'
+
+const root = join(import.meta.dirname, '../..')
+const document = 'packages/contract/openapi.json'
+const version = 'v1.35.0'
+
+/**
+ * Compares the recorded OpenAPI document with its previous version in git and prints what breaks clients. Returns the
+ * exit code: 0 nothing breaks, or there is no previous version in this clone; 1 something does; 2 not compared, because
+ * oasdiff could not be had.
+ */
+export async function findBreaking(): Promise<number> {
+  const base = (await previousVersion(root)) ?? (await deepened())
+  if (base === undefined) {
+    console.log(`${document} has no previous version in this clone: nothing to compare`)
+    return 0
+  }
+  const oasdiff = await installed()
+  if (oasdiff === undefined) return 2
+  const args = ['breaking', `${base}:${document}`, document, '--flatten-allof', '--fail-on', 'WARN']
+  try {
+    const { output } = await run(oasdiff, args, { cwd: root })
+    console.log(`${document} breaks nothing of its version in ${base.slice(0, 12)}: ${output.trim()}`)
+    return 0
+  } catch (error) {
+    console.error(`${document} breaks clients of its version in ${base.slice(0, 12)}.`)
+    console.error('/api/v1/ is a stable contract (docs/api.md, Versioning): such a change needs /api/v2/.')
+    console.error(error instanceof Error ? error.message : error)
+    return 1
+  }
+}
+
+/**
+ * The commit of `checkout` that holds the version of the document before the one in the working tree: HEAD if that was
+ * changed since, otherwise the last commit before the document's last change. Undefined if the clone has none.
+ */
+export async function previousVersion(checkout: string): Promise<string | undefined> {
+  const git = async (...args: string[]) => (await tryRun('git', args, { cwd: checkout }))?.trim()
+  const changes = (await git('log', '--format=%H', '-2', '--', document))?.split('\n') ?? []
+  const [last, before] = changes.filter(commit => commit !== '')
+  const isChanged = (await git('status', '--porcelain', '--', document)) !== ''
+  return isChanged ? last : before
+}
+
+/** In a shallow clone: the same after some more commits were fetched, if the remote answers. */
+async function deepened(): Promise<string | undefined> {
+  const shallow = await tryRun('git', ['rev-parse', '--is-shallow-repository'], { cwd: root })
+  if (shallow?.trim() !== 'true') return undefined
+  const options = { cwd: root, env: { GIT_TERMINAL_PROMPT: '0' }, signal: AbortSignal.timeout(60_000) }
+  await run('git', ['fetch', '--quiet', '--deepen', '100'], options).catch(() => undefined)
+  return previousVersion(root)
+}
+
+/** The path of oasdiff: on the PATH, or built by Go into .local, once; undefined, with a line, if neither works. */
+async function installed(): Promise<string | undefined> {
+  if ((await tryRun('oasdiff', ['--version'])) !== undefined) return 'oasdiff'
+  const folder = localFolder(join('oasdiff', version))
+  const path = join(folder, 'oasdiff')
+  if (existsSync(path)) return path
+  console.error(`oasdiff is missing: building github.com/oasdiff/oasdiff@${version} with Go into ${folder}`)
+  try {
+    await run('go', ['install', `github.com/oasdiff/oasdiff@${version}`], { env: { GOBIN: folder } })
+    return path
+  } catch (error) {
+    console.error(`oasdiff could not be had, so nothing was compared: ${error}`)
+    return undefined
+  }
+}
