@@ -7,7 +7,7 @@ import { localFolder } from '#infra/folder.ts'
 const wanted = join(import.meta.dirname, 'tools')
 const folder = localFolder('contract-tools')
 
-/** An installed program of test/contract/tools, or a module of it. */
+/** Finds an installed program of test/contract/tools, or a module of it. */
 export type Tools = { program: (name: string) => string; load: (name: string) => unknown }
 
 /**

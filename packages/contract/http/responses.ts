@@ -68,7 +68,7 @@ type HeaderName = keyof typeof headers
 const rate: HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
 /** References to headers that an answer always carries. */
-export const always = (...names: HeaderName[]) =>
+const always = (...names: HeaderName[]) =>
   Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }] as const))
 
 /** The headers of the rate limit on an answer that may be given before the key is known. */

@@ -5,7 +5,7 @@ import { type RecordType, recordTypes } from './decode.ts'
  * The rules of a record that no JSON Schema can say, or only with validators that do not divide binary fractions. The
  * projector judges them; `tally records check` does the same before anything is sent.
  */
-export const judgedByTheProjector: Record<RecordType, string[]> = {
+const judgedByTheProjector: Record<RecordType, string[]> = {
   organizations: ['the record key is organizationId in lower case'],
   events: [
     'the record key is eventId in lower case',

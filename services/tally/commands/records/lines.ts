@@ -8,7 +8,7 @@ import { type KafkaRecord, maxValueBytes } from '@tally/kafka'
 /** A value of 8 MiB as a JSON string can be six times as long. */
 const maxLineBytes = 7 * maxValueBytes
 
-export type Line = { line: number } & (
+type Line = { line: number } & (
   | { type: RecordType; partition: number | undefined; record: KafkaRecord }
   | { wrong: string }
 )

@@ -2,10 +2,10 @@ import type { Finding } from '@tally/projection'
 import { printMany } from '../../output.ts'
 
 /** Where a record is: a line of a file, or a place in Kafka. */
-export type At = { line: number } | { topic: string; partition: number; offset: number }
+type At = { line: number } | { topic: string; partition: number; offset: number }
 
 /** A finding about a record, or about a line that is none. */
-export type Found = {
+type Found = {
   type?: string
   reason: Finding['reason'] | 'line'
   field: string
