@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 /** An organization of the feed and its event. */
 export type Evening = { organizationId: string; eventId: string; dayId: number }
 
-/** Counts a simulated evening with all that tills do (discounts, refunds, cancelled orders); returns its largest event. */
+/** Counts a simulated evening, with discounts, refunds and cancelled orders; returns its largest event. */
 export async function countEvening(tally: Tally, orders: number): Promise<Evening> {
   const feed = ['feed', '--rate', '0', '--orders', String(orders), '--evenings', '1']
   const { code, stderr } = await runTally(feed, tally.settings)

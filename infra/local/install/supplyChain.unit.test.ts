@@ -58,7 +58,7 @@ test('the programs of a checkout run its own Node, also if npm 10 left out the l
   const checkout = join(folder, 'checkout')
   const modules = join(checkout, 'node_modules')
   const own = join(modules, `node-linux-${process.arch}/bin/node`)
-  for (const path of ['services/tally/bin/tally', 'infra/local/run.mjs'])
+  for (const path of ['services/tally/bin/tally', 'infra/local/run.mjs', 'infra/local/prerequisites.mjs'])
     cpSync(join(root, path), join(checkout, path))
   for (const path of [dirname(own), join(modules, '.bin')]) mkdirSync(path, { recursive: true })
   for (const file of [join(checkout, 'package-lock.json'), join(modules, '.package-lock.json')])
@@ -66,6 +66,6 @@ test('the programs of a checkout run its own Node, also if npm 10 left out the l
   writeFileSync(own, '#!/bin/sh\necho own\n', { mode: 0o755 })
   const said = (program: string, ...args: string[]) => spawnSync(program, args, { encoding: 'utf8' }).stdout
   expect(said(join(checkout, 'services/tally/bin/tally'))).toBe('own\n')
-  expect(said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'start')).toBe('own\n')
+  expect(said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'start', '--help')).toBe('own\n')
   expect(said(join(modules, '.bin/node'))).toBe('own\n')
 })

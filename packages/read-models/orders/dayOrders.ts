@@ -33,7 +33,7 @@ order by "salesCents" desc, payment_method`.execute(db)
   return rows
 }
 
-/** An order of a day, in euros; `takings` is what it adds to the day's: its effective amount, 0 if it does not count. */
+/** An order of a day, in euros. `takings` is its part of the day's: the effective amount, 0 if it does not count. */
 export type DayOrder = {
   orderId: string
   number: string

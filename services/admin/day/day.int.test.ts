@@ -19,7 +19,7 @@ afterAll(() => fixture.close())
 const dayId = 41
 const days = [{ dayId, date: '2026-09-04', openedAt: 0, closedAt: null }]
 
-/** A new event in Rome with orders on its day, €17 each unless they say otherwise; returns the query that names both. */
+/** A new event in Rome with orders on its day, €17 each unless they say otherwise; returns the query for its day. */
 async function withOrders(orders: Record<string, unknown>[], owner = organizationId): Promise<string> {
   const eventId = await newEvent(fixture, owner, { timeZone: 'Europe/Rome', days })
   await countNewOrders(

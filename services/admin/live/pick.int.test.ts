@@ -11,7 +11,7 @@ afterAll(() => fixture.close())
 
 const day = (date: string, closedAt: number | null) => [{ dayId: 41, date, openedAt: 0, closedAt }]
 
-/** Two events of one name: the later one open without a sale, the earlier one over, with a sale and a later pre-order. */
+/** Two events of one name: the later one open without a sale, the earlier one over, with sales and a pre-order. */
 async function twoOfOneName() {
   const office = await newOffice(fixture)
   const visitor = newVisitor(fixture.app)
