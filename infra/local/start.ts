@@ -12,7 +12,7 @@ const help = `npm start [-- options]
   area. Ctrl-C stops it all.
 
   --no-feed   without the feed
-  --fresh     begins with empty data; without it a second start continues with the data of the first
+  --fresh     begins with empty data and a new evening; without it a second start goes on with those of the first
   --help      this text
 `
 

@@ -1,4 +1,5 @@
 export { listOrganizations } from './festivals/index.ts'
+export { type KeptRun, openKept, readKept } from './kept.ts'
 export {
   FeedOptionError,
   type FeedOptions,

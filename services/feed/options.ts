@@ -18,6 +18,7 @@ export type RawFeedOptions = {
   orders?: string | number | undefined
   evenings?: string | number | undefined
   date?: string | undefined
+  resume?: string | undefined
 }
 
 /** Wrong usage (exit code 2): the message is a sentence that names the option and what it takes. */
@@ -68,7 +69,7 @@ function replayOf(
 ): FeedOptions {
   if (file === '')
     throw new FeedOptionError('--data takes the path of a file of JSON lines, got an empty text')
-  for (const name of ['seed', 'orders', 'evenings', 'date'] as const) {
+  for (const name of ['seed', 'orders', 'evenings', 'date', 'resume'] as const) {
     if (raw[name] === undefined) continue
     throw new FeedOptionError(`--${name} is for a simulated evening: leave it out, or leave out --data`)
   }

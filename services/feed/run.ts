@@ -7,13 +7,18 @@ import {
   type FeedTopic,
   feedTopics,
   type OutgoingRecord,
+  type Position,
 } from './record.ts'
 import { openReplay } from './replay.ts'
 import { eveningSpan, simulate, simulationShare } from './simulate/simulate.ts'
 
-/** What a feed writes to. `send` resolves when Kafka has the records, in their order. */
+/**
+ * What a feed writes to. `send` resolves when Kafka has the records, in their order; `keep` gets the position of the
+ * last one.
+ */
 export type FeedOutlets = {
   send: (records: OutgoingRecord[]) => Promise<void>
+  keep?: (position: Position) => void
   clock: Clock
   progress: FeedProgress
   signal: AbortSignal
@@ -55,7 +60,7 @@ export async function runFeed(options: FeedOptions, outlets: FeedOutlets): Promi
 async function sendAll(
   options: FeedOptions,
   source: FeedSource,
-  { send, clock, progress, signal }: FeedOutlets,
+  { send, keep, clock, progress, signal }: FeedOutlets,
   sent: Record<FeedTopic, number>,
   startedMs: number,
 ) {
@@ -69,6 +74,8 @@ async function sendAll(
       records.map(({ topic, key, value }) => ({ topic: `${options.topicPrefix}.${topic}`, key, value })),
     )
     for (const { topic } of records) sent[topic]++
+    const position = records.at(-1)?.position
+    if (position !== undefined) keep?.(position)
     progress.show({ sent: sumOf(sent), share: source.share() })
   }
   try {

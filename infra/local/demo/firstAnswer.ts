@@ -72,26 +72,40 @@ export function countsPath(events: Event[]): string | undefined {
   return event && `/api/v1/events/${event.id}/live/item-counts`
 }
 
+/** Portions that each event has sold on its default day, by the path of its item counts. */
+export type Sold = Map<string, number>
+
+/** What the events that a key may see have sold; waits while the rate limit asks for it. */
+export async function readSold(address: string, token: string, signal: AbortSignal): Promise<Sold> {
+  const sold: Sold = new Map()
+  for (const event of await eventsOf(address, token, signal)) {
+    const path = `/api/v1/events/${event.id}/live/item-counts`
+    const { status, data, retryAfterMs } = await ask(address, path, token)
+    const rows = data as { quantitySold: number }[]
+    if (status === 200)
+      sold.set(
+        path,
+        rows.reduce((sum, { quantitySold }) => sum + quantitySold, 0),
+      )
+    await sleep(retryAfterMs, undefined, { signal })
+  }
+  return sold
+}
+
 /**
- * Waits until an event other than those in `before` (of earlier runs, which no longer sell anything) has item counts
- * that are not empty, and returns their path, which has just answered; throws after two minutes.
+ * Waits until an event has sold something that it had not in `before` (the evening of an earlier run goes on), and
+ * returns the path of its item counts, which has just answered; throws after two minutes.
  */
 export async function untilCounted(
   address: string,
   token: string,
-  before: Event[],
+  before: Sold,
   signal: AbortSignal,
 ): Promise<string> {
-  const known = new Set(before.map(({ id }) => id))
   for (const until = Date.now() + timeoutMs; Date.now() < until; ) {
-    const events = await eventsOf(address, token, signal)
-    const path = countsPath(events.filter(({ id }) => !known.has(id)))
-    if (path !== undefined) {
-      const { status, data, retryAfterMs } = await ask(address, path, token)
-      const rows = data as { quantitySold: number }[]
-      if (status === 200 && rows.some(({ quantitySold }) => quantitySold > 0)) return path
-      await sleep(retryAfterMs, undefined, { signal })
-    }
+    const sold = [...(await readSold(address, token, signal))]
+    const path = sold.find(([path, portions]) => portions > 0 && portions !== before.get(path))?.[0]
+    if (path !== undefined) return path
     await sleep(500, undefined, { signal })
   }
   throw new Error('no order has been counted in two minutes; see the logs of the feed and the projector')

@@ -7,7 +7,15 @@ import { preferPort } from '../servers/ports.ts'
 import { lastWords, log, step } from '../words.ts'
 import { writeEnvFile } from './envFile.ts'
 import { demoAdministrator } from './firstAdministrator.ts'
-import { countsPath, demoKey, eventsOf, feedOrganizations, type Key, untilCounted } from './firstAnswer.ts'
+import {
+  countsPath,
+  demoKey,
+  eventsOf,
+  feedOrganizations,
+  type Key,
+  readSold,
+  untilCounted,
+} from './firstAnswer.ts'
 import { type Service, type Surroundings, startService, tally } from './tally.ts'
 
 export interface RunOptions {
@@ -72,14 +80,16 @@ async function bringUp(
 
   const demo = { address: `http://127.0.0.1:${env.QUERY_PORT}`, keyFile: join(local, 'demo-key.json') }
   const administratorFile = join(local, 'demo-administrator.json')
-  if (fresh) for (const file of [demo.keyFile, administratorFile]) rmSync(file, { force: true })
+  const eveningFile = join(local, 'demo-evening.json')
+  if (fresh) for (const file of [demo.keyFile, administratorFile, eveningFile]) rmSync(file, { force: true })
   const organizations = await feedOrganizations(around)
   const findKey = () => demoKey(demo.address, demo.keyFile, organizations, around)
   let key = await findKey()
-  const before = key === undefined ? [] : await eventsOf(demo.address, key.token, signal)
-  let path = countsPath(before)
+  const events = key === undefined ? [] : await eventsOf(demo.address, key.token, signal)
+  let path = countsPath(events)
   if (feed) {
-    await keep('feed', { args: feedArguments() })
+    const before = key === undefined ? new Map() : await readSold(demo.address, key.token, signal)
+    await keep('feed', { args: feedArguments(eveningFile) })
     key ??= await untilKnown(findKey)
     const { token } = key
     path = await step('first answer', () => untilCounted(demo.address, token, before, signal))
@@ -114,11 +124,11 @@ function withOps(command: string, port: number): Service {
   }
 }
 
-/** Endless evenings from today on, different ones at every start. */
-function feedArguments(): string[] {
+/** Endless evenings from today on. The next start goes on where this one ends: `eveningFile` keeps that. */
+function feedArguments(eveningFile: string): string[] {
   const today = new Intl.DateTimeFormat('en-CA').format(new Date())
   const seed = String(randomInt(1, 2 ** 31))
-  return ['feed', '--evenings', '0', '--rate', '20', '--date', today, '--seed', seed]
+  return ['feed', '--evenings', '0', '--rate', '20', '--date', today, '--seed', seed, '--resume', eveningFile]
 }
 
 /** A key of the feed's first organization; it becomes known with the feed's first records. */

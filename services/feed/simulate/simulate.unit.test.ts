@@ -29,6 +29,22 @@ test('the same options give the same records, byte for byte', () => {
   expect([...simulate(oneEvening)]).toEqual(records)
 })
 
+test('a run that goes on sends what is left, byte for byte, with its organizations and events once more', () => {
+  const endless = { ...oneEvening, evenings: 2 }
+  const whole = [...simulate(endless)]
+  for (const at of [0, 5_000, whole.length - 1_000]) {
+    const from = whole[at]?.position ?? { evening: 0, records: 0 }
+    const rest = [...simulate({ ...endless, from })]
+    const left = whole.slice(at + 1).filter(({ position }) => position !== undefined)
+    const again = rest.slice(0, rest.length - left.length)
+    expect(rest.slice(again.length)).toEqual(left)
+    // Nothing waits for them: they have no time.
+    expect(new Set(again.map(({ topic, atMs }) => `${topic} ${atMs}`))).toEqual(
+      new Set(['organizations null', ...(from.records > 0 ? ['events null'] : [])]),
+    )
+  }
+})
+
 test('another seed gives other events, orders and refunds, and the same organizations', () => {
   const others = [...simulate({ ...oneEvening, seed: 2 })]
   const shared = new Set(records.map(({ value }) => value))

@@ -1,4 +1,4 @@
-import type { FeedOptions } from '@tally/feed'
+import type { FeedOptions, KeptRun, Simulation } from '@tally/feed'
 import { feedDefaults } from '@tally/feed'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
@@ -13,6 +13,7 @@ type Raw = {
   orders?: string
   evenings?: string
   date?: string
+  resume?: string
   listOrganizations?: true
   json?: true
 }
@@ -29,6 +30,10 @@ export function addFeed(program: Command): void {
     .option('--orders <N>', `orders per evening (default: ${orders})`)
     .option('--evenings <N>', `evenings, one per day, 0 for endless (default: ${evenings})`)
     .option('--date <YYYY-MM-DD>', `date of the first evening (default: ${date})`)
+    .option(
+      '--resume <FILE>',
+      'keep in FILE how far the run was sent; if FILE exists, continue its run (its seed, orders and date)',
+    )
     .option('--list-organizations', 'print the simulated organizations and send nothing')
     .option('--json', 'print them as one JSON object per line')
     .action(async (raw: Raw) => {
@@ -47,22 +52,31 @@ async function printOrganizations(asJson: boolean): Promise<void> {
 }
 
 async function feed(raw: Raw): Promise<void> {
-  const { parseFeedOptions } = await import('@tally/feed')
+  const { parseFeedOptions, readKept } = await import('@tally/feed')
   const { settings, logger } = await openCommand()
   const { listOrganizations: _, json: __, ...given } = raw
-  const options = parseFeedOptions({ ...given, topicPrefix: settings.topicPrefix })
+  const { topicPrefix } = settings
+  const options = resumed(parseFeedOptions({ ...given, topicPrefix }), raw.resume && readKept(raw.resume))
   const { checkTopics } = await import('@tally/kafka')
   await withKafka(settings, logger, async kafka => {
     await checkTopics(kafka, settings.topicPrefix)
-    await send(kafka, options)
+    await send(kafka, options, raw.resume)
   })
+}
+
+/** The options with the run that a file keeps in place of their own, and from where it was sent. */
+function resumed(options: FeedOptions, kept: KeptRun | undefined | ''): FeedOptions {
+  const { source } = options
+  if (!kept || source.kind !== 'simulation') return options
+  return { ...options, source: { ...source, ...kept.run, from: kept.from } }
 }
 
 async function send(
   kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
   options: FeedOptions,
+  file: string | undefined,
 ): Promise<void> {
-  const [{ openProgress, runFeed, wallClock }, { openProducer }] = await Promise.all([
+  const [{ openKept, openProgress, runFeed, wallClock }, { openProducer }] = await Promise.all([
     import('@tally/feed'),
     import('@tally/kafka'),
   ])
@@ -71,11 +85,17 @@ async function send(
   const stop = () => (stopping.signal.aborted ? process.exit(1) : stopping.abort())
   process.on('SIGTERM', stop).on('SIGINT', stop)
   const producer = await openProducer(kafka)
+  const { source } = options
+  const kept = file && source.kind === 'simulation' ? openKept(file, runOf(source)) : undefined
   try {
     const progress = openProgress(process.stderr, wallClock)
-    await runFeed(options, { send: producer.send, clock: wallClock, progress, signal: stopping.signal })
+    const outlets = { send: producer.send, clock: wallClock, progress, signal: stopping.signal }
+    await runFeed(options, kept === undefined ? outlets : { ...outlets, keep: kept.keep })
   } finally {
+    kept?.close()
     process.off('SIGTERM', stop).off('SIGINT', stop)
     await producer.close()
   }
 }
+
+const runOf = ({ seed, date, orders }: Simulation) => ({ seed, date, orders })

@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Position } from './record.ts'
+import type { Run } from './simulate/calendar.ts'
+
+/** A run of the feed, and how far it was sent. */
+export type KeptRun = { run: Run; from: Position }
+
+const writeEveryMs = 1_000
+
+/** Reads the run that a file keeps; undefined if there is no file. Throws an error that names a file of another kind. */
+export function readKept(file: string): KeptRun | undefined {
+  if (!existsSync(file)) return undefined
+  const { seed, date, orders, evening, records } = parsed(readFileSync(file, 'utf8'))
+  if (typeof date === 'string' && isCount(seed) && isCount(orders) && isCount(evening) && isCount(records))
+    return { run: { seed, date, orders }, from: { evening, records } }
+  throw new Error(`--resume: ${file} is not a file that the feed has written; delete it`)
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * Keeps in a file how far a run was sent: at most once a second, and on `close`. After a kill the last second is sent
+ * again, which changes nothing (docs/records.md, Versions).
+ */
+export function openKept(file: string, run: Run) {
+  let last: Position | undefined
+  let writtenAtMs = Number.NEGATIVE_INFINITY
+  const write = (position: Position) => {
+    writeFileSync(`${file}.partly`, JSON.stringify({ ...run, ...position }))
+    renameSync(`${file}.partly`, file)
+    writtenAtMs = performance.now()
+  }
+  return {
+    keep(position: Position): void {
+      last = position
+      if (performance.now() - writtenAtMs >= writeEveryMs) write(position)
+    },
+    close(): void {
+      if (last !== undefined) write(last)
+    },
+  }
+}
