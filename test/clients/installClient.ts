@@ -6,7 +6,7 @@ import { run } from '#infra/command.ts'
 const source = join(import.meta.dirname, '../../packages/client')
 
 /** Builds `@tally/client` as its README says, but into `folder`, so that test files do not build over each other. */
-async function buildClient(folder: string): Promise<void> {
+export async function buildClient(folder: string): Promise<void> {
   const tsc = join(source, 'node_modules/.bin/tsc')
   await run(tsc, ['-p', join(source, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')])
 }

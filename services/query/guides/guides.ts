@@ -45,9 +45,16 @@ function readGuide(file: string): Guide {
     title: first('heading')?.text ?? file,
     summary: plain(first('paragraph')?.text ?? ''),
     markdown,
-    html: marked.parser(tokens),
+    html: scrollable(marked.parser(tokens)),
   }
 }
+
+/** What may be wider than a phone scrolls by itself, also with the keyboard. */
+const scrollable = (html: string): string =>
+  html
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll('<table>', '<div tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>')
 
 /** Markdown in text: without backticks, and with the words of its links only. */
 const plain = (text: string): string =>

@@ -1,0 +1,127 @@
+import { connect } from './tally-client/index.js'
+
+const shownItems = 8
+
+const at = id => document.getElementById(id)
+const settings = { ...JSON.parse(localStorage.getItem('tally') ?? '{}'), ...fromAddress() }
+const everyMs = 1000 * (settings.every ?? 10)
+
+/** A screen may be given its settings in the address: dashboard/#url=https://…&key=tally_…&every=30 */
+function fromAddress() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+}
+
+at('setup').addEventListener('submit', event => {
+  event.preventDefault()
+  localStorage.setItem('tally', JSON.stringify(Object.fromEntries(new FormData(event.target))))
+  location.hash = ''
+  location.reload()
+})
+
+function showSetup(reason) {
+  for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
+  at('setup').hidden = false
+  at('figures').hidden = true
+  say(reason, true)
+}
+
+function say(text, isWarning = false) {
+  at('status').textContent = text
+  at('status').classList.toggle('warn', isWarning)
+}
+
+const locale = navigator.language
+const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
+const number = new Intl.NumberFormat(locale)
+const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+
+const draw = {
+  getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }) {
+    at('sales').textContent = money.format(totalSales)
+    at('orders').textContent = number.format(totalOrders)
+    at('items').textContent = number.format(totalItemsSold)
+    at('average').textContent = money.format(averageOrderValue)
+  },
+  getOrdersByHour(hours) {
+    drawBars(
+      at('hours'),
+      fromFirst(hours).map(({ hour, revenue }) => [
+        `${String(hour).padStart(2, '0')}:00`,
+        revenue,
+        money.format(revenue),
+      ]),
+    )
+  },
+  getTopItems(items) {
+    drawBars(
+      at('best'),
+      items.map(({ itemName, quantity }) => [itemName, quantity, number.format(quantity)]),
+    )
+  },
+}
+
+/** An evening that goes past midnight begins after its longest pause. */
+function fromFirst(hours) {
+  const pause = index => (hours[index].hour - hours.at(index - 1).hour + 24) % 24 || 24
+  const first = hours.map((_, index) => index).sort((a, b) => pause(b) - pause(a))[0] ?? 0
+  return [...hours.slice(first), ...hours.slice(0, first)]
+}
+
+function drawBars(list, rows) {
+  const most = Math.max(...rows.map(([, value]) => value), 1)
+  const lines = rows.map(([label, value, text]) => {
+    const line = document.createElement('li')
+    const [name, bar, amount] = ['span', 'span', 'strong'].map(tag =>
+      line.appendChild(document.createElement(tag)),
+    )
+    name.textContent = label
+    bar.className = 'bar'
+    bar.style.width = `${Math.max(0, (100 * value) / most)}%`
+    amount.textContent = text
+    return line
+  })
+  list.replaceChildren(...lines)
+}
+
+const readings = {}
+
+function showStatus() {
+  const all = Object.values(readings)
+  const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
+  const old = asOf > 0 ? `figures as of ${time.format(asOf)}` : 'no figures yet'
+  if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
+  else if (all.some(({ stale }) => stale)) say(`Behind: ${old}`, true)
+  else say('Live')
+}
+
+async function follow(tally, name, parameters) {
+  for await (const reading of tally.watch(name, parameters, { everyMs })) {
+    readings[name] = reading
+    if (reading.isChanged) draw[name](reading.answer.data)
+    showStatus()
+  }
+}
+
+/** The event that is open, or else the latest. Repeats until Tally answers. */
+async function openEvent(tally) {
+  for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
+    if (error) say(`No connection: ${error.message}`, true)
+    else if (answer.data.length === 0) say('This key sees no event yet', true)
+    else return answer.data.find(({ isOpen }) => isOpen) ?? answer.data[0]
+  }
+}
+
+async function show() {
+  const tally = connect(settings)
+  const { id: eventId, name } = await openEvent(tally)
+  at('name').textContent = document.title = name
+  at('figures').hidden = false
+  await Promise.all([
+    follow(tally, 'getKpis', { eventId }),
+    follow(tally, 'getOrdersByHour', { eventId }),
+    follow(tally, 'getTopItems', { eventId, limit: shownItems }),
+  ])
+}
+
+if (!settings.url || !settings.key) showSetup('')
+else show().catch(error => showSetup(error.message))

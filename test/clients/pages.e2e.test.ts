@@ -1,0 +1,135 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { localFolder } from '#infra/folder.ts'
+import { chromiumPath } from '#infra/install/chromium.ts'
+import { expectAccessible } from '../browser/accessible.ts'
+import { buildClient } from './installClient.ts'
+import { type StaticPages, serveFolder } from './staticPages.ts'
+
+const source = join(import.meta.dirname, '../../docs/guides/dashboard')
+const tally = useTally({ queries: 0 })
+const festival = newFestival()
+const { organizationId, eventId } = festival
+let pages: StaticPages
+let browser: Browser
+let query: Awaited<ReturnType<typeof tally.startQuery>>
+let token: string
+
+beforeAll(async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-dashboard-'))
+  cpSync(source, folder, { recursive: true })
+  await buildClient(folder)
+  renameSync(join(folder, 'dist'), join(folder, 'tally-client'))
+  pages = await serveFolder(folder)
+  const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run'],
+  })
+  query = await tally.startQuery({ CORS_ORIGINS: pages.origin })
+  const late = { orderDateTime: '2026-09-05T22:10:00Z' }
+  await tally.count([festival.organization(), festival.event(), festival.order(), festival.order(late)])
+  token = await tally.key(organizationId, { scopes: ['events:read', 'analytics:read'], eventId } as never)
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await pages?.close()
+})
+
+/** A visitor's page; `wrongs` collects what it threw and what its policy stopped. */
+async function visit(options: BrowserContextOptions = {}, hash = '') {
+  const page = await (await browser.newContext({ locale: 'en-GB', ...options })).newPage()
+  const wrongs: string[] = []
+  page.on('pageerror', error => wrongs.push(error.message))
+  page.on('console', message => {
+    if (/Content Security Policy|CORS/i.test(message.text())) wrongs.push(message.text())
+  })
+  await page.goto(`${pages.origin}/${hash}`)
+  return { page, wrongs }
+}
+const settings = () => `#${new URLSearchParams({ url: query.address, key: token, every: '1' })}`
+const reads = (page: Page, id: string, wanted: string | RegExp) =>
+  until(`${id} reads ${wanted}`, async () => {
+    const text = ((await page.locator(`#${id}`).textContent()) ?? '').replaceAll(/\s+/g, ' ')
+    return typeof wanted === 'string' ? text === wanted : wanted.test(text)
+  })
+const picture = (page: Page, name: string) => {
+  mkdirSync(localFolder('screenshots'), { recursive: true })
+  return page.screenshot({ path: join(localFolder('screenshots'), `${name}.png`), fullPage: true })
+}
+
+test('the dashboard is less than 10 kB of own code', () => {
+  const code = readdirSync(source).filter(name => !name.endsWith('.md'))
+  const bytes = code.reduce((sum, name) => sum + readFileSync(join(source, name)).length, 0)
+  expect(code.toSorted()).toEqual(['dashboard.css', 'dashboard.js', 'index.html'])
+  expect(bytes).toBeLessThan(10_000)
+})
+
+test('a person enters address and key, and sees takings, hours and best sellers of another origin', async () => {
+  const { page, wrongs } = await visit()
+  await expectAccessible(page)
+  await page.getByLabel('Address of Tally').fill(query.address)
+  await page.getByLabel('Key').fill(token)
+  await page.getByRole('button', { name: 'Show the figures' }).click()
+  await reads(page, 'sales', '€55.00')
+  await reads(page, 'status', 'Live')
+  expect(await page.locator('#orders').textContent()).toBe('2')
+  // The evening goes on after midnight.
+  await reads(page, 'hours', '21:00€27.5000:00€27.50')
+  await reads(page, 'best', 'Burger4Acqua2')
+  await expectAccessible(page)
+  await page.reload()
+  await reads(page, 'sales', '€55.00')
+  expect(wrongs).toEqual([])
+})
+
+test('it says that figures are old while the connection is lost, and recovers without a reload', async () => {
+  const { page } = await visit({}, settings())
+  await reads(page, 'status', 'Live')
+  await page.context().setOffline(true)
+  await reads(page, 'status', /^No connection: figures as of \d\d:\d\d:\d\d$/)
+  expect(await page.locator('#sales').textContent()).toBe('€55.00')
+  await page.context().setOffline(false)
+  await reads(page, 'status', 'Live')
+})
+
+test('a key that does not work shows the form with the reason', async () => {
+  const { page } = await visit({}, `#${new URLSearchParams({ url: query.address, key: 'tally_wrong' })}`)
+  await reads(page, 'status', /Send the token of a valid API key/)
+  expect(await page.locator('#setup').isVisible()).toBe(true)
+})
+
+test.for([
+  { width: 390, height: 844, colorScheme: 'light' },
+  { width: 390, height: 844, colorScheme: 'dark' },
+  { width: 1440, height: 900, colorScheme: 'light' },
+  { width: 1440, height: 900, colorScheme: 'dark' },
+] as const)('it fits on $width pixels, $colorScheme', async ({ width, height, colorScheme }) => {
+  const { page } = await visit({ viewport: { width, height }, colorScheme }, settings())
+  await reads(page, 'best', /Acqua/)
+  await reads(page, 'hours', /21/)
+  expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(width)
+  await picture(page, `dashboard-${width}-${colorScheme}`)
+})
+
+test('the guides of the service fit a phone, and can be read by everybody', async () => {
+  const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 } })
+  for (const path of [
+    '/docs/guide',
+    '/docs/guide/first-answer',
+    '/docs/guide/errors',
+    '/problems/not-found',
+  ]) {
+    await page.goto(query.address + path)
+    expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(390)
+    await expectAccessible(page)
+    await picture(page, `guide${path.replaceAll('/', '-')}`)
+  }
+  expect(wrongs).toEqual([])
+})
