@@ -68,6 +68,9 @@ export const rateLimits = z
 export const base = (text: string) =>
   /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 
+/** Whom clients of the API may ask: an e-mail address, or a page. */
+export const contact = (text: string) => z.email().safeParse(text).success || url('https:', 'http:')(text)
+
 /** OpenID Connect requires TLS, except for a provider on this machine. */
 export const issuer = (text: string) =>
   url('https:')(text) ||

@@ -6,6 +6,7 @@ import {
   anyPort,
   base,
   brokers,
+  contact,
   count,
   flag,
   issuer,
@@ -101,6 +102,11 @@ const schema = z.object({
   RATE_LIMITS: rateLimits
     .prefault('')
     .meta({ takes: 'Trial=N,ActiveDayPass=N,Inactive=N with whole numbers from 1' }),
+  API_CONTACT: z
+    .string()
+    .refine(contact)
+    .optional()
+    .meta({ takes: 'an e-mail address, or an address https://…' }),
   CORS_ORIGINS: z
     .string()
     .transform(list)
@@ -142,6 +148,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
       host: values.QUERY_HOST,
       port: values.QUERY_PORT,
       maxConnections: values.QUERY_MAX_CONNECTIONS,
+      contact: values.API_CONTACT,
     },
     admin: {
       host: values.ADMIN_HOST,

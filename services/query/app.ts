@@ -17,6 +17,8 @@ import { registerReference } from './reference.ts'
 export type AppOptions = {
   edition: 'cloud' | 'community'
   corsOrigins: string[]
+  /** Whom clients may ask, for the OpenAPI document: an e-mail address or a page. */
+  contact?: string | undefined
   /** Connections beyond this number are closed at once. */
   maxConnections: number
   logger: Logger
@@ -27,7 +29,7 @@ export type AppOptions = {
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
   deps: Omit<RequestDeps, 'onAnswered' | 'polling'>,
-  { edition, corsOrigins, maxConnections, logger, metrics, counts }: AppOptions,
+  { edition, corsOrigins, contact, maxConnections, logger, metrics, counts }: AppOptions,
 ): Promise<FastifyInstance> {
   const cors = allowedOrigins(corsOrigins)
   const knownPath = knownPaths()
@@ -68,7 +70,7 @@ export async function buildApp(
         answerRequest(endpoint, request, reply),
       )
     }
-    await registerReference(app)
+    await registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
   return app

@@ -7,10 +7,11 @@ import { registerGuides } from './guides/registerGuides.ts'
 
 /**
  * Registers the routes that need no token and do not count against the rate limit: the OpenAPI document, the reference
- * page with Tally's name, logo and icon, which loads nothing from other hosts, and the guides.
+ * page with Tally's name, logo and icon, which loads nothing from other hosts, and the guides. `contact` is whom the
+ * document says clients may ask.
  */
-export async function registerReference(app: FastifyInstance): Promise<void> {
-  const document = openApiDocument()
+export async function registerReference(app: FastifyInstance, contact: string | undefined): Promise<void> {
+  const document = openApiDocument(contact)
   const json = JSON.stringify(document)
   app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(json))
 

@@ -46,6 +46,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
   const app = await buildApp(deps, {
     edition: settings.edition,
     corsOrigins: settings.corsOrigins,
+    contact: settings.query.contact,
     maxConnections: settings.query.maxConnections,
     logger,
     metrics,

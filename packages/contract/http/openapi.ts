@@ -45,8 +45,11 @@ const ifNoneMatch = {
   example: headers.ETag.example,
 } as const
 
-/** The OpenAPI 3.1 document of the API, made from the schemas that parse the requests. */
-export function openApiDocument() {
+/**
+ * The OpenAPI 3.1 document of the API, made from the schemas that parse the requests. `contact` is the operator's
+ * e-mail address or page, if the installation names one.
+ */
+export function openApiDocument(contact?: string) {
   const paths: ZodOpenApiPathsObject = {}
   for (const name of Object.keys(endpoints) as EndpointName[]) {
     paths[endpoints[name].url.replaceAll(/:(\w+)/g, '{$1}')] = { get: operation(name) }
@@ -57,7 +60,7 @@ export function openApiDocument() {
       title: 'Tally: event data API',
       version: '1.0.0',
       description,
-      contact: { name: 'The operator of this service' },
+      contact: { name: 'The operator of this service', ...reachedBy(contact) },
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: '/' }],
@@ -81,6 +84,11 @@ export function openApiDocument() {
     },
   }
   return createDocument(contents, { override: asPromised })
+}
+
+const reachedBy = (contact: string | undefined) => {
+  if (contact === undefined) return {}
+  return /^https?:/.test(contact) ? { url: contact } : { email: contact }
 }
 
 /**

@@ -121,6 +121,14 @@ test('the figures of the examples add up', () => {
   expect(getSalesTrend.data.at(-1)).toMatchObject({ totalSales, orderCount: totalOrders })
 })
 
+test('the contact is the operator, at the address that the installation names', () => {
+  const name = 'The operator of this service'
+  const contactOf = (contact?: string) => openApiDocument(contact).info.contact
+  expect(contactOf()).toEqual({ name })
+  expect(contactOf('api@example.org')).toEqual({ name, email: 'api@example.org' })
+  expect(contactOf('https://example.org/api')).toEqual({ name, url: 'https://example.org/api' })
+})
+
 test('every tag is declared and says what it holds', () => {
   const declared = document.tags.map(({ name }) => name)
   expect([...new Set(operations.flatMap(({ tags }) => tags))].sort()).toEqual(declared.sort())

@@ -11,7 +11,8 @@ export function addContract(program: Command): void {
     .description('print the OpenAPI 3.1 document of the v1 API, as the API answers it')
     .action(async () => {
       const { openApiDocument } = await import('@tally/contract')
-      await printJson(openApiDocument())
+      const { settings } = await openCommand()
+      await printJson(openApiDocument(settings.query.contact))
     })
   contract
     .command('asyncapi')
