@@ -37,11 +37,12 @@ export async function consumeBatches(
   const memory = newMemory()
   const stopping = new AbortController()
   let session: Session | undefined
+  let sessionBeganAt = 0
   const whyFatal = openWhyFatal(connection, options.topics, memory)
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
-      const startedAt = Date.now()
+      sessionBeganAt = Date.now()
       session = openSession(connection, options, tuning, memory)
       const error = await session.ended
       if (stopping.signal.aborted) return
@@ -50,16 +51,16 @@ export async function consumeBatches(
       const fatal = error && (await whyFatal(error))
       if (fatal) return options.onCrash(fatal)
       logger.warn({ err: error }, 'the consumer stopped; starting it again')
-      if (Date.now() - startedAt > stalledMs) failures = 1
+      if (Date.now() - sessionBeganAt > stalledMs) failures = 1
       await sleepUntil(backoffMs(failures), stopping.signal)
     }
   }
 
   const watchdog = setInterval(() => {
-    if (!session?.busy() && Date.now() - memory.lastAnswerAt > stalledMs) {
-      memory.lastAnswerAt = Date.now()
+    // After an outage, a new session has as long to get its first answer.
+    const quietMs = Date.now() - Math.max(memory.lastAnswerAt, sessionBeganAt)
+    if (!session?.busy() && quietMs > stalledMs)
       session?.end(new Error(`Kafka has not answered for ${stalledMs / 1_000} s`))
-    }
   }, 5_000)
   const supervised = supervise().catch(error => options.onCrash(error as Error))
 

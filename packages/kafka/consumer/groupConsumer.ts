@@ -31,15 +31,17 @@ export function newGroupConsumer(
   })
 }
 
-/** Connects the consumer and joins the group; `eachBatch` then gets every batch. */
+/** Connects the consumer and joins the group, unless it is closed meanwhile; `eachBatch` then gets every batch. */
 export async function runGroupConsumer(
   consumer: Consumer,
   { topics }: ConsumeOptions,
   { concurrency }: Tuning,
   eachBatch: (payload: EachBatchPayload) => Promise<void>,
+  closing: AbortSignal,
 ): Promise<void> {
   await consumer.connect()
   await consumer.subscribe({ topics, fromBeginning: true })
+  if (closing.aborted) return consumer.disconnect()
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,

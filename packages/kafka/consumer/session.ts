@@ -121,8 +121,10 @@ export function openSession(
     void begun.promise.then(() => positions.pauses.remove(topic, partition, 'queued'))
   }
 
-  listen(consumer, { generations, memory, end: end.resolve })
-  runGroupConsumer(consumer, options, tuning, eachBatch).catch(error => end.resolve(error as Error))
+  listen(consumer, { generations, memory, end: end.resolve, closing: closing.signal })
+  runGroupConsumer(consumer, options, tuning, eachBatch, closing.signal).catch(error =>
+    end.resolve(error as Error),
+  )
 
   return {
     ended: end.promise,
@@ -147,13 +149,19 @@ export function openSession(
   }
 }
 
-type Listening = { generations: Generations; memory: Memory; end: (error: Error) => void }
+type Listening = {
+  generations: Generations
+  memory: Memory
+  end: (error: Error) => void
+  closing: AbortSignal
+}
 
 /** Follows what kafkajs reports about the group and the broker. */
-function listen(consumer: Consumer, { generations, memory, end }: Listening): void {
-  consumer.on('consumer.group_join', ({ payload }) =>
-    generations.joined(sortedAssignment(payload.memberAssignment)),
-  )
+function listen(consumer: Consumer, { generations, memory, end, closing }: Listening): void {
+  consumer.on('consumer.group_join', ({ payload }) => {
+    // The memory may be the next session's by now.
+    if (!closing.aborted) generations.joined(sortedAssignment(payload.memberAssignment))
+  })
   consumer.on('consumer.rebalancing', generations.rebalancing)
   consumer.on('consumer.network.request', ({ payload: { apiName } }) => {
     const isAlive = apiName === 'Fetch' || (apiName === 'Heartbeat' && memory.assignment.size === 0)

@@ -48,3 +48,37 @@ test('a consumer that stops while its brokers change ends', async () => {
   await stopped.promise
   expect(calls).toBeLessThan(20)
 })
+
+test('a consumer that is stopped while it joins leaves its group as soon as it has joined', async () => {
+  const joined = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  const calls: string[] = []
+  const runner = new Runner({
+    logger,
+    concurrency: 1,
+    instrumentationEmitter: { emit() {} },
+    onCrash: left.reject,
+    consumerGroup: {
+      connect: nextTurn,
+      joinAndSync: () => joined.promise,
+      getNodeIds() {
+        calls.push('fetch')
+        return []
+      },
+      heartbeat: nextTurn,
+      async leave() {
+        calls.push('leave')
+      },
+      cluster: { disconnect: async () => left.resolve() },
+    },
+  })
+  const started = runner.start()
+  await nextTurn()
+  await runner.stop()
+  joined.resolve()
+  await started
+  // Without the patch the fetch loop begins: its first step is to ask for the brokers.
+  await Promise.race([left.promise, nextTurn()])
+  expect(calls).toEqual(['leave'])
+  await runner.stop()
+})
