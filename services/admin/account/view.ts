@@ -46,7 +46,7 @@ function sessionTable(sessions: ListedSession[], current: number, csrf: string):
 
 /** One's own session ends with "Sign out" instead. */
 const endForm = (sessionId: number, csrf: string): Html =>
-  html`<form method="post" action="/account/sessions/${sessionId}/end">${csrfField(csrf)}<button class="danger">End</button></form>`
+  html`<form method="post" action="/account/sessions/${sessionId}/end">${csrfField(csrf)}<button class="danger" aria-label="End this session">End</button></form>`
 
 function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: string): Html {
   return html`<section class="card form"><h2>Change password</h2>
