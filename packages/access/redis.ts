@@ -58,6 +58,8 @@ export function accessKeys(prefix: string) {
     window: (id: OrganizationId) => `${prefix}:window:{${id}}`,
     /** Hash of `<keyId>:<status>`: requests of an organization's keys in five minutes; expires. */
     requests: (id: OrganizationId, piece: number) => `${prefix}:requests:{${id}}:${piece}`,
+    /** Sorted set of the live screens that an organization, session or link has open; expires with the last one. */
+    screens: (owner: string) => `${prefix}:screens:{${owner}}`,
     /**
      * One API key's record as JSON, without its secret. All are in one cluster slot, so they are lost together or not
      * at all.

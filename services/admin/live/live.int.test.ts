@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { get } from 'node:http'
 import type { EventId } from '@tally/contract'
 import {
   asOfField,
@@ -14,6 +16,7 @@ import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
+import { openSharedPlaces } from './places.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -260,6 +263,39 @@ test('a session opens 20 live screens, its organization 200; a closed one makes 
   screens.pop()?.close()
   await until('there is room', async () => (await open(last)) === 200)
   for (const screen of screens) screen.close()
+})
+
+test('the live screens of an organization are limited over all processes, and one that was killed holds none', async () => {
+  const office = await newOffice(fixture)
+  const eventId = await newEvent(fixture, office.organizationId)
+  const { db, redis, keys, logger } = fixture.deps
+  const second = await openFixture({ db, redis, keys })
+  const address = await second.app.listen({ host: '127.0.0.1', port: 0 })
+  const visitor = newVisitor(second.app)
+  await visitor.signIn(office.email)
+  const headers = { cookie: `tally_session=${visitor.cookies.get('tally_session')}` }
+  const statusOf = async () => {
+    const screen = get(`${address}/live/stream?eventId=${eventId}&day=41`, { headers, agent: false })
+    const [{ statusCode }] = await once(screen, 'response')
+    screen.destroy()
+    return statusCode
+  }
+  const first = openSharedPlaces({ redis, keys, logger })
+  const places = await Promise.all(Array.from({ length: 201 }, () => first.take(office.organizationId, 200)))
+  expect(places.filter(place => place !== undefined)).toHaveLength(200)
+  expect(await statusOf()).toBe(429)
+  places.find(place => place !== undefined)?.release()
+  await until('there is room', async () => (await statusOf()) === 200)
+
+  const killed = openSharedPlaces({ redis, keys, logger, now: () => Date.now() - 61_000 })
+  for (let index = 0; index < 3; index++) expect(await killed.take('session-0', 3)).toBeDefined()
+  expect(await killed.take('session-0', 3)).toBeUndefined()
+  expect(await first.take('session-0', 3)).toBeDefined()
+  const down = () => Promise.reject(new Error('down'))
+  const without = { zadd: down, zcard: down, pexpire: down, zremrangebyscore: down, zrem: down }
+  const alone = openSharedPlaces({ redis: without as unknown as typeof redis, keys, logger })
+  expect(await alone.take('session-0', 0)).toBeDefined()
+  await second.close()
 })
 
 test('a stream needs a session and an event of its organization', async () => {

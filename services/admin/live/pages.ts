@@ -31,7 +31,7 @@ export function livePages(area: FastifyInstance, { db }: AdminDeps, streams: Str
     const token = sessionToken(request) ?? ''
     const viewer = {
       organizationId,
-      viewer: `session ${sessionId}`,
+      viewer: `session-${sessionId}`,
       mayContinue: async () => (await findSession(db, token)) !== undefined,
     } as const
     return streams.open(request, reply, { eventId: event.eventId, dayId }, viewer)

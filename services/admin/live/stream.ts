@@ -12,19 +12,20 @@ const checkEveryMs = 15_000
 type StreamViewer = Viewer & { mayContinue: () => Promise<boolean> }
 
 export type Streams = {
-  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef, viewer: StreamViewer): FastifyReply
+  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef, viewer: StreamViewer): Promise<FastifyReply>
   close(): void
 }
 
 /** Sends days to browsers as server-sent events: `day` with the figures, `beat` with their watermark. */
-export function openStreams({ live, metrics, logger }: AdminDeps): Streams {
+export function openStreams(deps: AdminDeps): Streams {
+  const { live, metrics, logger } = deps
   const open = new Set<PassThrough>()
-  const limits = openScreenLimits()
+  const limits = openScreenLimits(deps)
 
   return {
-    open(request, reply, ref, viewer) {
-      const release = limits.take(viewer)
-      if (release === undefined)
+    async open(request, reply, ref, viewer) {
+      const place = await limits.take(viewer)
+      if (place === undefined)
         throw new PageProblem(429, 'Too many live screens', 'Close some, or try again later.', 10)
       const stream = new PassThrough()
       open.add(stream)
@@ -48,6 +49,7 @@ export function openStreams({ live, metrics, logger }: AdminDeps): Streams {
         if (shown !== undefined) say('day', shown)
       })
       const check = setInterval(async () => {
+        place.keep()
         // While Postgres does not answer, the screen goes on.
         const isOver = !(await viewer.mayContinue().catch(() => true))
         if (!isOver || stream.destroyed) return
@@ -57,11 +59,12 @@ export function openStreams({ live, metrics, logger }: AdminDeps): Streams {
       stream.on('close', () => {
         clearInterval(check)
         unwatch()
-        release()
+        place.release()
         open.delete(stream)
         metrics.screens.set(open.size)
       })
       stream.on('error', error => logger.debug({ err: error }, 'the connection of a live screen broke'))
+      if (request.raw.destroyed) stream.destroy()
       request.raw.on('close', () => stream.destroy())
       stream.write('retry: 1000\n\n')
       return reply

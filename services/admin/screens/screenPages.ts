@@ -45,7 +45,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     const { event, dayId, screen } = shown
     // When the next day opens the stream ends too, and the page shows that day.
     const mayContinue = async () => (await shownTo(request))?.dayId === dayId
-    const viewer = `link ${screen.screenId}` as const
+    const viewer = `link-${screen.screenId}` as const
     const { organizationId } = screen
     return streams.open(
       request,
