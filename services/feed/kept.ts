@@ -7,7 +7,7 @@ export type KeptRun = { run: Run; from: Position }
 
 const writeEveryMs = 1_000
 
-/** Reads the run that a file keeps; undefined if there is no file. Throws an error that names a file of another kind. */
+/** Reads the run that a file keeps; undefined if there is no file. Throws if the file is of another kind, naming it. */
 export function readKept(file: string): KeptRun | undefined {
   if (!existsSync(file)) return undefined
   const { seed, date, orders, evening, records } = parsed(readFileSync(file, 'utf8'))

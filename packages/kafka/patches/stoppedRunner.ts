@@ -12,10 +12,10 @@ type Runner = {
 /**
  * Ends a consumer that was stopped, in two cases in which kafkajs 2.2.4 goes on:
  *
- * - It was still joining its group. kafkajs then stops nothing: once it has joined, it is given partitions, which nobody
- *   processes any more.
- * - The set of brokers changed while it stopped. kafkajs answers the fetch loop of a stopped consumer with an empty fetch
- *   at once, and new loops begin that nothing stops and that never let the process do anything else
+ * - It was still joining its group. kafkajs then stops nothing: once it has joined, it is given partitions, which
+ *   nobody processes any more.
+ * - The set of brokers changed while it stopped. kafkajs answers the fetch loop of a stopped consumer with an empty
+ *   fetch at once, and new loops begin that nothing stops and that never let the process do anything else
  *   (tulios/kafkajs#1384 describes the same for another cause).
  */
 export function patchStoppedRunner(prototype: object): void {
