@@ -18,6 +18,10 @@ export type Connect = {
   stop: () => Promise<void>
   /** Creates or changes a connector; returns once it and its task run. */
   put: (name: string, configuration: Record<string, string>) => Promise<void>
+  /** Stops a connector; returns once it has let go of the database. */
+  halt: (name: string) => Promise<void>
+  /** Makes a stopped connector forget how far it has read, and start again. */
+  startAnew: (name: string) => Promise<void>
   /** Waits until the connector and its task run. */
   untilRuns: (name: string) => Promise<void>
 }
@@ -59,6 +63,17 @@ export async function connectWorker(
     }
     await until('the connector and its task run', runs)
   }
+  const send = (method: string, path: string, body?: object) =>
+    until(`Connect does ${method} ${path}`, async () => {
+      const reply = await fetch(`${address}/connectors/${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      })
+      // 409: the group of workers is not settled yet.
+      if (!reply.ok && reply.status !== 409) throw new Error(await reply.text())
+      return reply.ok
+    })
   const requireAlive = () => {
     if (running?.hasEnded() !== false) throw new Error(`Kafka Connect ended:\n${endOfLog(logFile, 30)}`)
   }
@@ -84,16 +99,16 @@ export async function connectWorker(
       rmSync(folder, { recursive: true })
     },
     async put(name, configuration) {
-      await until('Connect takes the configuration', async () => {
-        const reply = await fetch(`${address}/connectors/${name}/config`, {
-          method: 'PUT',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(configuration),
-        })
-        // 409: the group of workers is not settled yet.
-        if (!reply.ok && reply.status !== 409) throw new Error(await reply.text())
-        return reply.ok
-      })
+      await send('PUT', `${name}/config`, configuration)
+      await untilRuns(name)
+    },
+    async halt(name) {
+      await send('PUT', `${name}/stop`)
+      await until('the connector is stopped', async () => (await statusOf(name)) === 'STOPPED')
+    },
+    async startAnew(name) {
+      await send('DELETE', `${name}/offsets`)
+      await send('PUT', `${name}/resume`)
       await untilRuns(name)
     },
     untilRuns,

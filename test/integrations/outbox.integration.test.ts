@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { connectKafka, endOffsets, type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
+import {
+  connectKafka,
+  createTimeoutMs,
+  endOffsets,
+  inside,
+  type KafkaConnection,
+  readTopic,
+  topicNames,
+} from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import { useTally } from '@tally/testkit/processes/tally'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -38,6 +46,7 @@ beforeAll(async () => {
   await work(40)
   await shop.runFile('outbox.sql')
   await shop.sql.query(`alter role tally_outbox password '${shop.password}'`)
+  await createHeartbeatTopic()
   worker = await connectWorker(guideFile('worker.properties'), workerSettings(), {
     OUTBOX_PASSWORD: shop.password,
   })
@@ -81,6 +90,26 @@ test('a second backfill, while orders are taken, changes no figure', async () =>
   expect(await ordersInKafka()).toBeGreaterThanOrEqual(before + orderIds.length)
 })
 
+test('a slot that was lost is mended by a new one and a backfill', async () => {
+  await worker.halt(connector)
+  await shop.sql.query(`select pg_drop_replication_slot('tally_outbox')`)
+  await work(20)
+  await worker.startAnew(connector)
+  await shop.runFile('backfill.sql')
+  await untilCounted()
+})
+
+test('the slot lets go of the log while only other tables are written', async () => {
+  await shop.sql.query('create table elsewhere as select generate_series(1, 10000)')
+  const { rows } = await shop.sql.query<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
+  await until('the slot is past it', async () => {
+    const past = await shop.sql.query('select from pg_replication_slots where confirmed_flush_lsn >= $1', [
+      rows[0]?.lsn,
+    ])
+    return past.rowCount === 1
+  })
+})
+
 test('the outbox is empty, and Debezium’s role reads nothing else', async () => {
   const rows = await shop.sql.query('select from outbox')
   expect(rows.rowCount).toBe(0)
@@ -121,23 +150,36 @@ function workerSettings(): Record<string, string> {
 }
 
 function connectorSettings(): Record<string, string> {
-  const settings = JSON.parse(readFileSync(guideFile('connector.json'), 'utf8'))
+  const settings = settingsOfGuide()
+  const route = 'transforms.outbox.route.topic.replacement'
   return {
     ...settings,
     'database.hostname': shop.url.hostname,
     'database.port': shop.url.port,
     'database.dbname': shop.url.pathname.slice(1),
-    'transforms.outbox.route.topic.replacement': settings[
-      'transforms.outbox.route.topic.replacement'
-    ].replace('tally.', `${tally.settings.TOPIC_PREFIX}.`),
+    'topic.heartbeat.prefix': topics().heartbeat.replace(/\.shop$/, ''),
+    'heartbeat.interval.ms': '1000',
+    [route]: (settings[route] ?? '').replace('tally.', `${tally.settings.TOPIC_PREFIX}.`),
   }
 }
+
+const settingsOfGuide = (): Record<string, string> =>
+  JSON.parse(readFileSync(guideFile('connector.json'), 'utf8'))
+
+const createHeartbeatTopic = () =>
+  inside(kafka).admin.use(admin =>
+    admin.createTopics({
+      topics: [{ topic: topics().heartbeat, numPartitions: 1 }],
+      timeout: createTimeoutMs,
+    }),
+  )
 
 function topics() {
   const prefix = tally.settings.TOPIC_PREFIX ?? ''
   const { organizations, events, orders, refunds, deadLetters } = topicNames(prefix)
   const own = { configs: `${prefix}-configs`, offsets: `${prefix}-offsets`, status: `${prefix}-status` }
-  return { organizations, events, orders, refunds, deadLetters, ...own }
+  const heartbeat = `${prefix}-heartbeat.${settingsOfGuide()['topic.prefix']}`
+  return { organizations, events, orders, refunds, deadLetters, heartbeat, ...own }
 }
 
 /** Four tills take orders, change half of them and refund some, each over a connection of its own. */

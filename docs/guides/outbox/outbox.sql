@@ -1,6 +1,7 @@
 -- What the order database needs for Tally: versions, the records as views, an outbox that triggers write in the same
--- transaction as the change, and a role that can read nothing but the outbox. Run it once, as the owner of the tables,
--- in one transaction (psql --single-transaction); then backfill.sql sends what is already there.
+-- transaction as the change, and a role that can read nothing but the outbox. Run it once, as a superuser or as the
+-- owner of the tables who may create roles for replication, in one transaction (psql --single-transaction); then
+-- backfill.sql sends what is already there.
 
 -- Versions. The row lock that an update takes makes changes of one order wait for each other, so that a higher version
 -- is always the later state. greatest() lets you raise versions by hand (after a restore, see README.md).
