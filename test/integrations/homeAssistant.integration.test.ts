@@ -1,0 +1,72 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from '#infra/command.ts'
+import { pythonPrograms } from '#infra/install/pythonPackages.ts'
+import { log, packagesOf } from './programs.ts'
+
+/** docs/guides/recipes/home-assistant. What Home Assistant would fetch while it starts is installed with it. */
+const recipe = join(import.meta.dirname, '../../docs/guides/recipes/home-assistant/tally.yaml')
+const folder = mkdtempSync(join(tmpdir(), 'tally-home-assistant-'))
+const festival = newFestival()
+const tally = useTally()
+let program: (name: string) => string
+
+beforeAll(async () => {
+  program = await pythonPrograms(packagesOf('homeAssistant.txt'), log)
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  await tally.count([festival.order({ orderId: 'A-1' }), festival.refund({ orderId: 'A-1' })])
+  copyFileSync(recipe, join(folder, 'tally.yaml'))
+  writeFileSync(
+    join(folder, 'configuration.yaml'),
+    'homeassistant:\n  packages:\n    tally: !include tally.yaml\n',
+  )
+  writeSecrets(await tally.key(festival.organizationId))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('Home Assistant finds nothing wrong with the configuration', async () => {
+  const { output } = await run(program('hass'), ['--script', 'check_config', '-c', folder])
+  expect(output).toContain('Testing configuration')
+  expect(output).not.toMatch(/failed|invalid|error/i)
+})
+
+test('two requests fill nine sensors of Home Assistant’s rest integration', async () => {
+  expect(await readSensors()).toEqual({
+    'sensor.fritto_misto_sold': '3',
+    'sensor.fritto_misto_refunded': '1',
+    'sensor.acqua_sold': '2',
+    'sensor.best_seller': 'Burger',
+    'sensor.tally_as_of': expect.stringMatching(/^20\d\d-\d\d-\d\dT/),
+    'sensor.takings': '42.5',
+    'sensor.orders': '2',
+    'sensor.portions': '5',
+    'sensor.average_order': '21.25',
+  })
+})
+
+test('the sensors are unavailable while Tally answers an error', async () => {
+  writeSecrets('wrong')
+  const states = await readSensors()
+  expect(Object.keys(states)).toHaveLength(9)
+  expect(new Set(Object.values(states))).toEqual(new Set(['unavailable']))
+})
+
+function writeSecrets(token: string): void {
+  const events = `${tally.queries[0]?.address}${festival.path}`
+  const secrets = {
+    tally_token: token,
+    tally_item_counts: `${events}/live/item-counts?menuItemIds=7,9`,
+    tally_kpis: `${events}/analytics/kpis`,
+  }
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+  writeFileSync(join(folder, 'secrets.yaml'), lines.join(''))
+}
+
+async function readSensors(): Promise<Record<string, string>> {
+  const { stdout } = await run(program('python'), [join(import.meta.dirname, 'readSensors.py'), folder])
+  return JSON.parse(stdout)
+}

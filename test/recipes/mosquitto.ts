@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { programPath } from '#infra/install/programs.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { end, endOfLog, launch } from '#infra/servers/process.ts'
+
+const mosquitto = { names: ['mosquitto'], debianPackage: 'mosquitto', neededBy: 'the tests of the recipes' }
+
+export type Broker = { port: number; log: () => string; stop: () => Promise<void> }
+
+/** Starts an MQTT broker on 127.0.0.1; as root on Debian, installs it. Clients can connect as soon as it listens. */
+export async function startMosquitto(): Promise<Broker> {
+  const program = await programPath(mosquitto, console.error)
+  const folder = mkdtempSync(join(tmpdir(), 'tally-mosquitto-'))
+  const port = await freePort()
+  const file = join(folder, 'mosquitto.conf')
+  const logFile = join(folder, 'log')
+  // Started as root it would become a user that cannot read the folder.
+  const user = process.getuid?.() === 0 ? 'user root\n' : ''
+  writeFileSync(file, `listener ${port} 127.0.0.1\nallow_anonymous true\npersistence false\n${user}`)
+  const running = launch({ command: program, args: ['-c', file], logFile, stopSignal: 'SIGTERM' })
+  return {
+    port,
+    log: () => endOfLog(logFile),
+    async stop() {
+      await end(running, 'SIGTERM')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

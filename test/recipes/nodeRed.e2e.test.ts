@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { useTally } from '@tally/testkit/processes/tally'
+import { burger, newFestival, water } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { nodeRedFolder } from '#infra/install/nodeRed.ts'
+import { end, endOfLog, launch, type Running } from '#infra/servers/process.ts'
+import { type Gate, openGate } from './gate.ts'
+import { type Broker, startMosquitto } from './mosquitto.ts'
+
+/** docs/guides/recipes/node-red/flow.json in Node-RED's own runtime, with a real MQTT broker. */
+const flowFile = join(import.meta.dirname, '../../docs/guides/recipes/node-red/flow.json')
+const tally = useTally()
+const festival = newFestival()
+const userDir = mkdtempSync(join(tmpdir(), 'tally-node-red-'))
+const logFile = join(userDir, 'log')
+const displays: Display[] = []
+let broker: Broker
+let gate: Gate
+let nodeRed: Running
+
+beforeAll(async () => {
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const folder = await nodeRedFolder(console.error)
+  gate = await openGate(tally.queries[0]?.address ?? '')
+  broker = await startMosquitto()
+  for (let number = 1; number <= 5; number++) displays.push(openDisplay(folder, broker.port))
+  nodeRed = await startFlow(folder)
+})
+
+afterAll(async () => {
+  for (const { close } of displays) close()
+  if (nodeRed !== undefined) await end(nodeRed, 'SIGTERM')
+  await broker?.stop()
+  await gate?.close()
+  rmSync(userDir, { recursive: true })
+})
+
+test('one poller feeds five displays, and publishes no count again on a 304', async () => {
+  await untilAllShow({ [burger]: '2', [water]: '1' })
+  await until('a poll is answered 304', () => gate.passed.some(({ status }) => status === 304))
+  await tally.count([festival.order()])
+  await untilAllShow({ [burger]: '4', [water]: '2' })
+
+  for (const { heard } of displays) {
+    expect(heard.get(topic(`items/${burger}/sold`))).toEqual(['2', '4'])
+    expect(heard.get(topic(`items/${burger}/name`))?.at(-1)).toBe('Burger')
+    expect(Date.parse(heard.get(topic('asOf'))?.at(-1) ?? '')).toBeGreaterThan(Date.now() - 60_000)
+    expect(heard.get('tally/bridge')?.at(-1)).toBe('online')
+  }
+  expect(new Set(gate.passed.map(({ path }) => path))).toEqual(new Set([`${festival.path}/live/item-counts`]))
+})
+
+test('the flow waits as long as a 429 says', async () => {
+  gate.refuseNext(3)
+  const refused = () => gate.passed.findIndex(({ status }) => status === 429)
+  await until('the next poll after the refusal', () => {
+    const at = refused()
+    return at >= 0 && gate.passed.length > at + 1
+  })
+  const [before, after] = gate.passed.slice(refused(), refused() + 2)
+  expect((after?.at ?? 0) - (before?.at ?? 0)).toBeGreaterThanOrEqual(2_900)
+  expect(after?.status).toBe(304)
+})
+
+/** Runs the flow as it is, but with a poll each second. */
+async function startFlow(folder: string): Promise<Running> {
+  const flow = JSON.parse(readFileSync(flowFile, 'utf8')) as { type: string; repeat?: string }[]
+  const faster = flow.map(node => (node.type === 'inject' ? { ...node, repeat: '1' } : node))
+  writeFileSync(join(userDir, 'flows.json'), JSON.stringify(faster))
+  const env = {
+    TALLY_URL: gate.url,
+    TALLY_TOKEN: await tally.key(festival.organizationId),
+    TALLY_EVENT: festival.eventId,
+    MQTT_HOST: '127.0.0.1',
+    MQTT_PORT: String(broker.port),
+  }
+  const args = [join(import.meta.dirname, 'runFlow.mjs'), folder, userDir]
+  return launch({ command: process.execPath, args, env, logFile, stopSignal: 'SIGTERM' })
+}
+
+/** What a display has heard: the messages of each topic, in their order. */
+type Display = { heard: Map<string, string[]>; close: () => void }
+
+/** A display that knows the MQTT broker and nothing of Tally. Connects again until the broker listens. */
+function openDisplay(folder: string, port: number): Display {
+  const { connect } = createRequire(join(folder, 'package.json'))('mqtt')
+  const client = connect(`mqtt://127.0.0.1:${port}`, { reconnectPeriod: 100 })
+  const heard = new Map<string, string[]>()
+  client.on('message', (name: string, payload: Buffer) => {
+    heard.set(name, [...(heard.get(name) ?? []), String(payload)])
+  })
+  client.on('error', () => {})
+  client.subscribe('tally/#', { qos: 1 })
+  return { heard, close: () => client.end(true) }
+}
+
+const topic = (name: string) => `tally/${festival.eventId}/${name}`
+
+async function untilAllShow(counts: Record<number, string>): Promise<void> {
+  const shows = ({ heard }: Display) =>
+    Object.entries(counts).every(([item, sold]) => heard.get(topic(`items/${item}/sold`))?.at(-1) === sold)
+  await until('all displays show the counts', () => displays.every(shows)).catch(error => {
+    throw new Error(`${error.message}\n${endOfLog(logFile)}\n${broker.log()}`)
+  })
+}
