@@ -29,7 +29,7 @@ const { TALLY_URL: url = '', TALLY_KEY: key = '', EVENT_ID: eventId = '', ORDER_
 const tally = connect({ url: url + '/', key })
 const day = { eventId, dayId: 42 }
 const kpis: number = (await tally.getKpis(day)).data.totalSales
-const [count] = (await tally.getItemCounts({ eventId, menuItemIds: [7] })).data
+const counts = (await tally.getItemCounts({ eventId, menuItemIds: [9, 11] })).data
 const watch = tally.watch('getTopItems', { eventId, limit: 1 }, { signal: AbortSignal.timeout(60_000) })
 let watched
 for await (const { answer, stale } of watch) {
@@ -49,8 +49,9 @@ console.log(JSON.stringify({
   trend: (await tally.getSalesTrend({ eventId, days: 1 })).data.map(({ orderCount }) => orderCount),
   hours: (await tally.getOrdersByHour(day)).data.map(({ hour }) => hour),
   best: (await tally.getTopItems({ eventId, limit: 1 })).data.map(({ itemName }) => itemName),
-  count: count?.quantitySold,
-  orders: (await tally.listOrders({ eventId, status: 'Paid', pageSize: 5 })).meta.pagination.totalCount,
+  counts: counts.map(({ menuItemId, quantitySold }) => [menuItemId, quantitySold]),
+  dayBefore: (await tally.getKpis({ eventId, dayId: 41 })).data.totalSales,
+  orders: (await tally.listOrders({ eventId, status: 'Paid', pageSize: 5 })).meta.pagination.pageSize,
   order: (await tally.getOrder({ eventId, id })).data.totalAmount,
   watched,
   problems,
@@ -63,8 +64,12 @@ const answers = {
   trend: [1],
   hours: [21],
   best: ['Burger'],
-  count: 2,
-  orders: 1,
+  counts: [
+    [9, 1],
+    [11, 0],
+  ],
+  dayBefore: 0,
+  orders: 5,
   order: 27.5,
   watched: ['Burger', false],
   problems: [
