@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
 export const metricHelp = {
+  tally_build_info: 'Always 1, with the version of the program',
+  tally_postgres_connections:
+    'Connections to Postgres, by pool and state (used, idle), and how many callers wait for one (waiting)',
   tally_projector_records_total:
     'Records applied, by topic and outcome (applied, parked, duplicate, rejected)',
   tally_projector_batches_total: 'Batches committed, by topic',
@@ -22,6 +26,9 @@ export const metricHelp = {
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds: 'Time to answer a request, by endpoint',
+  tally_query_as_of_age_seconds:
+    'Age of the watermark up to which everything is counted, by shard, as Postgres has it; it grows if no projector runs',
+  tally_query_batch_requests: 'Requests that shared one round trip to Redis',
   tally_query_source_total:
     'Reads by source of the answer (memory, redis, postgres); simultaneous requests share one',
   tally_query_failures_total: 'Failed calls to Redis or Postgres; another source answered, or a 503',
@@ -35,7 +42,13 @@ export const metricHelp = {
 } as const
 export type MetricName = keyof typeof metricHelp
 
-/** The metrics registry of one process, with Node's own metrics in it. */
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))
+const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Counts of connections, as pg's pool has them. */
+type Pool = { totalCount: number; idleCount: number; waitingCount: number }
+
+/** The metrics registry of one process, with Node's own metrics and the version in it. */
 export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -44,18 +57,41 @@ export function openMetrics() {
     help: metricHelp[name],
     registers: [registry],
   })
+  const gauge = <Label extends string>(
+    name: MetricName,
+    labelNames: Label[],
+    collect?: (gauge: Gauge<Label>) => void,
+  ) =>
+    new Gauge({
+      ...described(name),
+      labelNames,
+      ...(collect && {
+        collect() {
+          collect(this)
+        },
+      }),
+    })
+  gauge('tally_build_info', ['version']).set({ version }, 1)
+  const pools: { name: string; pool: Pool }[] = []
+  gauge('tally_postgres_connections', ['pool', 'state'], connections => {
+    connections.reset()
+    for (const { name, pool } of pools) {
+      connections.inc({ pool: name, state: 'used' }, pool.totalCount - pool.idleCount)
+      connections.inc({ pool: name, state: 'idle' }, pool.idleCount)
+      connections.inc({ pool: name, state: 'waiting' }, pool.waitingCount)
+    }
+  })
   return {
     registry,
+    /** Exports the connections of a pool; those of several pools with one name are added up. */
+    watchPool: (name: string, pool: Pool) => void pools.push({ name, pool }),
     counter: <Label extends string>(name: MetricName, labelNames: Label[]) =>
       new Counter({ ...described(name), labelNames }),
-    gauge: <Label extends string>(name: MetricName, labelNames: Label[]) =>
-      new Gauge({ ...described(name), labelNames }),
-    histogram: <Label extends string>(name: MetricName, labelNames: Label[]) =>
-      new Histogram({
-        ...described(name),
-        labelNames,
-        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-      }),
+    /** `collect` sets the values whenever the metrics are read. */
+    gauge,
+    /** `buckets`: their upper bounds; by default those of a time in seconds. */
+    histogram: <Label extends string>(name: MetricName, labelNames: Label[], buckets = secondsBuckets) =>
+      new Histogram({ ...described(name), labelNames, buckets }),
   }
 }
 export type Metrics = ReturnType<typeof openMetrics>

@@ -29,6 +29,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     max: 8,
     statementTimeoutMs: 10_000,
     onlyReads: true,
+    onOpen: pool => registry.watchPool('admin', pool),
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())

@@ -8,7 +8,7 @@ import {
   redisKeys,
   type Seen,
 } from '@tally/read-models'
-import type { ServiceDeps, Settings, Startup } from '@tally/runtime'
+import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
 import { openRedis, type Postgres } from '@tally/storage'
 
 /** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
@@ -32,7 +32,7 @@ export type Servers = {
 export async function openServers(
   settings: Settings,
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
-  { startup, maxBatches }: { startup: Startup; maxBatches: number },
+  { startup, metrics, maxBatches }: { startup: Startup; metrics: Metrics; maxBatches: number },
 ): Promise<Servers> {
   const seen = { epoch: 0, revision: 0 }
   const db = openPostgres(settings.databaseUrl, {
@@ -42,6 +42,7 @@ export async function openServers(
     lockTimeoutMs: 2_000,
     prepares: true,
     seen,
+    onOpen: pool => metrics.watchPool('projector', pool),
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)

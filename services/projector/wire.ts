@@ -38,7 +38,11 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const { registry, startup, started } = await openServiceOps('projector', settings.ops, 9090, service) // 1
   const metrics = projectorMetrics(registry)
 
-  const servers = await openServers(settings, service, { startup, maxBatches: concurrency }) // 2
+  const servers = await openServers(settings, service, {
+    startup,
+    metrics: registry,
+    maxBatches: concurrency,
+  }) // 2
   void warnOfRetention(servers.kafka, topics, logger)
 
   let watching: Watch | undefined

@@ -15,11 +15,20 @@ declare module 'fastify' {
   }
 }
 
+const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
+
 /** The metrics that a query process keeps; packages/runtime describes each. */
 export function queryMetrics(metrics: Metrics) {
   return {
     requests: metrics.counter('tally_query_requests_total', ['endpoint', 'status']),
     seconds: metrics.histogram('tally_query_request_seconds', ['endpoint']),
+    batchRequests: metrics.histogram('tally_query_batch_requests', [], batchSizes),
+    /** Exports the age of each shard's watermark, in epoch milliseconds, whenever the metrics are read. */
+    watchAsOf: (byShard: () => ReadonlyMap<number, number>) =>
+      metrics.gauge('tally_query_as_of_age_seconds', ['shard'], age => {
+        for (const [shard, asOfMs] of byShard())
+          age.set({ shard: String(shard) }, (Date.now() - asOfMs) / 1000)
+      }),
     source: metrics.counter('tally_query_source_total', ['source']),
     failures: metrics.counter('tally_query_failures_total', []),
     droppedConnections: metrics.counter('tally_query_dropped_connections_total', []),

@@ -7,7 +7,7 @@ import {
   readModelScripts,
   redisKeys,
 } from '@tally/read-models'
-import type { ServiceDeps, Settings, Startup } from '@tally/runtime'
+import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
 import { openRedis, type Postgres } from '@tally/storage'
 
 /** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
@@ -34,21 +34,22 @@ export type Servers = {
 export async function openServers(
   settings: Settings,
   { lifecycle, logger, crash }: ServiceDeps,
-  startup: Startup,
+  { startup, metrics }: { startup: Startup; metrics: Metrics },
 ): Promise<Servers> {
-  const openPool = (max: number) => {
+  const openPool = (name: string, max: number) => {
     const pool = openPostgres(settings.databaseUrl, {
       name: 'query',
       max,
       statementTimeoutMs: 5_000,
       onlyReads: true,
+      onOpen: pool => metrics.watchPool(name, pool),
       onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
     })
     lifecycle.onRelease('postgres', () => pool.destroy(), hangsMs)
     return pool
   }
-  const db = openPool(readConnections)
-  const authDb = openPool(authConnections)
+  const db = openPool('reads', readConnections)
+  const authDb = openPool('keys and limits', authConnections)
   const schemaChecked = startup.until('Postgres', () => checkSchema(db))
   await Promise.race([schemaChecked, startup.waits])
   schemaChecked.catch(crash)

@@ -36,7 +36,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
   const { lifecycle, logger } = service
   const { registry, startup, started } = await openServiceOps('query', settings.ops, 9091, service) // 1
   const metrics = queryMetrics(registry)
-  const servers = await openServers(settings, service, startup) // 2
+  const servers = await openServers(settings, service, { startup, metrics: registry }) // 2
   const { redis, keys, authDb } = servers
   const counts = openRequestCounts({ redis, keys, logger })
   lifecycle.onRelease('counts of requests', () => counts.close(), hangsMs)
@@ -82,13 +82,15 @@ function openRequestDeps(
       else logger.error({ err: error }, 'Redis refuses writes, so Postgres answers: free its memory or disk')
     },
   })
-  const batches = openRequestBatches({ redis, keys, topics, breaker }, settings.rateLimits)
+  const onBatch = (requests: number) => metrics.batchRequests.observe(requests)
+  const batches = openRequestBatches({ redis, keys, topics, breaker, onBatch }, settings.rateLimits)
   const limiter = openRateLimiter({ db: authDb, redis, keys, batches, breaker }, settings.rateLimits)
   const onOver = (key: ApiKey) => counts.note(key, 401)
   const authenticator = openAuthenticator({ db: authDb, redis, keys, logger, onOver })
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.rely, onFailure })
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
+  metrics.watchAsOf(() => watermarks.byShard())
 
   const shared = openSharedReads(openGate(gateOptions))
   const list = openEventList({ db, redis, keys, breaker, shared, onFailure })

@@ -1,3 +1,4 @@
+import { ask as askHttp } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -38,14 +39,36 @@ test('asOf follows the clock while nothing is sold, stands still without a proje
   await tally.produce([festival.order({ orderId: 'two' })])
   const soldAt = Date.now()
   await until('it is behind', async () => (await look(0)) > 3_000)
+  // A projector that is gone has no metrics: those of the query processes have to show it.
+  for (const age of await seriesOf('tally_query_as_of_age_seconds')) expect(age).toBeGreaterThan(3)
   const stuck = (await ask()).body
   expect(Date.parse(stuck.meta.asOf)).toBeLessThan(soldAt)
   expect(stuck.data.totalOrders).toBe(1)
 
   await tally.startProjector()
   await until('the projector has caught up', async () => (await look(1)) <= 2_000)
+  await until('the metrics say so', async () =>
+    (await seriesOf('tally_query_as_of_age_seconds')).every(age => age < 2),
+  )
   await until('asOf is past the sale', async () => Date.now() - (await look(0)) >= soldAt)
   expect((await ask()).body.data.totalOrders).toBe(2)
+})
+
+/** The values of a metric of the first query process, one for each set of labels; at least one. */
+async function seriesOf(name: string): Promise<number[]> {
+  const ops = (await tally.queries[0]?.process.line(({ ops }) => ops !== undefined))?.ops ?? ''
+  const { text } = await askHttp(ops, '/metrics')
+  const values = [...text.matchAll(new RegExp(`^${name}(?:{.*})? (.+)$`, 'gm'))].map(([, value]) =>
+    Number(value),
+  )
+  expect(values).not.toEqual([])
+  return values
+}
+
+test('a query process counts its batches and its connections to Postgres, and names its version', async () => {
+  expect((await seriesOf('tally_query_batch_requests_count'))[0]).toBeGreaterThan(0)
+  expect(await seriesOf('tally_postgres_connections')).toHaveLength(6)
+  expect(await seriesOf('tally_build_info')).toEqual([1])
 })
 
 test.for([1, 1, 1, 6_000, 6_000])('whatever asOf is past is counted: %i orders at once', async count => {

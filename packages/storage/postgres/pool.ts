@@ -36,8 +36,12 @@ export type PoolOptions = {
   session?: Record<string, string>
   /** Called with each new connection before it is used; if it fails, the connection is closed. */
   onConnect?: (client: pg.ClientBase) => Promise<void>
+  /** Called with the pool of each host, for the metrics. */
+  onOpen?: (pool: PoolCounts) => void
   onError: (error: Error) => void
 }
+
+export type PoolCounts = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>
 
 /**
  * Opens a pool of connections to the database at `url`; it connects when it is first used. If `url` names several
@@ -85,6 +89,7 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
       if (options.onConnect) await timeout(statementTimeoutMs + graceMs, options.onConnect(client))
     },
   })
+  options.onOpen?.(pool)
   pool.on('error', onError)
   // The query of a connection that breaks while in use fails; without a listener, the error would also end the process.
   pool.on('connect', client => client.on('error', () => {}))

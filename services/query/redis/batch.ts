@@ -34,6 +34,13 @@ export function joinTakers(
   return { index: group.count++, taken: group.promise }
 }
 
+/** How many requests a batch takes from the windows of all organizations. */
+export function requestsOf({ takers }: Batch): number {
+  let requests = 0
+  for (const { count } of takers.values()) requests += count
+  return requests
+}
+
 /** Joins the batch's read of the same question and key, or adds one. */
 export function joinRead<Reply>(
   { replies, reads }: Batch,

@@ -5,7 +5,16 @@ import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
 import type { Grant, Permit } from '../permit.ts'
 import { type AskDeps, openAskBatch } from './askBatch.ts'
-import { type Batch, fail, joinEvent, joinRead, joinShard, joinTakers, newBatch } from './batch.ts'
+import {
+  type Batch,
+  fail,
+  joinEvent,
+  joinRead,
+  joinShard,
+  joinTakers,
+  newBatch,
+  requestsOf,
+} from './batch.ts'
 import type { Breaker } from './breaker.ts'
 
 /**
@@ -54,8 +63,15 @@ const mostLate = 2
  * joined it and the one before was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that
  * a slow node does not delay the others.
  */
-export function openRequestBatches(deps: AskDeps & { breaker: Breaker }, limits: RateLimits): RequestBatches {
-  const { redis, breaker } = deps
+export function openRequestBatches(
+  deps: AskDeps & {
+    breaker: Breaker
+    /** Called with the number of requests in each batch that goes out. */
+    onBatch?: (requests: number) => void
+  },
+  limits: RateLimits,
+): RequestBatches {
+  const { redis, breaker, onBatch } = deps
   const isCluster = redis instanceof Cluster
   const ask = openAskBatch(deps, limits)
   let collecting: Batch | undefined
@@ -86,6 +102,7 @@ export function openRequestBatches(deps: AskDeps & { breaker: Breaker }, limits:
       fail(batch, new Error('Redis is too slow'))
       sendNext()
     })
+    onBatch?.(requestsOf(batch))
     void ask(batch).then(() => {
       if (cancel()) lateInARow = 0
       sendNext()

@@ -12,6 +12,8 @@ const silentMs = 3_000
 export type Watermarks = {
   /** Whether the watermark in Redis is behind that in Postgres: the shard's documents are no longer updated. */
   isBehind(shard: number, asOfMs: number): boolean
+  /** The watermarks of the last poll that was answered, by shard, in epoch milliseconds. */
+  byShard(): ReadonlyMap<number, number>
   /** Whether Postgres has answered a recent poll; true before the first. */
   isPostgresUp(): boolean
   close(): void
@@ -54,6 +56,7 @@ export function watchWatermarks({
   void poll()
   return {
     isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.get(shard) ?? 0),
+    byShard: () => known,
     isPostgresUp: () => !isSilent(silentMs),
     close: () => clearInterval(timer),
   }
