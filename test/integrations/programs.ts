@@ -13,4 +13,6 @@ export async function requireProgram(program: string, args: string[], what: stri
 
 /** The packages that a file of this folder lists: what `pip freeze` printed when their versions were chosen. */
 export const packagesOf = (file: string): string[] =>
-  readFileSync(join(import.meta.dirname, file), 'utf8').trimEnd().split('\n')
+  readFileSync(join(import.meta.dirname, file), 'utf8')
+    .trimEnd()
+    .split('\n')
