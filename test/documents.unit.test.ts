@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { metricHelp } from '@tally/runtime'
 import { describe, expect, test } from 'vitest'
 
@@ -37,6 +39,12 @@ describe.for(documents)('%s', document => {
     })
     expect(broken).toEqual([])
   })
+})
+
+test('no file holds the mark of a merge conflict', () => {
+  const marks = ['grep', '-lE', '^(<<<<<<<|>>>>>>>) ', '--', '.', ':!test/documents.unit.test.ts']
+  const { status, stdout } = spawnSync('git', marks, { cwd: fileURLToPath(root), encoding: 'utf8' })
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
 })
 
 test('the README is at most 120 lines', () => {

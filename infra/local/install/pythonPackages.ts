@@ -7,10 +7,7 @@ import { localFolder } from '../folder.ts'
 /**
  * Installs packages of fixed versions from PyPI (`name==version`) once for a checkout, in a virtual environment of
  * their own; returns the path of a program of it (`python`, or one that a package brings). Needs Python 3 with venv.
-<<<<<<< HEAD
-=======
  * For a large program name all packages that it needs: pip did not find versions that fit Home Assistant in 7 minutes.
->>>>>>> b9119e6 (Show Tally in Home Assistant, on an ESP32 and through Node-RED)
  */
 export async function pythonPrograms(
   packages: string[],
