@@ -4,18 +4,19 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
-import { installClient } from './installClient.ts'
+import { installClient, useFolder } from './installClient.ts'
 import { nodes } from './nodes.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=2,ActiveDayPass=1000,Inactive=2' } })
 const festival = newFestival()
 const { eventId, organizationId } = festival
 const order = festival.order()
+const made = useFolder()
 let adopter: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  adopter = await installClient()
+  adopter = await installClient(made)
   await tally.count([festival.organization(), festival.event(), order])
   const TALLY_KEY = await tally.key(organizationId)
   const orderId = order.value.orderId

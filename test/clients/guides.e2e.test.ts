@@ -5,17 +5,18 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { type Block, readBlocks } from './blocks.ts'
-import { installClient } from './installClient.ts'
+import { installClient, useFolder } from './installClient.ts'
 import { interpreters } from './interpreters.ts'
 
 const tally = useTally()
 const festival = newFestival()
 const blocks = readBlocks()
+const made = useFolder()
 let folder: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  folder = await installClient()
+  folder = await installClient(made)
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const TALLY_KEY = await tally.key(festival.organizationId)
   env = { TALLY_URL: tally.queries[0]?.address ?? '', TALLY_KEY, EVENT_ID: festival.eventId }

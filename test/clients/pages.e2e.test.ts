@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -9,20 +8,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
 import { chromiumPath } from '#infra/install/chromium.ts'
 import { expectAccessible } from '../browser/accessible.ts'
-import { buildClient } from './installClient.ts'
+import { buildClient, useFolder } from './installClient.ts'
 import { type StaticPages, serveFolder } from './staticPages.ts'
 
 const source = join(import.meta.dirname, '../../docs/guides/dashboard')
 const tally = useTally({ queries: 0 })
 const festival = newFestival()
 const { organizationId, eventId } = festival
+const folder = useFolder()
 let pages: StaticPages
 let browser: Browser
 let query: Awaited<ReturnType<typeof tally.startQuery>>
 let token: string
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tally-dashboard-'))
   cpSync(source, folder, { recursive: true })
   await buildClient(folder)
   renameSync(join(folder, 'dist'), join(folder, 'tally-client'))

@@ -4,11 +4,12 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
-import { installClient } from '../clients/installClient.ts'
+import { installClient, useFolder } from '../clients/installClient.ts'
 import { log } from './programs.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=2,ActiveDayPass=60,Inactive=2' } })
 const festival = newFestival()
+const made = useFolder()
 
 const tenWatchers = `
 import { connect } from '@tally/client'
@@ -25,7 +26,7 @@ console.log(JSON.stringify(count))
 
 /** Three real minutes; packages/client/watch.unit.test.ts has the same with a clock that runs faster. */
 test('ten watchers of one organization get fewer than 1 % 429 in three minutes, and use what they may', async () => {
-  const folder = await installClient()
+  const folder = await installClient(made)
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const TALLY_KEY = await tally.key(festival.organizationId)
   const env = { TALLY_URL: tally.queries[0]?.address ?? '', TALLY_KEY, EVENT_ID: festival.eventId }
