@@ -49,7 +49,13 @@ export type RequestBatches = {
   event(id: EventId, shard: number): Promise<EventVersion | undefined>
 }
 
-/** How long a batch waits for the one before in a cluster: many times what its nodes take. */
+/**
+ * With one, requests, Redis and answers take turns when all clients wait for the same batch, and this process is idle
+ * for a third of the time; each more makes batches smaller, and queues more behind a Redis that hangs.
+ */
+const mostUnanswered = 2
+
+/** How long a batch waits for an earlier one in a cluster: many times what its nodes take. */
 const clusterPatienceMs = 5
 
 /**
@@ -59,9 +65,9 @@ const clusterPatienceMs = 5
 const mostLate = 2
 
 /**
- * One batch collects requests while the one before is unanswered. It goes out when all requests that had arrived have
- * joined it and the one before was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that
- * a slow node does not delay the others.
+ * One batch collects requests while two are unanswered. It goes out when all requests that had arrived have joined it
+ * and one of those was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that a slow node
+ * does not delay the others.
  */
 export function openRequestBatches(
   deps: AskDeps & {
@@ -75,12 +81,12 @@ export function openRequestBatches(
   const isCluster = redis instanceof Cluster
   const ask = openAskBatch(deps, limits)
   let collecting: Batch | undefined
-  /** Set until the batch is answered or times out; meanwhile nothing is sent. */
-  let unanswered: Batch | undefined
+  /** Batches that are neither answered nor too late. */
+  const unanswered = new Set<Batch>()
   let lateInARow = 0
 
   const send = (): void => {
-    if (collecting === undefined || unanswered !== undefined) return
+    if (collecting === undefined || unanswered.size >= mostUnanswered) return
     const batch = collecting
     for (const read of batch.reads) read()
     collecting = undefined
@@ -88,12 +94,10 @@ export function openRequestBatches(
       fail(batch, new Error('Redis is not asked: it was too slow'))
       return
     }
-    unanswered = batch
+    unanswered.add(batch)
     const sendNext = () => {
       clearTimeout(timer)
-      if (unanswered !== batch) return
-      unanswered = undefined
-      setImmediate(send)
+      if (unanswered.delete(batch)) setImmediate(send)
     }
     const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
     const cancel = breaker.deadline(batch.sinceMs, () => {

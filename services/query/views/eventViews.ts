@@ -82,13 +82,13 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
 
   return {
     confirm(of, shard, version) {
-      const head = memory.head(of.eventId)
+      const head = memory.known(of.eventId)
       if (head === undefined || version?.revision !== head.revision || postgres.isUnknown(of))
         return undefined
       if (!fitsShard(shard, of.eventId, version)) return undefined
       const read = remembered(head, shard, version)
       if (!redis.isCurrent(read)) return undefined
-      memory.keep(read)
+      memory.keepWatermark(read)
       return { revision: head.revision, asOfMs: memory.watermark(read) }
     },
     async ask(of, question, permit) {
@@ -99,7 +99,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
       const askRedis = () => redis.read(eventId, plan.needs, permit)
       /** Undefined if Redis is not as new as it should be and Postgres, which knows more, is up. */
       const answerHot = (hot: RedisRead | undefined): Found | undefined => {
-        if (redis.isCurrent(hot)) memory.keep(hot)
+        if (isRead(hot) && redis.isCurrent(hot)) memory.keep(hot)
         else if (!redis.isDated(hot) || watermarks.isPostgresUp()) return undefined
         const source = hot.head === cached ? 'memory' : 'redis'
         return { source, answered: plan.answer(hot, memory.watermark(hot)) }

@@ -17,6 +17,9 @@ import type { DocumentTexts } from './question.ts'
 /** An event at one revision. */
 export type Head = { eventId: EventId; revision: number; event: StoredEvent }
 
+/** What is enough of it to tell whether remembered answers still hold. */
+export type KnownHead = Omit<Head, 'event'> & { event: { shard: number; isScattered?: true | undefined } }
+
 /** Which documents of an event at a revision are still needed to compose the answer. */
 export type Needs = (event: StoredEvent, revision: number) => DocumentName[]
 
@@ -30,6 +33,9 @@ export type Read = {
   /** The epochs of the documents and of the watermark. */
   epochs: { documents: number; asOf: number }
 }
+
+/** A read without the event's record and documents. */
+export type KnownRead = Pick<Read, 'asOfMs' | 'epochs'> & { head: KnownHead }
 
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
@@ -131,7 +137,11 @@ export function openRedisSource({
 }
 
 /** A read of an event that has not changed since `head` was read, and of which no document is needed. */
-export const remembered = (head: Head, shard: ShardHash, { epoch }: EventVersion): Read => ({
+export const remembered = <Known extends KnownHead>(
+  head: Known,
+  shard: ShardHash,
+  { epoch }: EventVersion,
+) => ({
   head,
   documents: noDocuments,
   asOfMs: shard.asOfMs,

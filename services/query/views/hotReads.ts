@@ -4,7 +4,7 @@ import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
 import type { Permit } from '../permit.ts'
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
-import { type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
+import { type KnownRead, type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
 import type { Memory } from './memory.ts'
 import type { Watermarks } from './watermarks.ts'
 
@@ -27,7 +27,7 @@ export type HotReads = {
   /** Reads an event; once more if another request has seen something newer meanwhile. */
   read(eventId: EventId, needs: Needs, permit: Permit): Promise<Hot>
   /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
-  isCurrent(hot: Hot): hot is Read
+  isCurrent(read: KnownRead): boolean
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
   isDated(hot: Hot): hot is Read
   /**
@@ -55,13 +55,12 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
     },
-    isCurrent: (hot): hot is Read =>
-      isRead(hot) &&
+    isCurrent: read =>
       !breaker.refusesWrites() &&
-      hot.asOfMs !== null &&
-      !hot.head.event.isScattered &&
-      !memory.isAhead(hot) &&
-      !watermarks.isBehind(hot.head.event.shard, hot.asOfMs),
+      read.asOfMs !== null &&
+      !read.head.event.isScattered &&
+      !memory.isAhead(read) &&
+      !watermarks.isBehind(read.head.event.shard, read.asOfMs),
     isDated,
     async last(hot, again) {
       const isFinal = (read: Hot) => isDated(read) || read === 'missing'

@@ -1,14 +1,15 @@
 import type { EventId } from '@tally/contract'
 import { isBehind, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
-import type { Head, Read } from './fromRedis.ts'
+import type { Head, KnownHead, KnownRead, Read } from './fromRedis.ts'
 
-/** How many events a process remembers at their last revision, and how many entries of their menus, days and areas. */
-const rememberedEvents = 2_000
+/** Of how many events a process remembers what it answered; about 400 bytes each. */
+const rememberedEvents = 20_000
+/** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
 
 /** `epoch`: of the watermark. */
-type Remembered = { head: Head; asOfMs: number | null; epoch: number }
+type Remembered = { head: KnownHead; asOfMs: number | null; epoch: number }
 /** What was remembered at a time; compared by identity. */
 type Before = Remembered | undefined
 
@@ -18,49 +19,67 @@ type Before = Remembered | undefined
  * and an answer with an earlier watermark would claim too much.
  */
 export type Memory = {
+  /** The event's record at the revision that was last answered. */
   head(id: EventId): Head | undefined
+  /** The same without the record; kept for many more events, because devices that poll need no more. */
+  known(id: EventId): KnownHead | undefined
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
   /** Whether a read of Redis is behind an earlier answer. */
-  isAhead(read: Read): boolean
+  isAhead(read: KnownRead): boolean
   /**
    * The watermark for an answer from Redis: that of the read, or the one answered before if the documents are at least
    * as new as then and Postgres lost no commits in between.
    */
-  watermark(read: Read): number | null
+  watermark(read: KnownRead): number | null
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
+  /** Keeps the watermark of a read of Redis that found a known revision; call it only if `isAhead` is false. */
+  keepWatermark(read: KnownRead): void
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
 
 export function openMemory(): Memory {
-  const remembered = new LRUCache<EventId, Remembered>({
-    max: rememberedEvents,
+  const remembered = new LRUCache<EventId, Remembered>({ max: rememberedEvents })
+  const heads = new LRUCache<EventId, Head>({
     maxSize: rememberedEntries,
-    sizeCalculation: ({ head: { event } }) =>
-      1 + event.menuItems.length + event.days.length + event.areas.length,
+    sizeCalculation: ({ event }) => 1 + event.menuItems.length + event.days.length + event.areas.length,
   })
 
   const put = (now: Remembered) => {
     const known = remembered.peek(now.head.eventId)
-    const isSame = known?.head === now.head && known.asOfMs === now.asOfMs && known.epoch === now.epoch
+    const isSame =
+      known?.head.revision === now.head.revision && known.asOfMs === now.asOfMs && known.epoch === now.epoch
     if (!isSame) remembered.set(now.head.eventId, now)
   }
+  const putHead = (head: Head) => {
+    if (heads.get(head.eventId) !== head) heads.set(head.eventId, head)
+  }
+  const keepWatermark = (read: KnownRead) => {
+    const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
+    put({ head: read.head, asOfMs, epoch })
+  }
   return {
-    head: id => remembered.get(id)?.head,
+    head: id => heads.get(id),
+    known: id => remembered.get(id)?.head,
     now: id => remembered.peek(id),
     isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
     watermark: read => nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
     keep(read) {
-      const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
-      put({ head: read.head, asOfMs, epoch })
+      putHead(read.head)
+      keepWatermark({ ...read, head: knownOf(read.head) })
     },
+    keepWatermark,
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
-      if (known === undefined || known === before) return put({ head, asOfMs, epoch: epochs.asOf })
+      if (known === undefined || known === before) {
+        putHead(head)
+        return put({ head: knownOf(head), asOfMs, epoch: epochs.asOf })
+      }
+      if (known.head.revision <= head.revision) putHead(head)
       put({
-        head: known.head.revision > head.revision ? known.head : head,
+        head: known.head.revision > head.revision ? known.head : knownOf(head),
         asOfMs: later(known.asOfMs, asOfMs),
         epoch: Math.min(known.epoch, epochs.asOf),
       })
@@ -68,9 +87,14 @@ export function openMemory(): Memory {
   }
 }
 
+const knownOf = ({ eventId, revision, event: { shard, isScattered } }: Head): KnownHead => ({
+  eventId,
+  revision,
+  event: { shard, isScattered },
+})
 const saidOf = (known: Remembered | undefined): LastAnswer | undefined =>
   known && { revision: known.head.revision, asOfMs: known.asOfMs, epoch: known.epoch }
-const versionOf = ({ head: { revision }, asOfMs, epochs }: Read): ReadVersion => ({
+const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersion => ({
   revision,
   asOfMs,
   epochs,

@@ -33,3 +33,15 @@ test('older documents, and those of a later epoch, have only their own watermark
   expect(watermarkOf(read(6, 1_500, inEpoch(5)))).toBe(1_500)
   expect(watermarkOf(read(9, 1_500, inEpoch(6)))).toBe(1_500)
 })
+
+test('of an event whose record is no longer kept, the revision and the watermark are', () => {
+  const memory = openMemory()
+  const many = { menuItems: new Array(60_000).fill({}), days: [], areas: [] } as unknown as StoredEvent
+  const other = '7c1e0000-0000-4000-8000-000000000002' as EventId
+  memory.keep({ ...read(7, 2_000, inEpoch(5)), head: { eventId, revision: 7, event: many } })
+  memory.keep({ ...read(3, 2_000, inEpoch(5)), head: { eventId: other, revision: 3, event: many } })
+  expect(memory.head(eventId)).toBeUndefined()
+  expect(memory.head(other)?.revision).toBe(3)
+  expect(memory.known(eventId)?.revision).toBe(7)
+  expect(memory.isAhead(read(6, 2_500, inEpoch(5)))).toBe(true)
+})
