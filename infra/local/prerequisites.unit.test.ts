@@ -38,7 +38,7 @@ test('all that is missing is named at once, each with what to do', () => {
     ...complete,
     ...{ node: 18, java: undefined, hasMaven: false, redis: 6, freeMb: 100 },
     takenPorts: [{ name: 'QUERY_PORT', port: 8080 }],
-    registryError: 'getaddrinfo ENOTFOUND registry.npmjs.org',
+    registryError: 'getaddrinfo ENOTFOUND registry.example',
   }
   expect(missingOf(bare)).toEqual([
     'Node.js 20 or later: this is 18. Install it from https://nodejs.org.',
@@ -47,7 +47,7 @@ test('all that is missing is named at once, each with what to do', () => {
     'redis-server 7 or later (this is 6): install it (Debian: apt-get install redis-server; as root, npm start does), or start a Docker engine, or set REDIS_URL to one that runs.',
     'Free disk space: 1400 MB in /tally, which has 100 MB.',
     'Port 8080 of QUERY_PORT: something listens on it. End that, or name another port.',
-    'The npm registry, for the dependencies: getaddrinfo ENOTFOUND registry.npmjs.org. Check the network and `npm config get registry`.',
+    'The npm registry, for the dependencies: getaddrinfo ENOTFOUND registry.example. Check the network and `npm config get registry`.',
   ])
 })
 
