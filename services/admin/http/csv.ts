@@ -2,10 +2,17 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 /**
- * A line of CSV (RFC 4180). An apostrophe keeps spreadsheets from running a value as a formula (OWASP, CSV Injection).
+ * Where a cell may begin: at the start of a value, and after a semicolon or a line break in it. Where the comma is the
+ * decimal sign, Excel separates cells at semicolons.
+ */
+const formula = /^(?=[ "]*[=+\-@\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@])/g
+
+/**
+ * A line of CSV (RFC 4180). Apostrophes keep spreadsheets from running a value, or a part of it, as a formula (OWASP,
+ * CSV Injection).
  */
 export const csvLine = (values: string[]): string =>
-  `${values.map(value => `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`).join(',')}\r\n`
+  `${values.map(value => `"${value.replace(formula, "'").replaceAll('"', '""')}"`).join(',')}\r\n`
 
 /** Sends lines as a file to save, as they come. */
 export const sendCsv = (reply: FastifyReply, fileName: string, lines: AsyncIterable<string>): FastifyReply =>
