@@ -110,11 +110,14 @@ export async function findCredentials(db: Postgres, address: string): Promise<Cr
   )
 }
 
-/** Stores a new password, and ends the administrator's sessions, known browsers and open links. */
+/**
+ * Stores a new password, and ends the administrator's sessions, known browsers, open links, and a second factor that is
+ * being set up: who knew the old password may have seen its secret.
+ */
 export async function setPassword(tx: Tx, administratorId: string, passwordHash: string): Promise<void> {
   await tx
     .updateTable('administrators')
-    .set({ password_hash: passwordHash })
+    .set({ password_hash: passwordHash, totp_candidate: null })
     .where('administrator_id', '=', administratorId)
     .execute()
   for (const table of ['admin_sessions', 'known_devices', 'one_time_tokens'] as const)
