@@ -31,7 +31,7 @@ test('Postgres and Redis refuse who does not know the password, which no argumen
   await expect(redis.get('x')).rejects.toThrow(/NOAUTH/)
   redis.disconnect()
   const passwords = [databaseUrl, redisUrl].map(url => new URL(url).password)
-  expect(passwords).toEqual([expect.stringMatching(/^\w{48}$/), expect.stringMatching(/^\w{48}$/)])
+  expect(passwords).toEqual([expect.stringMatching(/^\w{64}$/), expect.stringMatching(/^\w{64}$/)])
   const pids = (['postgres', 'redis'] as const).map(name => servers.part(name).pid())
   const shown = pids.map(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).join()
   for (const password of passwords) expect(shown).not.toContain(password)

@@ -166,6 +166,21 @@ test('if a second factor is required, a password alone sets none up: a fresh acc
   expect([statuses, secret]).toEqual([[200, 403, 403, 200, 403], ''])
 })
 
+test('a new password ends the setting up of a second factor: who saw its secret before cannot use it', async () => {
+  const { email } = await newOffice(fixture)
+  const page = '/account/second-factor'
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(email)
+  const seen = secretIn((await visitor.get(page)).body)
+  const { token } = await fixture.db.transaction().execute(tx => beginReset(tx, email))
+  const next = 'un altro gelato alla fragola'
+  await visitor.post(`/reset/${token}`, { password: next }, { from: `/reset/${token}` })
+  await visitor.signIn(email, next)
+  const shown = secretIn((await visitor.get(page)).body)
+  expect(shown).toHaveLength(seen.length)
+  expect(shown).not.toBe(seen)
+})
+
 test('a secret is encrypted in Postgres for its administrator, while it is set up and afterwards', async () => {
   const { email, organizationId } = await newOffice(fixture)
   const visitor = newVisitor(fixture.app)

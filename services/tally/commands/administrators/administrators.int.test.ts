@@ -169,6 +169,11 @@ test('create, reset and remove leave audit entries with the account and the host
     { action: 'reset-link-made', ...by },
     { action: 'administrator-removed', ...by },
   ])
+  await create(['--organization', own, '--email', email, '--link'], '')
+  expect((await entries.orderBy('audit_id').execute()).slice(3)).toMatchObject([
+    { action: 'administrator-created', ...by },
+    { action: 'reset-link-made', ...by },
+  ])
 })
 
 test('administrators are listed by organization, and a removed one is signed out everywhere', async () => {

@@ -33,8 +33,11 @@ export function addCreate(administrators: Command): void {
       const wanted = { organizationId, email, isPlatform: raw.platform === true, passwordHash }
       const { made, token } = await withTransaction(settings.databaseUrl, async tx => {
         const made = await createAdministrator(tx, wanted)
-        await note(tx, commandActor(organizationId), { action: 'administrator-created', subject: email })
-        return { made, token: raw.link ? (await beginReset(tx, email)).token : undefined }
+        const actor = commandActor(organizationId)
+        await note(tx, actor, { action: 'administrator-created', subject: email })
+        if (!raw.link) return { made, token: undefined }
+        await note(tx, actor, { action: 'reset-link-made', subject: email })
+        return { made, token: (await beginReset(tx, email)).token }
       })
       const link = token === undefined ? undefined : linkOf(settings.admin, token)
       const sentence = link ?? `${made.email} can sign in for organization ${organizationId}`
