@@ -154,3 +154,13 @@ test('the signal ends it, in a wait and in a request', async () => {
 
 const aborted = (signal: AbortSignal | null | undefined) =>
   new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+
+test.for([
+  { url: undefined, key: 'tally_x', says: /^url: / },
+  { url: '127.0.0.1:8080', key: 'tally_x', says: /^url: / },
+  { url: 'localhost:8080', key: 'tally_x', says: /^url: / },
+  { url: 'http://tally.test', key: undefined, says: /^key: / },
+  { url: 'http://tally.test', key: 'tally_…', says: /^key: / },
+])('an address or key that cannot be one is an error at once, not an outage: $url $key', options => {
+  expect(() => connect(options as never)).toThrow(options.says)
+})
