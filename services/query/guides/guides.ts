@@ -8,6 +8,7 @@ export type Guide = {
   title: string
   /** The first paragraph, as text. */
   summary: string
+  /** The file with links that lead to the Markdown of the service's other pages. */
   markdown: string
   /** The body of its page. */
   html: string
@@ -44,7 +45,7 @@ function readGuide(file: string): Guide {
     path: pathOf(file),
     title: first('heading')?.text ?? file,
     summary: plain(first('paragraph')?.text ?? ''),
-    markdown,
+    markdown: withServedLinks(markdown, file),
     html: scrollable(marked.parser(tokens)),
   }
 }
@@ -93,6 +94,15 @@ function served(href: string, from: string): string | undefined {
   const file = pathname.startsWith(folder.pathname) ? pathname.slice(folder.pathname.length) : ''
   return files.includes(file) ? pathOf(file) + hash : undefined
 }
+
+const withServedLinks = (markdown: string, file: string): string =>
+  markdown.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, text: string, href: string) => {
+    const target = served(href, file)
+    if (target === undefined) return text
+    // The page at /docs needs a browser, and who reads Markdown often has none.
+    if (target === '/docs') return `[${text}](/api/v1/openapi.json)`
+    return `[${text}](${target.replace(/^[^#:]+(?=#|$)/, '$&.md')})`
+  })
 
 /** The index for language models (llmstxt.org): what the service is, and every guide as Markdown. */
 export function llmsText(guides: Guide[]): string {

@@ -15,7 +15,7 @@ test('the guide of each problem type begins with the status, title and help text
 test('the index of the errors has a row for each problem type', () => {
   const index = guides.find(({ path }) => path === '/docs/guide/errors')?.markdown ?? ''
   for (const [type, { status }] of Object.entries(problemTypes))
-    expect(index).toContain(`| ${status} | [/problems/${type}](${type}.md) |`)
+    expect(index).toContain(`| ${status} | [/problems/${type}](/docs/guide/errors/${type}.md) |`)
 })
 
 test('links lead to pages of the service, and those that only the repository has are text', () => {
@@ -23,6 +23,15 @@ test('links lead to pages of the service, and those that only the repository has
   expect(index).toContain('<a href="/docs/guide/first-answer">First answer</a>')
   expect(index).toContain('<a href="/docs">reference</a>')
   expect(guides.map(({ html }) => html).join('')).not.toMatch(/href="[^"]*\.(md|ts)"/)
+})
+
+test('links in Markdown lead to the Markdown of other pages, and none to a file of the repository', () => {
+  const index = guides[0]?.markdown
+  expect(index).toContain('[First answer](/docs/guide/first-answer.md)')
+  expect(index).toContain('[reference](/api/v1/openapi.json)')
+  for (const { markdown } of guides)
+    for (const [, href] of markdown.matchAll(/\]\(([^)]+)\)/g))
+      expect(href).toMatch(/^(#|https?:|\/api\/v1\/openapi\.json$|\/docs\/guide(\/[a-z/-]+)?\.md(#|$))/)
 })
 
 test('llms.txt names every guide with its first sentence', () => {
