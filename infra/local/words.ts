@@ -35,6 +35,7 @@ export function lastWords({ address, area, envFile, key, signIn, path }: Outcome
     '',
     `  API             ${address}/api/v1/`,
     `  Reference       ${address}/docs`,
+    `  Guides          ${address}/docs/guide`,
     `  Administration  ${area}/`,
     ...(signIn === undefined ? [] : [`    sign in as ${signIn.email} with ${signIn.password}`]),
     '',

@@ -34,7 +34,7 @@ export const problemTypes = {
   unauthorized: {
     status: 401,
     title: 'Unauthorized',
-    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Create a key with `tally keys create`.',
+    help: 'Send the token of a valid API key in the header `X-Api-Key`, or as `Authorization: Bearer`. Whoever manages the keys of your organization can create one.',
   },
   'missing-scope': {
     status: 403,
