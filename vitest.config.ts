@@ -2,6 +2,11 @@ import { defineConfig } from 'vitest/config'
 
 const folders = '{packages,services,infra,test}/**'
 const model = 'test/model/*.int.test.ts'
+/** Unit tests that mock modules, which has no effect on modules that another file has loaded. */
+const mocking = [
+  'packages/kafka/consumer/session.unit.test.ts',
+  'services/query/views/eventViews.unit.test.ts',
+]
 /**
  * No limit here is a requirement of Tally: on a busy machine a state may be reached late. A test may take longer than
  * the `until` in it (packages/testkit/until.ts), whose error says what did not happen.
@@ -13,14 +18,23 @@ const shared = {
   expect: { poll: { timeout: 120_000 } },
 }
 
-/** Three projects: unit tests need nothing installed, the model needs Spin, all others need servers. */
+/** Unit tests need nothing installed, the model needs Spin, all others need servers. */
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
     projects: [
       // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s.
-      { test: { ...shared, name: 'unit', include: [`${folders}/*.unit.test.ts`], isolate: false } },
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: [`${folders}/*.unit.test.ts`],
+          exclude: mocking,
+          isolate: false,
+        },
+      },
+      { test: { ...shared, name: 'mocking', include: mocking } },
       { test: { ...shared, name: 'model', include: [model] } },
       {
         test: {

@@ -5,6 +5,7 @@ import { batchBytes, fetchOf } from '../batches/testing.ts'
 import type { KafkaConnection } from '../client/connection.ts'
 import type { ConsumeOptions } from '../types.ts'
 import { newMemory, type Tuning } from './memory.ts'
+import { openSession } from './session.ts'
 
 /** The part of kafkajs's consumer that a session uses; the test does what a broker would do. */
 const fake = vi.hoisted(() => ({ consumer: {} as Record<string, unknown> }))
@@ -12,9 +13,6 @@ vi.mock('../client/connection.ts', () => ({
   inside: () => ({ kafka: { consumer: () => fake.consumer }, logger: { info() {}, warn() {} } }),
 }))
 vi.mock('./shardAssigner.ts', () => ({ assignerWith: () => ({}) }))
-// Unit tests share their modules: another file may have loaded these without the mocks.
-vi.resetModules()
-const { openSession } = await import('./session.ts')
 
 type Join = (event: { payload: { memberAssignment: Record<string, number[]> } }) => void
 
