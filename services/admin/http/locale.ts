@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { type Format, formatIn } from '../views/format.ts'
 
 /** Without a wish of the viewer, or with none that Node knows. */
 const fallback = 'en'
@@ -21,6 +22,9 @@ export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
     .toSorted((one, other) => other.quality - one.quality)
   return wishes.map(({ tag }) => known(tag)).find(locale => locale !== undefined) ?? fallback
 }
+
+/** The format of figures in the viewer's locale. */
+export const formatOf = (request: Pick<FastifyRequest, 'headers'>): Format => formatIn(localeOf(request))
 
 function known(tag: string): string | undefined {
   try {

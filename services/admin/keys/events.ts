@@ -20,8 +20,13 @@ export async function activeEventsOf(db: Postgres, organizationId: OrganizationI
     eventsOf(db, organizationId),
     readLastSales(db, organizationId),
   ])
-  return events.map(event => ({ ...event, lastSaleAt: lastSales.get(event.eventId) ?? null }))
+  return events.map(event => withSale(event, lastSales))
 }
+
+const withSale = (event: ListedEvent, lastSales: Map<EventId, EpochMs>): ActiveEvent => ({
+  ...event,
+  lastSaleAt: lastSales.get(event.eventId) ?? null,
+})
 
 /** An event in a list: its name, its dates and its activity, by which events of the same name differ. */
 export function eventLabel({ name, timeZone, days, lastSaleAt }: ActiveEvent, format: Format): string {
@@ -41,11 +46,13 @@ export async function namedEventsOf(
   organizationId: OrganizationId,
   format: Format,
 ): Promise<ListedEvent[]> {
-  const events = await activeEventsOf(db, organizationId)
+  const events = await eventsOf(db, organizationId)
   const byName = Map.groupBy(events, ({ name }) => name)
+  if (byName.size === events.length) return events
+  const lastSales = await readLastSales(db, organizationId)
   return events.map(event => {
     const isAlone = byName.get(event.name)?.length === 1
-    return isAlone ? event : { ...event, name: eventLabel(event, format) }
+    return isAlone ? event : { ...event, name: eventLabel(withSale(event, lastSales), format) }
   })
 }
 

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { localeOf } from '../http/locale.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
-import { formatIn } from '../views/format.ts'
-import { pickDay, pickDayIfAny } from './pick.ts'
+import { pickDay, pickOfAll } from './pick.ts'
 import type { Streams } from './stream.ts'
 import { liveView, noEventsView } from './view.ts'
 
@@ -16,10 +15,10 @@ export function livePages(area: FastifyInstance, { db }: AdminDeps, streams: Str
   area.get('/', async (_, reply) => reply.redirect('/live', 303))
 
   area.get('/live', async (request, reply) => {
-    const picked = await pickDayIfAny(db, request)
+    const picked = await pickOfAll(db, request)
     const page = { title: 'Live', section: 'live' } as const
     if (picked === undefined) return sendPage(request, reply, { ...page, body: noEventsView() })
-    const body = liveView(picked, formatIn(localeOf(request)))
+    const body = liveView(picked, formatOf(request))
     const script = picked.dayId === undefined ? {} : { script: 'live.js', style: 'uplot/uPlot.min.css' }
     return sendPage(request, reply, { ...page, ...script, title: picked.event.name, body })
   })

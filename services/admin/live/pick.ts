@@ -1,10 +1,11 @@
 import { eventId, maxInteger } from '@tally/contract'
 import { resolveDay } from '@tally/core'
+import type { ListedEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { notFound } from '../http/problem.ts'
-import { type ActiveEvent, activeEventsOf } from '../keys/events.ts'
+import { type ActiveEvent, activeEventsOf, eventsOf } from '../keys/events.ts'
 import { sessionOf } from '../signIn/guard.ts'
 
 const asked = z.object({
@@ -17,33 +18,47 @@ const asked = z.object({
     .optional(),
 })
 
-/** An event and its day, which is undefined if the event has none, among the events of the organization. */
-export type Picked = { events: ActiveEvent[]; event: ActiveEvent; dayId: number | undefined }
+/** An event and its day, which is undefined if the event has none. */
+type Picked<Of extends ListedEvent = ListedEvent> = { event: Of; dayId: number | undefined }
+
+/** With the events of the organization, to pick another one. */
+export type PickedOfAll = Picked<ActiveEvent> & { events: ActiveEvent[] }
 
 /**
  * The requested event and day; by default the event with the latest sale, or the first if nothing was sold yet, and its
  * open or last day. 404 if it is not the organization's; undefined if the organization has no events.
  */
-export async function pickDayIfAny(db: Postgres, request: FastifyRequest): Promise<Picked | undefined> {
-  const read = asked.safeParse(request.query)
-  if (!read.success) throw notFound()
-  const { eventId: id, day } = read.data
+export async function pickOfAll(db: Postgres, request: FastifyRequest): Promise<PickedOfAll | undefined> {
+  const wish = wishOf(request)
   const events = await activeEventsOf(db, sessionOf(request).organizationId)
-  const event = id === undefined ? latestSale(events) : events.find(one => one.eventId === id)
-  if (event === undefined) {
-    if (id === undefined) return undefined
-    throw notFound()
-  }
-  const isDay = event.days.some(({ dayId }) => dayId === day)
-  // If the event is changed in the form, the URL still has a day of the one before.
-  return { events, event, dayId: isDay ? day : resolveDay(event.days)?.dayId }
+  const latest = latestSale(events)
+  if (wish.eventId === undefined && latest === undefined) return undefined
+  return { events, ...picked(wish.eventId === undefined ? latest : named(events, wish), wish) }
 }
 
-/** The same; 404 if there are no events. */
+/** The same; 404 if there are no events. Sales are read only if no event is named: streams and files name theirs. */
 export async function pickDay(db: Postgres, request: FastifyRequest): Promise<Picked> {
-  const picked = await pickDayIfAny(db, request)
-  if (picked === undefined) throw notFound()
-  return picked
+  const wish = wishOf(request)
+  if (wish.eventId === undefined) return (await pickOfAll(db, request)) ?? picked(undefined, wish)
+  return picked(named(await eventsOf(db, sessionOf(request).organizationId), wish), wish)
+}
+
+type Wish = z.output<typeof asked>
+
+function wishOf({ query }: FastifyRequest): Wish {
+  const read = asked.safeParse(query)
+  if (!read.success) throw notFound()
+  return read.data
+}
+
+const named = <Of extends ListedEvent>(events: Of[], wish: Wish): Of | undefined =>
+  events.find(({ eventId }) => eventId === wish.eventId)
+
+function picked<Of extends ListedEvent>(event: Of | undefined, { day }: Wish): Picked<Of> {
+  if (event === undefined) throw notFound()
+  const isDay = event.days.some(({ dayId }) => dayId === day)
+  // If the event is changed in the form, the URL still has a day of the one before.
+  return { event, dayId: isDay ? day : resolveDay(event.days)?.dayId }
 }
 
 const latestSale = (events: ActiveEvent[]): ActiveEvent | undefined =>

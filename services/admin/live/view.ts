@@ -3,7 +3,7 @@ import { settleLinks } from '../day/links.ts'
 import { eventLabel } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import type { Picked } from './pick.ts'
+import type { PickedOfAll } from './pick.ts'
 
 export function noEventsView(): Html {
   return html`<section class="card empty">
@@ -13,7 +13,7 @@ export function noEventsView(): Html {
 }
 
 /** The live screen of a day without figures, which the script fills in. */
-export function liveView(picked: Picked, format: Format): Html {
+export function liveView(picked: PickedOfAll, format: Format): Html {
   const { event, dayId } = picked
   const stream = `/live/stream?eventId=${event.eventId}&day=${dayId ?? ''}`
   return html`${frame(event, { dayId, stream, endsAt: '/sign-in', actions: picker(picked, format) })}
@@ -41,7 +41,7 @@ ${dayId === undefined ? noDays : figures}
 </div>`
 }
 
-function picker({ events, event, dayId }: Picked, format: Format): Html {
+function picker({ events, event, dayId }: PickedOfAll, format: Format): Html {
   return html`<form method="get" action="/live" id="picker">
 <label class="hidden" for="eventId">Event</label>
 <select id="eventId" name="eventId">
