@@ -7,6 +7,7 @@ import {
   outerIdPattern,
   uuidPattern,
 } from '../values/ids.ts'
+import { isObject } from '../values/json.ts'
 import { type Cents, maxCents, maxEuros, toCents } from '../values/money.ts'
 import { isStorable } from '../values/text.ts'
 import { parseTimestamp } from '../values/time.ts'
@@ -81,10 +82,6 @@ function readLine(json: unknown): OrderLine | undefined {
   const cents = readCents(unitPrice)
   if (cents === undefined) return undefined
   return { menuItemId: menuItemId as MenuItemId, itemName, quantity, unitPrice: cents, note }
-}
-
-function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
 function isText(json: unknown, min: number, max: number): json is string {

@@ -1,4 +1,12 @@
-import type { AreaId, Cents, DayId, EpochMs, MenuItemId, OrderStatus } from '@tally/contract'
+import {
+  type AreaId,
+  type Cents,
+  type DayId,
+  type EpochMs,
+  type MenuItemId,
+  type OrderStatus,
+  orderStatuses,
+} from '@tally/contract'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import { orderBucketOf } from '../orderBuckets.ts'
 import { bucketStart } from '../timeBuckets.ts'
@@ -56,6 +64,9 @@ export type OrderFacts = {
 export function isConfirmed(status: OrderStatus): boolean {
   return status === 'Paid' || status === 'Preparing' || status === 'ReadyForPickup' || status === 'Completed'
 }
+
+/** The statuses of confirmed orders, for SQL. */
+export const confirmedStatuses = orderStatuses.filter(isConfirmed)
 
 /** totalAmount less what was refunded, never below zero (docs/records.md, Counting); cents. */
 export function effectiveCents(totalCents: number, refundedCents: number): number {

@@ -1,4 +1,4 @@
-import { type RecordType, type RejectionReason, recordTypes } from '@tally/contract'
+import { isObject, jsonOf, type RecordType, type RejectionReason, recordTypes } from '@tally/contract'
 import type { KafkaRecord } from '@tally/kafka'
 
 /** A usual mistake of producers, and what to do about it. Neither quotes the record. */
@@ -30,7 +30,7 @@ export function mistakeBehind(
   record: Pick<KafkaRecord, 'key' | 'value'>,
 ): Mistake | undefined {
   if (reason === 'not-json') return named(mistakeOfBytes(record.value))
-  if (reason === 'schema') return named(mistakeOfJson(jsonOf(record.value)))
+  if (reason === 'schema') return named(mistakeOfJson(contentOf(record.value)))
   if (reason === 'key-mismatch') return named(mistakeOfKey(type, record))
   return undefined
 }
@@ -51,7 +51,7 @@ function mistakeOfBytes(value: Buffer | null): keyof typeof mistakes | undefined
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 function mistakeOfJson(json: unknown): keyof typeof mistakes | undefined {
-  if (typeof json === 'string') return isObject(parsed(json)) ? 'json-in-text' : undefined
+  if (typeof json === 'string') return isObject(jsonOf(json)) ? 'json-in-text' : undefined
   if (!isObject(json)) return undefined
   if ('schema' in json && 'payload' in json) return 'connect-schema'
   if ('specversion' in json && 'type' in json && 'source' in json) return 'cloudevents'
@@ -66,23 +66,12 @@ function mistakeOfKey(
   if (key === null) return undefined
   if (key[0] === 0) return 'schema-registry'
   const text = key.toString('utf8')
-  const record = jsonOf(value) as Record<string, unknown>
+  const record = contentOf(value) as Record<string, unknown>
   if (text.toLowerCase() === String(record[recordTypes[type].keyField]).toLowerCase()) return 'upper-case-key'
   if (text === record.orderId || text === record.refundId) return 'order-key'
-  const json = parsed(text)
+  const json = jsonOf(text)
   if (isObject(json)) return 'schema' in json && 'payload' in json ? 'connect-schema' : 'json-key'
   return typeof json === 'string' ? 'json-key' : undefined
 }
 
-const jsonOf = (value: Buffer | null): unknown => parsed(value?.toString('utf8') ?? '')
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
+const contentOf = (value: Buffer | null): unknown => jsonOf(value?.toString('utf8') ?? '')

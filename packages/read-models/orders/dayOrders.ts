@@ -1,5 +1,5 @@
-import { type OrderLine, type OrderStatus, orderStatuses, toEuros } from '@tally/contract'
-import { effectiveCents, isConfirmed } from '@tally/core'
+import { type OrderLine, type OrderStatus, toEuros } from '@tally/contract'
+import { confirmedStatuses, effectiveCents, isConfirmed } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import type { OrderFilter } from './filter.ts'
@@ -27,7 +27,7 @@ select payment_method as "paymentMethod", count(*)::bigint as orders,
   sum(total_cents - least(total_cents, refunded_cents))::bigint as "salesCents"
 from orders
 where event_id = ${eventId} and day_id = ${dayId} and ordered_at is not null
-  and status = any(${orderStatuses.filter(isConfirmed)}::order_status[])
+  and status = any(${confirmedStatuses}::order_status[])
 group by payment_method
 order by "salesCents" desc, payment_method`.execute(db)
   return rows

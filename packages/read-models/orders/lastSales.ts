@@ -1,9 +1,7 @@
-import { type EpochMs, type EventId, type OrganizationId, orderStatuses } from '@tally/contract'
-import { isConfirmed } from '@tally/core'
+import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
+import { confirmedStatuses } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-
-const confirmed = orderStatuses.filter(isConfirmed)
 
 /**
  * When each event of an organization sold something last: the latest time of a confirmed order. An event without one is
@@ -18,7 +16,7 @@ select event.event_id as "eventId", sale.ordered_at as "soldAt"
 from events as event cross join lateral (
   select ordered_at
   from orders
-  where orders.event_id = event.event_id and ordered_at is not null and status = any(${confirmed}::order_status[])
+  where orders.event_id = event.event_id and ordered_at is not null and status = any(${confirmedStatuses}::order_status[])
   order by ordered_at desc, order_id desc
   limit 1
 ) as sale

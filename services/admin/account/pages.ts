@@ -2,7 +2,7 @@ import { hashPassword, note, passwordProblem, setPassword } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, parseOr400, textOf } from '../http/forms.ts'
+import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { openSession } from '../signIn/begin.ts'
@@ -12,12 +12,7 @@ import { isOwnPassword } from '../signIn/ownPassword.ts'
 import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
 
-const params = z.object({
-  sessionId: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/)
-    .transform(Number),
-})
+const params = z.object({ sessionId: rowNumber })
 
 const notices: Record<string, string> = { password: 'Password changed. All other sessions have ended.' }
 

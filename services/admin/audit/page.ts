@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { sendCsv } from '../http/csv.ts'
-import { parseOr400 } from '../http/forms.ts'
+import { parseOr400, rowNumber } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { platformSessionOf, sessionOf } from '../signIn/guard.ts'
 import { actionNames, auditCsv, readAudit } from './store.ts'
@@ -15,12 +15,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(value => (value === '' ? undefined : value), schema.optional())
 const day = z.iso.date()
 const query = z.object({
-  before: optional(
-    z
-      .string()
-      .regex(/^[1-9]\d{0,14}$/)
-      .transform(Number),
-  ),
+  before: optional(rowNumber),
   who: optional(z.string().regex(/^[^\p{Cc}]{1,254}$/u)),
   action: optional(z.enum(Object.keys(actionNames))),
   from: optional(day),

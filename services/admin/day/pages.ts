@@ -2,11 +2,10 @@ import { topicNames } from '@tally/kafka'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { sendCsv } from '../http/csv.ts'
-import { localeOf } from '../http/locale.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { pickDay } from '../live/pick.ts'
-import { formatIn } from '../views/format.ts'
 import { figuresCsv, ordersCsv } from './csv.ts'
 import { readSettledDay } from './read.ts'
 import { dayView } from './view.ts'
@@ -31,7 +30,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
       title: `${settled.event.name}, ${settled.day.date}`,
       section: 'live',
       script: 'print.js',
-      body: dayView(settled, formatIn(localeOf(request))),
+      body: dayView(settled, formatOf(request)),
     })
   })
 

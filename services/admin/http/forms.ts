@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { badForm } from './problem.ts'
 
 /** A form's fields by name; a repeated one has all its values. */
@@ -21,6 +21,12 @@ export function listOf(fields: Fields, name: string): string[] {
 
 /** A message for each invalid field, by name. */
 export type Mistakes = Record<string, string>
+
+/** The number of a row in a path or a query. */
+export const rowNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/)
+  .transform(Number)
 
 /** Parses a form or a query that only a broken link or a forged request gets wrong. */
 export function parseOr400<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {

@@ -2,11 +2,10 @@ import { ApiKeyError, createKeyWithin, note, TooManyKeysError } from '@tally/acc
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf } from '../http/forms.ts'
-import { localeOf } from '../http/locale.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { formatIn } from '../views/format.ts'
 import { copySoon } from './copySoon.ts'
 import { curlLine } from './curl.ts'
 import { namedEventsOf } from './events.ts'
@@ -18,7 +17,7 @@ import { tokenView } from './tokenView.ts'
 export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, apiUrl } = deps
   const eventsFor = (request: FastifyRequest) =>
-    namedEventsOf(db, sessionOf(request).organizationId, formatIn(localeOf(request)))
+    namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
   area.get('/keys/new', async (request, reply) => {
     const events = await eventsFor(request)

@@ -5,11 +5,10 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { parseOr400 } from '../http/forms.ts'
-import { localeOf } from '../http/locale.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
-import { formatIn } from '../views/format.ts'
 import { keyView } from './detailView.ts'
 import { namedEventsOf } from './events.ts'
 import { keysView } from './listView.ts'
@@ -29,7 +28,7 @@ export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
     const [usable, ended, events] = await Promise.all([
       listActiveKeys(db, organizationId),
       listEndedKeys(db, organizationId, { before, limit: pageSize + 1 }),
-      namedEventsOf(db, organizationId, formatIn(localeOf(request))),
+      namedEventsOf(db, organizationId, formatOf(request)),
     ])
     const shown = ended.slice(0, pageSize)
     const older = ended.length > pageSize ? shown.at(-1)?.keyId : undefined
@@ -46,7 +45,7 @@ export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get<{ Params: { keyId: string } }>('/keys/:keyId', async (request, reply) => {
     const { organizationId } = sessionOf(request)
     const key = await keyOr404(db, organizationId, request.params.keyId)
-    const events = await namedEventsOf(db, organizationId, formatIn(localeOf(request)))
+    const events = await namedEventsOf(db, organizationId, formatOf(request))
     return sendPage(request, reply, { title: key.name, section: 'keys', body: keyView(key, events) })
   })
 }

@@ -6,11 +6,11 @@ import type { FastifyInstance } from 'fastify'
 import { readAudit } from '../audit/store.ts'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, listOf, textOf } from '../http/forms.ts'
-import { localeOf } from '../http/locale.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
-import { counted, type Format, formatIn } from '../views/format.ts'
+import { counted, type Format } from '../views/format.ts'
 import { readDeadLettersPage } from './deadLetters.ts'
 import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
@@ -37,7 +37,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         readStalled(deps),
         readAudit(db, null, { limit: shownCommands }),
       ])
-      const format = formatIn(localeOf(request))
+      const format = formatOf(request)
       const notice = noticeOf(request.query, format)
       return sendPage(request, reply, csrf => ({
         title: 'Operations',

@@ -3,25 +3,19 @@ import { name as nameShape } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, parseOr400, textOf } from '../http/forms.ts'
-import { localeOf } from '../http/locale.ts'
+import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem } from '../http/problem.ts'
 import { eventsOf, namedEventsOf } from '../keys/events.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
-import { formatIn } from '../views/format.ts'
 import { createScreen, listScreens, revokeScreen } from './store.ts'
 import { madeView, screensView } from './view.ts'
 
 /** Links of an organization that work at the same time. */
 const mostLinks = 100
 
-const params = z.object({
-  screenId: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/)
-    .transform(Number),
-})
+const params = z.object({ screenId: rowNumber })
 
 /** The links for screens in a hall: list, new link (which is shown once), revoke. */
 export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminDeps): void {
@@ -29,7 +23,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
     const { organizationId } = sessionOf(request)
     const [screens, events] = await Promise.all([
       listScreens(db, organizationId),
-      namedEventsOf(db, organizationId, formatIn(localeOf(request))),
+      namedEventsOf(db, organizationId, formatOf(request)),
     ])
     return sendPage(request, reply, csrf => ({
       title: 'Screen links',

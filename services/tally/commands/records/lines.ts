@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { type RecordType, recordTypes } from '@tally/contract'
+import { isObject, jsonOf, type RecordType, recordTypes } from '@tally/contract'
 import { linesOf } from '@tally/feed'
 import { type KafkaRecord, maxValueBytes } from '@tally/kafka'
 
@@ -41,7 +41,7 @@ const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0d || byt
 
 /** A line that is the value itself: its key is taken to be right. */
 function bareRecord(type: RecordType, value: Buffer) {
-  const json = parsed(value)
+  const json = jsonOf(value.toString('utf8'))
   const id = isObject(json) ? json[recordTypes[type].keyField] : undefined
   const key = typeof id === 'string' ? Buffer.from(id.toLowerCase()) : null
   return { type, partition: undefined, record: recordOf(key, value) }
@@ -52,7 +52,7 @@ const types = Object.keys(recordTypes) as RecordType[]
 
 function describedRecord(content: Buffer) {
   if (content.length > maxLineBytes) return { wrong: `must have at most ${maxLineBytes} bytes` }
-  const json = parsed(content)
+  const json = jsonOf(content.toString('utf8'))
   if (!isObject(json) || !('value' in json || 'payload' in json)) return { wrong: takes }
   const { topic, key = null, partition } = json
   const type = types.find(type => topic === type || String(topic).endsWith(`.${type}`))
@@ -74,14 +74,3 @@ function recordOf(key: Buffer | null, value: Buffer | null): KafkaRecord {
   if (value === null || value.length <= maxValueBytes) return record
   return { ...record, value: null, leftOut: { bytes: value.length, sha256: '' } }
 }
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
