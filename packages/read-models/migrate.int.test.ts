@@ -3,6 +3,7 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { until } from '@tally/testkit/until'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readCounters } from './counterScan.ts'
@@ -107,7 +108,47 @@ test('revisions begin above those of any earlier database', async () => {
   expect(rows[0]?.revision).toBeLessThan(Number.MAX_SAFE_INTEGER)
 })
 
-test('a schema of a newer program is refused', async () => {
-  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', 'now')`.execute(database.db)
+test('a lock that a migration cannot have in time is tried again', async () => {
+  const db = openPostgres(database.url, {
+    name: 'migrate',
+    max: 2,
+    statementTimeoutMs: 30_000,
+    lockTimeoutMs: 50,
+    onError: () => {},
+  })
+  const refused = new Set<string>()
+  let migrating: Promise<string[]> | undefined
+  await database.db.transaction().execute(async tx => {
+    await sql`lock table kysely_migration in access exclusive mode`.execute(tx)
+    migrating = migrate(db)
+    migrating.catch(error => refused.add(String(error)))
+    const waits = async () => {
+      const { rows } = await sql`
+select 1 from pg_locks join pg_database on pg_database.oid = database
+where not granted and datname = current_database()`.execute(tx)
+      return rows.length > 0
+    }
+    await until('it waits for the lock', waits)
+    await until('it has given up once', async () => !(await waits()))
+  })
+  expect(await migrating).toEqual([])
+  expect([...refused]).toEqual([])
+  await db.destroy()
+})
+
+const laterNames = async (...names: string[]) => {
+  for (const name of names)
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, 'now')`.execute(database.db)
+}
+
+test('a schema that a newer program has only expanded is accepted, and migrate leaves it as it is', async () => {
+  await laterNames('9998-expanded')
+  await checkSchema(database.db)
+  expect(await migrate(database.db)).toEqual([])
+})
+
+test('a schema that a newer program has contracted is refused', async () => {
+  await laterNames('9999-contract-old')
   await expect(checkSchema(database.db)).rejects.toThrow('deploy the newer program')
+  await expect(migrate(database.db)).rejects.toThrow('deploy the newer program')
 })

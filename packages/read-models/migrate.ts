@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { FatalError } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
@@ -15,9 +16,13 @@ import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 import * as accounts from './migrations/0012-accounts.ts'
 import * as enrolment from './migrations/0013-enrolment.ts'
+import { misfitOf, planMigrations } from './schemaSteps.ts'
 
-/** The migrations in order; a migration that has been released is never changed. */
-const migrations: Record<string, Migration> = {
+/**
+ * The migrations in order; a migration that has been released is never changed. From 0014 on, those whose names contain
+ * `-contract-` are contract steps, and all others only expand (schemaSteps.ts).
+ */
+export const migrations: Record<string, Migration> = {
   '0001-read-models': readModels,
   '0002-operations': operations,
   '0003-added-partitions': addedPartitions,
@@ -32,14 +37,39 @@ const migrations: Record<string, Migration> = {
   '0012-accounts': accounts,
   '0013-enrolment': enrolment,
 }
-const latest = Object.keys(migrations).length
+const names = Object.keys(migrations)
+
+/** A statement waited for a lock longer than its session allows. */
+const lockNotAvailable = '55P03'
+const lockRetryMs = 1_000
+const lockAttempts = 200
 
 /**
- * Migrates the schema to this version; returns the names of the migrations that ran. Concurrent calls are safe: kysely
- * holds a lock in Postgres meanwhile.
+ * Migrates the schema to this version, or, if a newer version has expanded it, does nothing; returns the names of the
+ * migrations that ran. Without `contracts`, the schema is only expanded, so that processes of the previous version can
+ * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres meanwhile. Tries again if a lock
+ * was not available in time: a table that waits for its lock holds up everyone else who needs it.
  */
-export async function migrate(db: Postgres): Promise<string[]> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
+export async function migrate(db: Postgres, options: { contracts?: boolean } = {}): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce(db, options)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== lockNotAvailable || attempt === lockAttempts) throw error
+      await sleep(lockRetryMs)
+    }
+  }
+}
+
+async function migrateOnce(db: Postgres, options: { contracts?: boolean }): Promise<string[]> {
+  const applied = await appliedMigrations(db)
+  if (applied.some(name => !names.includes(name))) {
+    await checkSchema(db)
+    return []
+  }
+  const wanted = new Set([...applied, ...planMigrations(names, applied, options)])
+  const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => wanted.has(name)))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => chosen } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
   // New connections call this function; this one was opened before it existed.
@@ -47,25 +77,30 @@ export async function migrate(db: Postgres): Promise<string[]> {
   return (results ?? []).map(({ migrationName }) => migrationName)
 }
 
-/** The schema is not at this version; the message names the command to run. */
+/** The contract steps of this version that have not run (docs/operations.md, Upgrades). */
+export async function leftContracts(db: Postgres): Promise<string[]> {
+  return planMigrations(names, await appliedMigrations(db), { contracts: true })
+}
+
+/** The schema does not fit this program; the message names the command to run. */
 export class SchemaError extends FatalError {
   override readonly name = 'SchemaError'
 }
 
-/** Throws a SchemaError if the schema is missing, or older or newer than this program. */
+/** Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses. */
 export async function checkSchema(db: Postgres): Promise<void> {
-  const applied = await appliedMigrations(db)
-  if (applied < latest)
+  const misfit = misfitOf(names, await appliedMigrations(db))
+  if (misfit === 'old')
     throw new SchemaError('the Postgres schema is missing or old: run `tally migrate` first')
-  if (applied > latest)
+  if (misfit === 'newer')
     throw new SchemaError('the Postgres schema is newer than this program: deploy the newer program')
 }
 
-async function appliedMigrations(db: Postgres): Promise<number> {
+async function appliedMigrations(db: Postgres): Promise<string[]> {
   const { rows: tables } = await sql<{
     found: boolean
   }>`select to_regclass('kysely_migration') is not null as found`.execute(db)
-  if (tables[0]?.found !== true) return 0
-  const { rows } = await sql<{ count: number }>`select count(*) from kysely_migration`.execute(db)
-  return rows[0]?.count ?? 0
+  if (tables[0]?.found !== true) return []
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
+  return rows.map(({ name }) => name)
 }

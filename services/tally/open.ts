@@ -13,11 +13,17 @@ export async function openCommand(): Promise<{ settings: Settings; logger: Logge
 /** Long enough for a migration that builds an index over millions of orders. */
 const statementTimeoutMs = 30 * 60_000
 
-/** Does `work` with a connection to Postgres, and closes it in any case. */
-export async function withPostgres<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
+/**
+ * Does `work` with a connection to Postgres, and closes it in any case. `lockTimeoutMs`: as PoolOptions.lockTimeoutMs.
+ */
+export async function withPostgres<T>(
+  url: string,
+  work: (db: Postgres) => Promise<T>,
+  { lockTimeoutMs = 0 } = {},
+): Promise<T> {
   const { openPostgres } = await import('@tally/read-models')
   // If a connection breaks while it is used, the query fails, which is reported.
-  const db = openPostgres(url, { name: 'cli', max: 2, statementTimeoutMs, onError: () => {} })
+  const db = openPostgres(url, { name: 'cli', max: 2, statementTimeoutMs, lockTimeoutMs, onError: () => {} })
   try {
     return await work(db)
   } finally {
