@@ -3,9 +3,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
 export const metricHelp = {
-  tally_build_info: 'Always 1, with the version of the program',
+  tally_build_info: 'Always 1, with the process (projector, query, admin) and the version of the program',
   tally_postgres_connections:
     'Connections to Postgres, by pool and state (used, idle), and how many callers wait for one (waiting)',
+  tally_postgres_connection_limit: 'Connections to Postgres that a pool opens at most, by pool',
   tally_projector_records_total:
     'Records applied, by topic and outcome (applied, parked, duplicate, rejected)',
   tally_projector_batches_total: 'Batches committed, by topic',
@@ -25,7 +26,8 @@ export const metricHelp = {
   tally_projector_lost_commits_total:
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
-  tally_query_request_seconds: 'Time to answer a request, by endpoint',
+  tally_query_request_seconds:
+    'Time to answer a request, by endpoint and outcome: answered, refused (4xx), failed (5xx)',
   tally_query_as_of_age_seconds:
     'Age of the watermark up to which everything is counted, by shard, as Postgres has it; it grows if no projector runs',
   tally_query_batch_requests: 'Requests that shared one round trip to Redis',
@@ -46,10 +48,12 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 /** Counts of connections, as pg's pool has them. */
-type Pool = { totalCount: number; idleCount: number; waitingCount: number }
+type Pool = { totalCount: number; idleCount: number; waitingCount: number; options: { max: number } }
+
+export type ProcessName = 'projector' | 'query' | 'admin'
 
 /** The metrics registry of one process, with Node's own metrics and the version in it. */
-export function openMetrics() {
+export function openMetrics(process: ProcessName) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const described = <Name extends MetricName>(name: Name) => ({
@@ -71,7 +75,7 @@ export function openMetrics() {
         },
       }),
     })
-  gauge('tally_build_info', ['version']).set({ version }, 1)
+  gauge('tally_build_info', ['process', 'version']).set({ process, version }, 1)
   const pools: { name: string; pool: Pool }[] = []
   gauge('tally_postgres_connections', ['pool', 'state'], connections => {
     connections.reset()
@@ -80,6 +84,10 @@ export function openMetrics() {
       connections.inc({ pool: name, state: 'idle' }, pool.idleCount)
       connections.inc({ pool: name, state: 'waiting' }, pool.waitingCount)
     }
+  })
+  gauge('tally_postgres_connection_limit', ['pool'], limit => {
+    limit.reset()
+    for (const { name, pool } of pools) limit.inc({ pool: name }, pool.options.max)
   })
   return {
     registry,

@@ -9,7 +9,7 @@ import { openOps, type Readiness } from './ops.ts'
 const lifecycle = openLifecycle(openLogger('test', 'silent'))
 afterEach(() => lifecycle.release())
 
-async function openWith(readiness: Readiness, metrics = openMetrics(), maxConnections = 100) {
+async function openWith(readiness: Readiness, metrics = openMetrics('query'), maxConnections = 100) {
   const address = await openOps(
     lifecycle,
     { host: '127.0.0.1', port: 0, maxConnections },
@@ -35,7 +35,7 @@ test('a process that is not ready says what is missing, and becomes ready when n
 })
 
 test('the metrics are those of the process, in the format of Prometheus', async () => {
-  const metrics = openMetrics()
+  const metrics = openMetrics('query')
   metrics
     .counter('tally_projector_records_total', ['topic', 'outcome'])
     .inc({ topic: 't', outcome: 'applied' }, 3)
@@ -61,7 +61,7 @@ test.each([
 })
 
 test('a connection beyond the limit is closed at once', async () => {
-  const { port } = await openWith(() => undefined, openMetrics(), 2)
+  const { port } = await openWith(() => undefined, openMetrics('query'), 2)
   const open = async () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     await once(socket, 'connect')
@@ -81,7 +81,7 @@ test('an unknown path is not found', async () => {
 })
 
 test('two registries in one process are independent', async () => {
-  const [one, other] = [openMetrics(), openMetrics()]
+  const [one, other] = [openMetrics('query'), openMetrics('query')]
   one.gauge('tally_projector_lag_records', ['topic']).set({ topic: 't' }, 1)
   expect(await other.registry.metrics()).not.toContain('tally_projector_lag_records')
 })

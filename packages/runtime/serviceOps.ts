@@ -1,5 +1,5 @@
 import type { ServiceDeps } from './lifecycle.ts'
-import { type Metrics, openMetrics } from './metrics.ts'
+import { type Metrics, openMetrics, type ProcessName } from './metrics.ts'
 import { openOps, type Readiness } from './ops.ts'
 import type { Settings } from './settings.ts'
 import { openStartup, type Startup } from './startup.ts'
@@ -16,12 +16,12 @@ export type ServiceOps = {
  * starts.
  */
 export async function openServiceOps(
-  name: 'projector' | 'query' | 'admin',
+  name: ProcessName,
   ops: Settings['ops'],
   defaultPort: number,
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
 ): Promise<ServiceOps> {
-  const registry = openMetrics()
+  const registry = openMetrics(name)
   const startup = openStartup(lifecycle, logger)
   let readiness: Readiness = () => startup.missing() ?? 'starting'
   const address = await openOps(

@@ -32,8 +32,20 @@ export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
  * held if its log is not the one that was applied.
  */
 export async function consume(deps: ConsumeDeps): Promise<Consumer> {
-  const { kafka, db, deadLetters, logs, partitioner, groupId, topics, concurrency, asOf, logger, crash } =
-    deps
+  const {
+    kafka,
+    db,
+    deadLetters,
+    logs,
+    partitioner,
+    groupId,
+    topics,
+    concurrency,
+    asOf,
+    metrics,
+    logger,
+    crash,
+  } = deps
   const project: ProjectorDeps = {
     db,
     deadLetters,
@@ -51,6 +63,8 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
       partitioner.learn(await describeTopics(kafka, topics))
       const assigned = partitionsOf(assignment)
       asOf.keep(assigned)
+      metrics.lag.keep(assigned)
+      metrics.freshness.keep(assigned)
       const starts = await logs.assigned(assignment)
       deps.onAssigned(assigned)
       logger.info({ partitions: assigned.length }, 'partitions assigned')

@@ -1,19 +1,33 @@
 import type { Metrics } from '@tally/runtime'
+import { partitionGauge } from './partitionGauge.ts'
 
-/** The metrics of a projector; packages/runtime describes each. */
-export function projectorMetrics(metrics: Metrics) {
+const outcomes = ['applied', 'parked', 'duplicate', 'rejected']
+const parts = ['kafka', 'postgres', 'redis']
+
+/** The metrics of a projector of these topics; packages/runtime describes each. */
+export function projectorMetrics(metrics: Metrics, topics: string[]) {
+  const records = metrics.counter('tally_projector_records_total', ['topic', 'outcome'])
+  const lostCommits = metrics.counter('tally_projector_lost_commits_total', ['topic'])
+  const failures = metrics.counter('tally_projector_failures_total', ['part'])
+  // A counter that begins at 1 has no increase for Prometheus: the first dead letter would not show.
+  for (const topic of topics) {
+    for (const outcome of outcomes) records.inc({ topic, outcome }, 0)
+    lostCommits.inc({ topic }, 0)
+  }
+  for (const part of parts) failures.inc({ part }, 0)
   return {
-    records: metrics.counter('tally_projector_records_total', ['topic', 'outcome']),
+    records,
     batches: metrics.counter('tally_projector_batches_total', ['topic']),
     batchSeconds: metrics.histogram('tally_projector_batch_seconds', []),
     publishSeconds: metrics.histogram('tally_projector_publish_seconds', []),
-    lag: metrics.gauge('tally_projector_lag_records', ['topic', 'partition']),
-    freshness: metrics.gauge('tally_projector_freshness_seconds', ['topic', 'partition']),
+    lag: partitionGauge(metrics, 'tally_projector_lag_records'),
+    // The age grows while Postgres or Kafka does not answer and sets none.
+    freshness: partitionGauge(metrics, 'tally_projector_freshness_seconds', (age, seconds) => age + seconds),
     stalled: metrics.gauge('tally_projector_stalled_partitions', ['topic', 'partition', 'state']),
     lateStarts: metrics.counter('tally_projector_late_starts_total', ['topic', 'partition']),
     redisRefusesWrites: metrics.gauge('tally_projector_redis_refuses_writes', []),
-    lostCommits: metrics.counter('tally_projector_lost_commits_total', ['topic']),
-    failures: metrics.counter('tally_projector_failures_total', ['part']),
+    lostCommits,
+    failures,
   }
 }
 export type ProjectorMetrics = ReturnType<typeof projectorMetrics>

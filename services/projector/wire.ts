@@ -36,7 +36,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const types = recordTypes(names)
   const topics = [...types.keys()]
   const { registry, startup, started } = await openServiceOps('projector', settings.ops, 9090, service) // 1
-  const metrics = projectorMetrics(registry)
+  const metrics = projectorMetrics(registry, topics)
 
   const servers = await openServers(settings, service, {
     startup,

@@ -17,7 +17,7 @@ test('a connection whose request is answered after closing has begun does not ho
     corsOrigins: [],
     maxConnections: 100,
     logger: openLogger('query', 'silent'),
-    metrics: queryMetrics(openMetrics()),
+    metrics: queryMetrics(openMetrics('query')),
     counts: { note() {} },
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,4 +1,5 @@
 import type { ApiKey, RequestCounts } from '@tally/access'
+import { endpoints } from '@tally/contract'
 import type { Metrics } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 
@@ -15,19 +16,20 @@ declare module 'fastify' {
   }
 }
 
+/** The limits of docs/operations.md, Service levels, have to be among them: 0.02 s of latency. */
+const requestSeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 
 /** The metrics that a query process keeps; packages/runtime describes each. */
 export function queryMetrics(metrics: Metrics) {
   return {
     requests: metrics.counter('tally_query_requests_total', ['endpoint', 'status']),
-    seconds: metrics.histogram('tally_query_request_seconds', ['endpoint']),
+    seconds: metrics.histogram('tally_query_request_seconds', ['endpoint', 'outcome'], requestSeconds),
     batchRequests: metrics.histogram('tally_query_batch_requests', [], batchSizes),
-    /** Exports the age of each shard's watermark, in epoch milliseconds, whenever the metrics are read. */
-    watchAsOf: (byShard: () => ReadonlyMap<number, number>) =>
+    /** Exports the age of each shard's watermark, in milliseconds, whenever the metrics are read. */
+    watchAsOf: (ages: () => ReadonlyMap<number, number>) =>
       metrics.gauge('tally_query_as_of_age_seconds', ['shard'], age => {
-        for (const [shard, asOfMs] of byShard())
-          age.set({ shard: String(shard) }, (Date.now() - asOfMs) / 1000)
+        for (const [shard, ageMs] of ages()) age.set({ shard: String(shard) }, ageMs / 1000)
       }),
     source: metrics.counter('tally_query_source_total', ['source']),
     failures: metrics.counter('tally_query_failures_total', []),
@@ -56,10 +58,13 @@ export function watchRequests(
 ): OnAnswered {
   // Looking up the series of a set of labels costs more than counting.
   const countOf = memoize((endpoint, status) => requests.labels({ endpoint, status }))
-  const secondsOf = memoize(endpoint => seconds.labels({ endpoint }))
+  const secondsOf = memoize((endpoint, outcome) => seconds.labels({ endpoint, outcome }))
+  // A counter that begins at 1 has no increase for Prometheus: the first failure would not show.
+  for (const endpoint of [...Object.keys(endpoints), 'other'])
+    for (const status of failures) countOf(endpoint, status).inc(0)
   const answered: OnAnswered = (endpoint, { apiKey, beganAt }, status) => {
     countOf(endpoint, String(status)).inc()
-    secondsOf(endpoint, '').observe((performance.now() - beganAt) / 1000)
+    secondsOf(endpoint, outcomeOf(status)).observe((performance.now() - beganAt) / 1000)
     if (apiKey !== undefined) counts.note(apiKey, status)
   }
   app.decorateRequest('apiKey', undefined)
@@ -74,6 +79,13 @@ export function watchRequests(
   })
   return answered
 }
+
+/** Answers that count against availability (docs/operations.md, Service levels). */
+const failures = ['500', '503']
+
+/** Refusals are apart: some wait on purpose, and none of them is what a device came for. */
+const outcomeOf = (status: number): string =>
+  status < 400 ? 'answered' : status < 500 ? 'refused' : 'failed'
 
 /** Keeps one value for each pair; there are few endpoints and statuses. */
 function memoize<Value>(make: (one: string, other: string) => Value): (one: string, other: string) => Value {

@@ -90,7 +90,7 @@ function openRequestDeps(
   lifecycle.onRelease('authenticator', () => authenticator.close(), hangsMs)
   const watermarks = watchWatermarks({ db: authDb, topics, onSilent: breaker.rely, onFailure })
   lifecycle.onRelease('watermarks', () => watermarks.close(), hangsMs)
-  metrics.watchAsOf(() => watermarks.byShard())
+  metrics.watchAsOf(watermarks.ages)
 
   const shared = openSharedReads(openGate(gateOptions))
   const list = openEventList({ db, redis, keys, breaker, shared, onFailure })

@@ -89,14 +89,23 @@ export function earliest(watermarks: (number | null)[]): number | null {
   )
 }
 
-/** Like readAsOf, for every shard that has a watermark for each topic. */
-export async function readAsOfByShard(db: Kysely<Database>, topics: string[]): Promise<Map<number, number>> {
+/**
+ * Like readAsOf, for every shard that has a watermark for each topic; `nowMs` is the database's clock, 0 without any
+ * shard.
+ */
+export async function readAsOfByShard(
+  db: Kysely<Database>,
+  topics: string[],
+): Promise<{ nowMs: number; byShard: Map<number, number> }> {
   const rows = await db
     .selectFrom('shard_watermarks')
-    .select(['partition', eb => eb.fn.min('as_of').as('as_of')])
+    .select(['partition', eb => eb.fn.min('as_of').as('as_of'), sql<number>`clock_timestamp()`.as('now')])
     .where('topic', 'in', topics)
     .groupBy('partition')
     .having(eb => eb.fn.count('as_of'), '=', topics.length)
     .execute()
-  return new Map(rows.flatMap(({ partition, as_of }) => (as_of === null ? [] : [[partition, as_of]])))
+  const byShard = rows.flatMap(({ partition, as_of }) =>
+    as_of === null ? [] : [[partition, as_of] as const],
+  )
+  return { nowMs: rows[0]?.now ?? 0, byShard: new Map(byShard) }
 }

@@ -41,7 +41,7 @@ export type PoolOptions = {
   onError: (error: Error) => void
 }
 
-type PoolCounts = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>
+type PoolCounts = Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount' | 'options'>
 
 /**
  * Opens a pool of connections to the database at `url`; it connects when it is first used. If `url` names several

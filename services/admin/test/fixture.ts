@@ -43,7 +43,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     allowsPasswords: true,
     requiresSecondFactor: false,
     sealer: openSealer(['5'.repeat(64)]),
-    metrics: adminMetrics(openMetrics()),
+    metrics: adminMetrics(openMetrics('admin')),
     topicPrefix: prefix,
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
     apiUrl: 'http://api.test',

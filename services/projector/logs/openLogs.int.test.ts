@@ -19,7 +19,7 @@ async function given() {
   const kafka = connectForTest(inject('servers').kafkaBrokers)
   const topic = await newTopic(kafka)
   await sendAll(kafka, texts(topic, [...'abcdefghij']))
-  const registry = openMetrics()
+  const registry = openMetrics('projector')
   const done: unknown[][] = []
   const batchErrors: ReturnType<Consumer['state']>['batchErrors'] = []
   const consumer = {
@@ -32,7 +32,7 @@ async function given() {
     kafka,
     db: database.db,
     topics: [topic],
-    metrics: projectorMetrics(registry),
+    metrics: projectorMetrics(registry, []),
     logger: openLogger('test', 'silent'),
     onMoved: () => {},
   })

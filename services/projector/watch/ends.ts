@@ -40,7 +40,7 @@ export async function noteEnds(
   if (isAllRead) asOf.noteEnds(noted)
   for (const { topic, partition, end } of noted) {
     const lag = Math.max(0, end - (asOf.appliedOf({ topic, partition }) ?? 0))
-    metrics.lag.set({ topic, partition: String(partition) }, lag)
+    metrics.lag.set({ topic, partition }, lag)
   }
   return counts
 }

@@ -24,9 +24,7 @@ export async function raiseInPostgres(
   await attempt('raise asOf', async () => {
     raised = await raiseAsOf(db, topics, reached)
   })
-  for (const { topic, partition, atMs } of reached) {
-    metrics.freshness.set({ topic, partition: String(partition) }, (raised.nowMs - atMs) / 1000)
-  }
+  for (const { atMs, ...of } of reached) metrics.freshness.set(of, (raised.nowMs - atMs) / 1000)
   return raised
 }
 

@@ -12,8 +12,8 @@ const silentMs = 3_000
 export type Watermarks = {
   /** Whether the watermark in Redis is behind that in Postgres: the shard's documents are no longer updated. */
   isBehind(shard: number, asOfMs: number): boolean
-  /** The watermarks of the last poll that was answered, by shard, in epoch milliseconds. */
-  byShard(): ReadonlyMap<number, number>
+  /** The age of each shard's watermark by the database's clock, in milliseconds; it grows while no poll is answered. */
+  ages(): Map<number, number>
   /** Whether Postgres has answered a recent poll; true before the first. */
   isPostgresUp(): boolean
   close(): void
@@ -35,7 +35,7 @@ export function watchWatermarks({
   onSilent: () => void
   onFailure: (error: unknown) => void
 }): Watermarks {
-  let known = new Map<number, number>()
+  let known: Awaited<ReturnType<typeof readAsOfByShard>> = { nowMs: 0, byShard: new Map() }
   let isRunning = false
   let answeredMs = performance.now()
   const isSilent = (ms: number) => performance.now() - answeredMs >= ms
@@ -55,8 +55,11 @@ export function watchWatermarks({
   const timer = setInterval(poll, pollMs)
   void poll()
   return {
-    isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.get(shard) ?? 0),
-    byShard: () => known,
+    isBehind: (shard, asOfMs) => asOfMs + behindMs < (known.byShard.get(shard) ?? 0),
+    ages: () => {
+      const nowMs = known.nowMs + performance.now() - answeredMs
+      return new Map([...known.byShard].map(([shard, asOfMs]) => [shard, nowMs - asOfMs]))
+    },
     isPostgresUp: () => !isSilent(silentMs),
     close: () => clearInterval(timer),
   }
