@@ -1,15 +1,14 @@
-import { type Answer, type OperationName, type Parameters, paths } from './operations.ts'
+import { pathOf } from './openapi.ts'
+import type { Answer, OperationName, Parameters } from './operations.ts'
 import { type Options, openRequest } from './request.ts'
 import { type Reading, type WatchOptions, watch } from './watch.ts'
 
-type Given<Fields, More> =
+type Given<Fields, More = { signal?: AbortSignal }> =
   Record<string, never> extends Fields
     ? [parameters?: Fields, more?: More]
     : [parameters: Fields, more?: More]
 type Calls = {
-  [Name in OperationName]: (
-    ...given: Given<Parameters<Name>, { signal?: AbortSignal }>
-  ) => Promise<Answer<Name>>
+  [Name in OperationName]: (...given: Given<Parameters<Name>>) => Promise<Answer<Name>>
 }
 
 export type Client = Calls & {
@@ -30,11 +29,10 @@ export type Client = Calls & {
  */
 export function connect(options: Options): Client {
   const request = openRequest(options)
-  const call = (name: OperationName) => (parameters?: object, more?: { signal?: AbortSignal }) =>
-    request(name, parameters ?? {}, more).then(({ body }) => body)
-  const names = Object.keys(paths) as OperationName[]
-  return {
-    ...(Object.fromEntries(names.map(name => [name, call(name)])) as unknown as Calls),
-    watch: (name, parameters, watchOptions) => watch(request, name, parameters, watchOptions),
-  }
+  const calls = Object.keys(pathOf).map(name => [
+    name,
+    async (parameters: object = {}, more?: { signal?: AbortSignal }) =>
+      (await request(name as OperationName, parameters, more)).body,
+  ])
+  return { ...Object.fromEntries(calls), watch: watch.bind(undefined, request) }
 }

@@ -1,6 +1,6 @@
 export { type Client, connect } from './client.ts'
-export type { components, operations } from './openapi.ts'
+export type { components, operations, ProblemName } from './openapi.ts'
 export type { Answer, OperationName, Parameters } from './operations.ts'
-export { type ProblemName, TallyProblem } from './problem.ts'
+export { TallyProblem } from './problem.ts'
 export type { Options } from './request.ts'
 export type { Reading, WatchOptions } from './watch.ts'

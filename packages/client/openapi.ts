@@ -1338,3 +1338,30 @@ export interface operations {
         };
     };
 }
+
+/** The path of each operation. */
+export const pathOf = {
+    listEvents: "/api/v1/events",
+    getEvent: "/api/v1/events/{eventId}",
+    getKpis: "/api/v1/events/{eventId}/analytics/kpis",
+    getSalesTrend: "/api/v1/events/{eventId}/analytics/sales-trend",
+    getOrdersByHour: "/api/v1/events/{eventId}/analytics/orders/by-hour",
+    getTopItems: "/api/v1/events/{eventId}/analytics/orders/top-items",
+    getItemCounts: "/api/v1/events/{eventId}/live/item-counts",
+    listOrders: "/api/v1/events/{eventId}/orders",
+    getOrder: "/api/v1/events/{eventId}/orders/{id}",
+} as const satisfies Record<keyof operations, string>;
+/** The `type` of a problem without `/problems/`; `unknown` is an answer that is not Tally's. */
+export type ProblemName =
+    | "invalid-parameters"
+    | "unauthorized"
+    | "missing-scope"
+    | "not-found"
+    | "method-not-allowed"
+    | "bad-request"
+    | "request-timeout"
+    | "request-too-large"
+    | "rate-limit-exceeded"
+    | "internal-error"
+    | "service-unavailable"
+    | "unknown";

@@ -1,5 +1,6 @@
-import { type OperationName, pathOf } from './operations.ts'
-import { readProblem } from './problem.ts'
+import { pathOf } from './openapi.ts'
+import type { OperationName } from './operations.ts'
+import { TallyProblem } from './problem.ts'
 
 export type Options = {
   /** Where Tally answers, such as `https://tally.example.org`. */
@@ -12,37 +13,44 @@ export type Options = {
   fetch?: typeof fetch
 }
 
-/** Sends one request; `body` is undefined on a 304. Rejects with TallyProblem for an error. */
-export type Request = (
-  name: OperationName,
-  parameters: object,
-  more?: { signal?: AbortSignal | undefined; etag?: string | undefined },
-) => Promise<{ headers: Headers; body: unknown }>
-
 /** Throws TypeError for options that no request can be made of: `watch` would repeat its error as an outage. */
-export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options): Request {
+export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
   if (!isAddress(url)) throw new TypeError('url: where Tally answers, such as https://tally.example.org')
   if (!/^[!-~]+$/.test(key?.trim() ?? ''))
     throw new TypeError('key: the token of an API key, tally_ and 62 characters')
   const base = url.replace(/\/+$/, '')
-  return async (name, parameters, { signal, etag } = {}) => {
+
+  /** Sends one request; `body` is undefined on a 304. Rejects with TallyProblem for an error. */
+  return async (
+    name: OperationName,
+    parameters: object,
+    { signal, etag }: { signal?: AbortSignal | undefined; etag?: string | undefined } = {},
+  ) => {
     const timeout = AbortSignal.timeout(timeoutMs)
-    const response = await send(base + pathOf(name, parameters), {
-      headers: { 'X-Api-Key': key, ...(etag === undefined ? {} : { 'If-None-Match': etag }) },
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    const response = await send(base + targetOf(name, parameters), {
+      headers: { 'X-Api-Key': key, ...(etag && { 'If-None-Match': etag }) },
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
     if (response.status === 304) return { headers: response.headers, body: undefined }
-    if (!response.ok) throw await readProblem(response)
-    return { headers: response.headers, body: await response.json() }
+    if (response.ok) return { headers: response.headers, body: (await response.json()) as unknown }
+    // What a proxy answers is not JSON.
+    throw new TallyProblem(response, Object(await response.json().catch(() => undefined)))
   }
 }
 
 /** A page may name its own host by a path. */
 function isAddress(url: string | undefined): boolean {
   const { location } = globalThis as { location?: { href: string } }
-  try {
-    return url !== undefined && /^https?:$/.test(new URL(url, location?.href).protocol)
-  } catch {
-    return false
+  if (url === undefined || !URL.canParse(url, location?.href)) return false
+  return /^https?:$/.test(new URL(url, location?.href).protocol)
+}
+
+function targetOf(name: OperationName, parameters: object): string {
+  const query = new URLSearchParams()
+  let path: string = pathOf[name]
+  for (const [key, value] of Object.entries(parameters)) {
+    if (path.includes(`{${key}}`)) path = path.replace(`{${key}}`, encodeURIComponent(value))
+    else if (value !== undefined) query.set(key, value)
   }
+  return query.size === 0 ? path : `${path}?${query}`
 }

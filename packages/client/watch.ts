@@ -1,7 +1,7 @@
 import type { Answer, OperationName, Parameters } from './operations.ts'
 import { openPace } from './pace.ts'
 import { TallyProblem } from './problem.ts'
-import type { Request } from './request.ts'
+import type { openRequest } from './request.ts'
 
 export type WatchOptions = {
   /** The usual time between two requests; 5 s by default. It grows if the organization's rate limit is short. */
@@ -32,77 +32,58 @@ const longestBackoffMs = 60_000
  * request. See docs/guides/polling.md for the rules.
  */
 export async function* watch<Name extends OperationName>(
-  request: Request,
+  request: ReturnType<typeof openRequest>,
   name: Name,
   parameters: Parameters<Name>,
   { everyMs = 5_000, staleAfterMs = 10_000, signal }: WatchOptions = {},
 ): AsyncGenerator<Reading<Answer<Name>>, void, void> {
   const pace = openPace(everyMs)
-  const age = openAge(name === 'listEvents')
   let etag: string | undefined
   let answer: Answer<Name> | undefined
+  let asOfMs = Number.NaN
+  let aheadMs = 0
   let failures = 0
+  /** The server's clock: a device's own may be wrong. */
+  const now = () => performance.now() + aheadMs
 
   while (!signal?.aborted) {
     const before = answer
-    const error = await request(name, parameters, { signal, etag }).then(
-      ({ headers, body }) => {
-        if (body !== undefined) answer = body as Answer<Name>
-        etag = headers.get('ETag') ?? undefined
-        pace.note(headers, false)
-        age.note(headers)
-      },
-      (reason: Error) => reason,
-    )
+    let error: Error | undefined
+    try {
+      const { headers, body } = await request(name, parameters, { signal, etag })
+      if (body !== undefined) answer = body as Answer<Name>
+      etag = headers.get('ETag') ?? undefined
+      pace.note(headers, false)
+      aheadMs = (Date.parse(headers.get('Date') ?? '') || Date.now()) - performance.now()
+      // The list of events has no asOf, and is as old as its answer.
+      asOfMs = name === 'listEvents' ? now() : Date.parse(headers.get('Tally-As-Of') ?? '')
+    } catch (reason) {
+      error = reason as Error
+    }
     if (signal?.aborted) return
     const problem = error instanceof TallyProblem ? error : undefined
     if (problem !== undefined && !problem.isTransient) throw problem
     if (problem?.status === 429) pace.note(problem.headers, true)
     failures = error === undefined || problem?.status === 429 ? 0 : failures + 1
 
-    yield {
-      answer,
-      isChanged: answer !== before,
-      asOf: age.asOf(),
-      stale: age.ms() > staleAfterMs,
-      error: error ?? undefined,
-    }
+    const asOf = Number.isNaN(asOfMs) ? undefined : new Date(asOfMs)
+    const stale = asOf === undefined || now() - asOfMs > staleAfterMs
+    yield { answer, isChanged: answer !== before, asOf, stale, error }
     const backoffMs = failures === 0 ? 0 : Math.min(longestBackoffMs, everyMs * 2 ** (failures - 1))
     const leastMs = Math.max(backoffMs * (0.5 + 0.5 * Math.random()), problem?.retryAfterMs ?? 0)
     await sleep(Math.max(pace.nextMs(), leastMs), signal)
   }
 }
 
-/**
- * How old the figures are, by the server's clock: a device's own may be wrong. The list of events has no `asOf`, and is
- * as old as its answer.
- */
-function openAge(isList: boolean) {
-  let asOfMs = Number.NaN
-  let aheadMs = 0
-  return {
-    note(headers: Headers): void {
-      const dateMs = Date.parse(headers.get('Date') ?? '')
-      aheadMs = Number.isNaN(dateMs) ? 0 : dateMs - performance.now()
-      asOfMs = isList ? performance.now() + aheadMs : Date.parse(headers.get('Tally-As-Of') ?? '')
-    },
-    asOf: (): Date | undefined => (Number.isNaN(asOfMs) ? undefined : new Date(asOfMs)),
-    /** Infinite without an `asOf`. */
-    ms: (): number =>
-      Number.isNaN(asOfMs) ? Number.POSITIVE_INFINITY : performance.now() + aheadMs - asOfMs,
-  }
-}
-
-/** Ends early if the signal aborts. */
+/** Ends early if the signal aborts, and leaves no listener behind. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise(resolve => {
-    if (signal?.aborted) return resolve()
     const end = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = setTimeout(end, signal?.aborted ? 0 : ms)
     signal?.addEventListener('abort', end)
   })
 }
