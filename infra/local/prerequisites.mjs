@@ -7,7 +7,6 @@ import { join } from 'node:path'
 
 /** Megabytes: node_modules with npm's cache, Kafka's jars with Maven's, and data and logs of an evening. */
 const room = { dependencies: 900, kafka: 200, data: 300 }
-const registryTimeoutMs = 5_000
 const ports = { QUERY_PORT: [0], ADMIN_PORT: [0], OPS_PORT: [0, 1, 2] }
 
 /** Ends the process with status 1 and a list of what is missing, if anything is. */
@@ -111,9 +110,13 @@ function versionOf(command, args, pattern) {
   return version === undefined ? undefined : Number(version)
 }
 
-/** Asks the registry, as npm reaches it (through a proxy, with credentials), for one small thing that is needed. */
-function registryError(root, [command, ...first]) {
-  const args = ['view', 'kafkajs', 'version', '--fetch-retries=0', `--fetch-timeout=${registryTimeoutMs}`]
+/**
+ * Asks the registry, as npm reaches it (through a proxy, with credentials), for one small thing that is needed. A slow
+ * network gets 8 s and a second try after 1 s; 20 s for all of it.
+ */
+export function registryError(root, [command, ...first]) {
+  const patience = ['--fetch-timeout=8000', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']
+  const args = ['view', 'kafkajs', 'version', ...patience, '--fetch-retry-maxtimeout=1000']
   const { status, error, stderr } = run(command, [...first, ...args], { cwd: root })
   if (status === 0) return undefined
   const reason = /npm (?:error|ERR!) (?!code|errno|syscall)(.+)/.exec(stderr ?? '')?.[1]

@@ -1,12 +1,16 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 // @ts-expect-error a plain script, which runs before TypeScript can
-import { missingOf as missingIn } from './prerequisites.mjs'
+import * as prerequisites from './prerequisites.mjs'
 
-const missingOf = missingIn as (machine: object) => string[]
+const { missingOf, registryError } = prerequisites as {
+  missingOf: (machine: object) => string[]
+  registryError: (root: string, npm: string[]) => string | undefined
+}
 
 /** A machine that has everything. */
 const complete = {
@@ -69,6 +73,28 @@ test('an old Java, a foreign platform and a Node of its own are named', () => {
   expect(missing({ platform: 'darwin' })).toEqual(['Node.js 24 or later'])
   expect(missing({ platform: 'win32', node: 24 })).toEqual(['Postgres'])
 })
+
+test('a registry that refuses the first try is asked a second time', async () => {
+  // In a process of its own: this one waits for npm.
+  const registry = spawn(process.execPath, ['-e', refusingOnce], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [port] = await once(registry.stdout, 'data')
+  const folder = mkdtempSync(join(tmpdir(), 'tally-npm-'))
+  vi.stubEnv('npm_config_registry', `http://127.0.0.1:${String(port).trim()}/`)
+  vi.stubEnv('npm_config_cache', folder)
+  expect(registryError(folder, ['npm'])).toBeUndefined()
+  vi.unstubAllEnvs()
+  registry.kill()
+  rmSync(folder, { recursive: true })
+})
+
+const refusingOnce = `
+let asked = 0
+require('node:http').createServer((request, response) => {
+  response.statusCode = asked++ === 0 ? 503 : 200
+  const version = { name: 'kafkajs', version: '2.2.4' }
+  response.end(JSON.stringify({ name: 'kafkajs', 'dist-tags': { latest: '2.2.4' }, versions: { '2.2.4': version } }))
+}).listen(0, '127.0.0.1', function () { console.log(this.address().port) })
+`
 
 test('npm start ends before it downloads anything, with all that is missing', () => {
   const checkout = mkdtempSync(join(tmpdir(), 'tally-bare-'))

@@ -1,12 +1,22 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { policyOf } from './apt.ts'
-import { connectJars } from './connectJars.ts'
+import { connectJars, unpack } from './connectJars.ts'
 import { kafkaJars } from './kafkaJars.ts'
-import { checkJars } from './mavenJars.ts'
+import { checkJars, haveMavenJars } from './mavenJars.ts'
 
 /** docs/security.md, Supply chain. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-supply-'))
@@ -22,6 +32,36 @@ test('a jar that is not listed with its SHA-256, and one that is missing, are na
   expect(() => checkJars(kafkaJars, folder)).toThrow(/kafkaJars\.sha256 lists: .*evil\.jar/)
   for (const jars of [kafkaJars, connectJars])
     expect(() => checkJars(jars, folder)).toThrow(/kafka-clients-4\.3\.1\.jar/)
+})
+
+test('Maven checks what it downloads, and a jar that is not the listed one is refused and not kept', async () => {
+  const mvn = `#!/bin/sh
+echo "$@" > "${folder}/asked"
+for word in "$@"; do case $word in -DoutputDirectory=*) cp "${folder}/jar" "\${word#*=}/one.jar" ;; esac; done
+`
+  writeFileSync(join(folder, 'mvn'), mvn, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env.PATH}`)
+  const into = join(folder, 'maven')
+  const jars = { ...kafkaJars, sumsFile: join(folder, 'sums'), folder: join(into, 'libs') }
+  writeFileSync(jars.sumsFile, `${hash('sha256', 'good')}  one.jar\n`)
+  const setup = { log: () => {}, signal: undefined }
+
+  writeFileSync(join(folder, 'jar'), 'corrupted')
+  await expect(haveMavenJars(jars, setup)).rejects.toThrow(/other jars than .*sums lists: one\.jar/)
+  expect(readdirSync(into)).toEqual([])
+  expect(readFileSync(join(folder, 'asked'), 'utf8')).toContain(' --strict-checksums ')
+
+  writeFileSync(join(folder, 'jar'), 'good')
+  await haveMavenJars(jars, setup)
+  expect(readdirSync(into)).toEqual(['libs'])
+  vi.unstubAllEnvs()
+})
+
+test('an archive that cannot be unpacked leaves no folder behind', async () => {
+  const into = join(folder, 'unpacked/plugins')
+  writeFileSync(join(folder, 'broken.tar.gz'), 'not an archive')
+  await expect(unpack(join(folder, 'broken.tar.gz'), into)).rejects.toThrow(/^tar /)
+  expect(readdirSync(dirname(into))).toEqual([])
 })
 
 test.for([kafkaJars, connectJars])('Maven takes plugins of fixed versions for $title', ({ pom }) => {
