@@ -34,7 +34,8 @@ export function openKept(file: string, run: Run) {
   let last: Position | undefined
   let writtenAtMs = Number.NEGATIVE_INFINITY
   const write = (position: Position) => {
-    writeFileSync(`${file}.partly`, JSON.stringify({ ...run, ...position }))
+    // Flushed before it gets its name: after a power cut the file would have the name and no content.
+    writeFileSync(`${file}.partly`, JSON.stringify({ ...run, ...position }), { flush: true })
     renameSync(`${file}.partly`, file)
     writtenAtMs = performance.now()
   }
