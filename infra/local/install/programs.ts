@@ -22,7 +22,8 @@ export async function programPath(
   )
 }
 
-function onPath(names: string[]): string | undefined {
+/** The path of the first of these programs that is on the PATH. */
+export function onPath(names: string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(folder => folder !== '')
   return folders.flatMap(folder => names.map(name => join(folder, name))).find(isProgram)
 }
