@@ -20,7 +20,8 @@ export type Effects = {
   /** Organizations whose record or list of events changed. */
   organizations: Set<OrganizationId>
   rejected: RejectedAt[]
-  counts: { applied: number; parked: number; duplicate: number }
+  /** `ignored`: records of removed events. */
+  counts: { applied: number; parked: number; duplicate: number; ignored: number }
 }
 
 export function noEffects(): Effects {
@@ -30,7 +31,7 @@ export function noEffects(): Effects {
     events: new Map(),
     organizations: new Set(),
     rejected: [],
-    counts: { applied: 0, parked: 0, duplicate: 0 },
+    counts: { applied: 0, parked: 0, duplicate: 0, ignored: 0 },
   }
 }
 

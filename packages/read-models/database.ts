@@ -1,7 +1,7 @@
 import { openPool, type PoolOptions, type Postgres } from '@tally/storage'
 import type pg from 'pg'
 import type { DailyTable } from './daily/table.ts'
-import type { EventHeadTable, EventTable } from './events/table.ts'
+import type { EventHeadTable, EventTable, RemovedEventTable } from './events/table.ts'
 import type { HourlyTable } from './hourly/table.ts'
 import type { ItemTable } from './items/table.ts'
 import type { PartitionLogTable } from './logs/table.ts'
@@ -20,6 +20,7 @@ declare module '@tally/storage/database' {
     organizations: OrganizationTable
     event_heads: EventHeadTable
     events: EventTable
+    removed_events: RemovedEventTable
     orders: OrderTable
     refunds: RefundTable
     daily_counters: DailyTable

@@ -16,6 +16,7 @@ import * as partitionLogs from './migrations/0010-partition-logs.ts'
 import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 import * as accounts from './migrations/0012-accounts.ts'
 import * as enrolment from './migrations/0013-enrolment.ts'
+import * as removedEvents from './migrations/0014-removed-events.ts'
 import { misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -36,6 +37,7 @@ export const migrations: Record<string, Migration> = {
   '0011-scattered-heads': scatteredHeads,
   '0012-accounts': accounts,
   '0013-enrolment': enrolment,
+  '0014-removed-events': removedEvents,
 }
 const names = Object.keys(migrations)
 

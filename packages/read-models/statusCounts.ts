@@ -22,6 +22,12 @@ export const statusCounts = sql.join(
   Object.entries(statusColumns).map(([status, column]) => sql`${sql.id(column)} as ${sql.id(status)}`),
 )
 
+/** The number of orders of a row, whatever their status. */
+export const statusTotal = sql.join(
+  columns.map(column => sql.id(column)),
+  sql` + `,
+)
+
 /** The columns in an insert. */
 export const statusColumnNames = sql.join(columns.map(column => sql.id(column)))
 

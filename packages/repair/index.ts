@@ -11,4 +11,11 @@ export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offs
 export { openProgress, type Progress } from './progress.ts'
 export { type RebuildOptions, type Rebuilt, rebuild } from './rebuild/rebuild.ts'
 export type { RebuildTable } from './rebuild/table.ts'
+export {
+  type ChosenEvents,
+  chooseByAge,
+  chooseByIds,
+  readTimeBefore,
+} from './removal/choose.ts'
+export { removeEvents } from './removal/removeEvents.ts'
 export { type Verified, type VerifyOptions, verify } from './verify/verify.ts'

@@ -105,7 +105,8 @@ test(
     expect(second).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'tally: another `tally rebuild` is running on this database: wait until it ends\n',
+      stderr:
+        'tally: another `tally rebuild` or `tally events remove` is running on this database: wait until it ends\n',
     })
     const entries = tally.database.db.selectFrom('audit_entries').select('action').orderBy('audit_id')
     const actions = (await entries.execute()).map(({ action }) => action)

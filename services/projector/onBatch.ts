@@ -1,5 +1,5 @@
 import type { RecordType } from '@tally/contract'
-import type { BatchControl, RecordBatch } from '@tally/kafka'
+import { type BatchControl, partitionKey, type RecordBatch } from '@tally/kafka'
 import type { Effects, Projected, ProjectorDeps } from '@tally/projection'
 import { projectPieces, slices } from '@tally/projection'
 import { isTransient, type Logger, partOf } from '@tally/runtime'
@@ -53,12 +53,24 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
       'records lie in another partition than the murmur2 partitioner chooses (another partitioner, or added partitions): from now on asOf is that of the partition that is furthest behind',
     )
 
+  /** Topics with partitions whose ignored records this process has reported. */
+  const reported = new Set<string>()
+  const warnIgnored = (topic: string, partition: number): void => {
+    if (reported.has(partitionKey({ topic, partition }))) return
+    reported.add(partitionKey({ topic, partition }))
+    logger.warn(
+      { topic, partition },
+      'records of events that were removed (tally events remove) are ignored; tally_projector_records_total counts them',
+    )
+  }
+
   const report = ({ topic, partition, from, next }: RecordBatch, effects: Effects, tookMs: number): void => {
     const { revision } = effects
     const counts = { ...effects.counts, rejected: effects.rejected.length }
     for (const [outcome, count] of Object.entries(counts)) {
       if (count > 0) metrics.records.inc({ topic, outcome }, count)
     }
+    if (counts.ignored > 0) warnIgnored(topic, partition)
     metrics.batches.inc({ topic })
     metrics.batchSeconds.observe(tookMs / 1000)
     logger.debug({ topic, partition, from, next, revision, ...counts, tookMs }, 'batch applied')

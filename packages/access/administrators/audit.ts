@@ -33,6 +33,7 @@ export type Action =
   | 'rebuild-failed'
   | 'offsets-accepted'
   | 'offsets-skipped'
+  | 'event-removed'
 
 /** What was done, to what. */
 export type Noted = { action: Action; subject?: string | null; detail?: string | null }

@@ -1,7 +1,6 @@
 import type { Event } from '@tally/contract'
 import { applyEvent } from '@tally/core'
 import {
-  lockEvents,
   lockOrganizations,
   nextRevision,
   readKnownEvents,
@@ -9,17 +8,16 @@ import {
   stampOrganizations,
   storeEvents,
 } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
-import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { type Effects, noEffects } from '../effects.ts'
+import { withLockedEvents } from './lockedEvents.ts'
 
 /**
  * Applies the event records of one batch; after a change of the time zone all documents of the event are composed
  * again.
  */
-export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[]): Promise<Effects> {
+export const applyEvents = withLockedEvents<Event>(async (tx, shard, records, locked): Promise<Effects> => {
   const effects = noEffects()
   const eventIds = [...new Set(records.map(({ value }) => value.eventId))]
-  const locked = await lockEvents(tx, eventIds, shard)
   const known = await readKnownEvents(tx, eventIds)
   const winners = new Map<Event['eventId'], Event>()
 
@@ -46,4 +44,4 @@ export async function applyEvents(tx: Tx, shard: number, records: Placed<Event>[
   await stampOrganizations(tx, [...organizations.keys()], revision)
   for (const id of organizations.keys()) effects.organizations.add(id)
   return { ...effects, revision }
-}
+})

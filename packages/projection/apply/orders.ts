@@ -7,17 +7,16 @@ import {
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
-import { lockEvents, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
-import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
+import { type Effects, noEffects } from '../effects.ts'
+import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
 /** Applies the orders of one batch: one query for all of them, and one write. */
-export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]): Promise<Effects> {
+export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, locked): Promise<Effects> => {
   const effects = noEffects()
   const entries = openEntries()
   const placed = orders.map(({ value: order }) => ({ order, entry: entries.of(order) }))
-  const locked = await lockEvents(tx, entries.eventIds(), shard)
   const stored = await readKnownOrders(
     tx,
     entries.all.map(({ first }) => first),
@@ -49,7 +48,7 @@ export async function applyOrders(tx: Tx, shard: number, orders: Placed<Order>[]
   }
   const writes = [storeNewOrders(fresh), storeOrders(changed)]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
-}
+})
 
 /** One order of a batch: what is known of it so far, and the batch's record that has won so far. */
 type Entry = { first: Order; known: KnownOrder; isStored: boolean; winner: Order | undefined }
@@ -62,7 +61,6 @@ function openEntries() {
   const byEvent = new Map<EventId, Map<OrderId, Entry>>()
   return {
     all,
-    eventIds: (): EventId[] => [...byEvent.keys()],
     of(order: Order): Entry {
       const ofEvent = getOrInsertComputed(byEvent, order.eventId, () => new Map<OrderId, Entry>())
       const found = ofEvent.get(order.orderId)

@@ -7,7 +7,6 @@ import {
   noRefunds,
 } from '@tally/core'
 import {
-  lockEvents,
   type OrderRefunds,
   orderKey,
   readKnownOrders,
@@ -16,15 +15,14 @@ import {
   storeRefundSums,
   storeRefunds,
 } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
-import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { type Effects, noEffects } from '../effects.ts'
+import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
 /** Applies the refunds of one batch; a refund that arrives before its order is parked. */
-export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund>[]): Promise<Effects> {
+export const applyRefunds = withLockedEvents<Refund>(async (tx, shard, refunds, locked): Promise<Effects> => {
   const effects = noEffects()
   const values = refunds.map(({ value }) => value)
-  const locked = await lockEvents(tx, [...new Set(values.map(({ eventId }) => eventId))], shard)
   const seen = await readSeenRefunds(tx, values)
   const firsts: Refund[] = []
   for (const refund of values) {
@@ -55,4 +53,4 @@ export async function applyRefunds(tx: Tx, shard: number, refunds: Placed<Refund
 
   const writes = [storeRefunds(firsts), storeRefundSums(sums)]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
-}
+})

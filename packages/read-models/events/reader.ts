@@ -20,6 +20,8 @@ export type EventHead = {
   /** The epoch of the database that the head was read from; null: not open. */
   epoch: number | null
   event: StoredEvent | undefined
+  /** Whether the event was removed; its rows may not be deleted yet. */
+  isRemoved: boolean
 }
 
 /** The heads of these events, each with its event if that is known. */
@@ -28,17 +30,27 @@ export async function readEventHeads(db: Kysely<Database>, eventIds: EventId[]):
   const rows = await db
     .selectFrom('event_heads as head')
     .leftJoin('events as event', 'event.event_id', 'head.event_id')
-    .select(['head.event_id', 'head.shard', 'head.revision', 'head.is_scattered', 'event.document'])
+    .select([
+      'head.event_id',
+      'head.shard',
+      'head.revision',
+      'head.is_scattered',
+      'head.is_removed',
+      'event.document',
+    ])
     .select(sql<number | null>`(select current_epoch())`.as('epoch'))
     .where('head.event_id', 'in', eventIds)
     .execute()
-  return rows.map(({ event_id, shard, revision, epoch, is_scattered: isScattered, document }) => ({
-    eventId: event_id as EventId,
-    shard,
-    revision,
-    epoch,
-    event: storedEvent({ document, shard, isScattered }),
-  }))
+  return rows.map(
+    ({ event_id, shard, revision, epoch, is_scattered: isScattered, is_removed, document }) => ({
+      eventId: event_id as EventId,
+      shard,
+      revision,
+      epoch,
+      event: storedEvent({ document, shard, isScattered }),
+      isRemoved: is_removed,
+    }),
+  )
 }
 
 /** The event of a row of `events`, whose document may be null, and of its head. */

@@ -1,3 +1,4 @@
+import type { Instant } from '@tally/storage'
 import type { ColumnType } from 'kysely'
 
 /**
@@ -11,6 +12,17 @@ export type EventHeadTable = {
   revision: number
   /** Whether it also has records in other partitions. */
   is_scattered: ColumnType<boolean, boolean | undefined, boolean>
+  /** Whether the event was removed: further records of it are ignored. */
+  is_removed: ColumnType<boolean, boolean | undefined, boolean>
+}
+
+/** An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left. */
+export type RemovedEventTable = {
+  event_id: string
+  /** Null if no record of the event had been applied. */
+  organization_id: string | null
+  removed_at: Instant
+  emptied_at: Instant<null>
 }
 
 /** The event at its latest version; `document` is the contract's `Event` as JSON. */

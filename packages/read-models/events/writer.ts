@@ -1,4 +1,4 @@
-import type { Event, EventId } from '@tally/contract'
+import type { Event, EventId, OrganizationId } from '@tally/contract'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 
@@ -8,6 +8,8 @@ export type LockedEvent = {
   shard: number
   /** Whether it also has records in other shards. */
   isScattered: boolean
+  /** Whether it was removed: its records are ignored. */
+  isRemoved: boolean
 }
 
 /**
@@ -23,8 +25,9 @@ export async function lockEvents(
   let heads = await lockHeads(tx, eventIds)
   if (heads.length < eventIds.length) {
     await sql`
-insert into event_heads (event_id, shard, revision)
-select id, ${shard}, 0 from unnest(${eventIds}::uuid[]) as id
+insert into event_heads (event_id, shard, revision, is_removed)
+select id, ${shard}, 0, exists (select from removed_events where event_id = id)
+from unnest(${eventIds}::uuid[]) as id
 order by id
 on conflict do nothing`.execute(tx)
     heads = await lockHeads(tx, eventIds)
@@ -35,7 +38,7 @@ on conflict do nothing`.execute(tx)
 /** Locks the heads of all these events or of none: two batches that locked only some could deadlock. */
 async function lockHeads(tx: Tx, eventIds: EventId[]): Promise<(LockedEvent & { eventId: EventId })[]> {
   const { rows } = await sql<LockedEvent & { eventId: EventId }>`
-select event_id as "eventId", revision, shard, is_scattered as "isScattered"
+select event_id as "eventId", revision, shard, is_scattered as "isScattered", is_removed as "isRemoved"
 from event_heads
 where event_id = any(${eventIds}::uuid[])
   and (select count(*) from event_heads where event_id = any(${eventIds}::uuid[])) = ${eventIds.length}
@@ -84,4 +87,19 @@ select * from unnest(
 )
 on conflict (event_id) do update
 set version = excluded.version, time_zone = excluded.time_zone, document = excluded.document`.execute(tx)
+}
+
+/**
+ * Removes a locked event from what is answered, under a new revision: its record, and for good whatever further records
+ * say. Its orders, refunds and counters stay; nothing reads or writes them any more.
+ */
+export async function removeEvent(
+  tx: Tx,
+  { eventId, organizationId }: { eventId: EventId; organizationId: OrganizationId | null },
+  revision: number,
+): Promise<void> {
+  await sql`
+with record as (delete from events where event_id = ${eventId}),
+head as (update event_heads set is_removed = true, revision = ${revision} where event_id = ${eventId})
+insert into removed_events (event_id, organization_id) values (${eventId}, ${organizationId})`.execute(tx)
 }

@@ -12,9 +12,12 @@ import { areaOf, type Unpublished } from './unpublished.ts'
  * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
  * undefined if Redis has the record.
  */
-export type EventState = EventHead & { documents: string[] }
+export type EventState = Omit<EventHead, 'isRemoved'> & { documents: string[] }
 
-/** Reads what is not yet published of these events, all at one moment; the statement is the snapshot. */
+/**
+ * Reads what is not yet published of these events, all at one moment; the statement is the snapshot. A removed event
+ * has nothing, even if some of its counters are still to be deleted.
+ */
 export async function readUnpublished(
   db: Postgres,
   unpublished: Map<EventId, Unpublished>,
@@ -35,7 +38,9 @@ ${withAsked(scopeOf(unpublished))}
 select head.event_id as "eventId", head.shard, head.revision, head.is_scattered as "isScattered",
   (select current_epoch()) as epoch, event.time_zone as "timeZone",
   case when head.event_id = any(${withRecord}::uuid[]) then event.document end as document,
-  (select ${areasAsJson(views)} from asked where asked.event_id = head.event_id) as areas
+  case when not head.is_removed then
+    (select ${areasAsJson(views)} from asked where asked.event_id = head.event_id)
+  end as areas
 from event_heads as head left join events as event using (event_id)
 where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
   return rows.map(({ eventId, shard, revision, epoch, isScattered, document, areas, timeZone }) => ({

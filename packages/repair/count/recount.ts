@@ -48,10 +48,10 @@ export async function recountEvent(
   return { head, counted, stored: await readCounters(snapshot, eventId), damaged }
 }
 
-/** The same for one event by id; undefined if the event is unknown. */
+/** The same for one event by id; undefined if the event is unknown or removed. */
 export async function recount(snapshot: Tx, eventId: EventId): Promise<Recount | undefined> {
   const [head] = await readEventHeads(snapshot, [eventId])
-  return head && recountEvent(snapshot, head)
+  return head === undefined || head.isRemoved ? undefined : recountEvent(snapshot, head)
 }
 
 /** Whether the stored counters and refund sums of an event equal the recounted ones. */

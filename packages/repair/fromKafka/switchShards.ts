@@ -37,7 +37,7 @@ export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<
       const reached = await lockOffsets(tx, deps, shards)
       await follower.reach(reached, tailMs)
       await checkShared(tx, shards)
-      const made = await madeEvents(tx, shards)
+      const made = await madeEvents(tx, live, shards)
       const ids = [...made.keys()]
       const surplus = await surplusEvents(tx, live, shards)
       for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
@@ -77,12 +77,14 @@ async function checkShared(tx: Tx, shards: number[]): Promise<void> {
   if (isSplit) throw new NotYetError('an event has records in a shard that is not switched with the others')
 }
 
-/** The events of these shards that are in the topics, with their shard. */
-async function madeEvents(tx: Tx, shards: number[]): Promise<Map<EventId, number>> {
+/** The events of these shards that are in the topics, with their shard, without those that were removed. */
+async function madeEvents(tx: Tx, live: string, shards: number[]): Promise<Map<EventId, number>> {
   const { rows } = await sql<{ event_id: EventId; shard: number }>`
-select event_id, shard from ${sql.id(shadowSchema, 'event_heads')} where shard = any(${shards}::int[]) order by event_id`.execute(
-    tx,
-  )
+select event_id, shard
+from ${sql.id(shadowSchema, 'event_heads')} as made
+where shard = any(${shards}::int[])
+  and not exists (select from ${sql.id(live, 'removed_events')} as removed where removed.event_id = made.event_id)
+order by event_id`.execute(tx)
   return new Map(rows.map(({ event_id, shard }) => [event_id, shard]))
 }
 
@@ -101,11 +103,11 @@ where kept.event_id = any(${eventIds}::uuid[])
   and not kept.is_scattered`.execute(tx)
 }
 
-/** The live events of these shards that are not in the topics. */
+/** The live events of these shards that are not in the topics; a removed one stays marked as that. */
 async function surplusEvents(tx: Tx, live: string, shards: number[]): Promise<EventId[]> {
   const { rows } = await sql<{ event_id: EventId }>`
 select event_id from ${sql.id(live, 'event_heads')} as kept
-where shard = any(${shards}::int[])
+where shard = any(${shards}::int[]) and not is_removed
   and not exists (select from ${sql.id(shadowSchema, 'event_heads')} as made where made.event_id = kept.event_id)
 order by event_id`.execute(tx)
   return rows.map(({ event_id }) => event_id)

@@ -8,8 +8,8 @@ import { sql } from 'kysely'
 const lockKey = 7_460_129_934
 
 /**
- * Does `work` as the only rebuild of this database, with the one connection that holds the lock. A rebuild
- * writes only through this connection: a rebuild that lost it, because it was taken for dead, can no longer write.
+ * Does `work` as the only rebuild or removal of events of this database, with the one connection that holds the lock.
+ * It writes only through this connection: if it lost it, because it was taken for dead, it can no longer write.
  */
 export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promise<T>): Promise<T> {
   return db.connection().execute(async locked => {
@@ -22,7 +22,9 @@ export function asOnlyRebuild<T>(db: Postgres, work: (locked: Postgres) => Promi
     // Postgres may take a while to notice that a rebuild was killed.
     for (let tries = 1; !(await tryLock()); tries++) {
       if (tries === 50)
-        throw new Error('another `tally rebuild` is running on this database: wait until it ends')
+        throw new Error(
+          'another `tally rebuild` or `tally events remove` is running on this database: wait until it ends',
+        )
       await sleep(100)
     }
     try {

@@ -1,4 +1,5 @@
 import type { EventId } from '@tally/contract'
+import type { CounterChanges } from '@tally/core'
 import { type EventHead, inSnapshot, joinSegments, readEventHeads } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { counterFindings } from '../count/counters.ts'
@@ -14,7 +15,8 @@ export type Report = (difference: Difference) => void
 /**
  * Compares the stored counters of one event with recounted ones, in one snapshot, and the documents in Redis at that
  * snapshot's revision. `missed`: records arrived so fast that Redis was never met at the revision of a snapshot;
- * everything else is compared then. An event of which nothing is stored has no difference.
+ * everything else is compared then. An event of which nothing is stored has no difference; of a removed event only
+ * Redis is compared.
  */
 export async function verifyEvent(
   { db, redis, keys }: RepairDeps,
@@ -44,9 +46,19 @@ async function compare(
   published: Published | undefined,
   report: (finding: Finding) => void,
 ): Promise<void> {
+  const counted = head.isRemoved ? new Map() : await compareCounters(snapshot, head, report)
+  if (published !== undefined) redisFindings(fieldsOf(head, counted), published).forEach(report)
+}
+
+/** Reports what differs in Postgres, and returns the recounted counters. */
+async function compareCounters(
+  snapshot: Tx,
+  head: EventHead,
+  report: (finding: Finding) => void,
+): Promise<CounterChanges> {
   const { counted, stored } = await recountEvent(snapshot, head, report)
   counterFindings(counted, stored).forEach(report)
-  if (published !== undefined) redisFindings(fieldsOf(head, counted), published).forEach(report)
+  return counted
 }
 
 /** If the revisions differ, only that is reported: every document would differ because of it. */

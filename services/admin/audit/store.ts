@@ -34,6 +34,7 @@ export const actionNames: Record<Action, string> = {
   'rebuild-failed': 'A rebuild failed',
   'offsets-accepted': 'Continued past deleted records',
   'offsets-skipped': 'Skipped records',
+  'event-removed': 'Removed an event',
 }
 export const nameOfAction = (action: string): string => actionNames[action as Action] ?? action
 

@@ -1,0 +1,34 @@
+import { formatTimestamp } from '@tally/contract'
+import type { EventOverview } from '@tally/read-models'
+
+export const heading = lineOf(['ORGANIZATION', 'EVENT', 'STARTS', 'LAST SALE', 'ORDERS', 'NAME'])
+
+/** A line about an event; `-` stands for what is not known. */
+export function eventLine(event: EventOverview): string {
+  const { organizationId, eventId, startDate, lastSaleAt, orders, organizationName, name } = event
+  const names = [organizationName, name].map(one => one ?? '-').join(': ')
+  return lineOf([
+    organizationId ?? '-',
+    eventId ?? '-',
+    day(startDate),
+    day(lastSaleAt),
+    String(orders),
+    names,
+  ])
+}
+
+/** The event as `--json` prints it: times as the API answers them. */
+export function eventJson({ startDate, lastSaleAt, ...event }: EventOverview): string {
+  return JSON.stringify({
+    ...event,
+    startDate: startDate === null ? null : formatTimestamp(startDate),
+    lastSaleAt: lastSaleAt === null ? null : formatTimestamp(lastSaleAt),
+  })
+}
+
+const day = (at: number | null): string => (at === null ? '-' : formatTimestamp(at).slice(0, 10))
+
+function lineOf(columns: [string, string, string, string, string, string]): string {
+  const [organization, event, starts, sale, orders, names] = columns
+  return `${organization.padEnd(36)}  ${event.padEnd(36)}  ${starts.padEnd(10)}  ${sale.padEnd(10)}  ${orders.padStart(9)}  ${names}`
+}
