@@ -17,6 +17,7 @@ import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
 import * as accounts from './migrations/0012-accounts.ts'
 import * as enrolment from './migrations/0013-enrolment.ts'
 import * as removedEvents from './migrations/0014-removed-events.ts'
+import * as quietEvents from './migrations/0015-quiet-events.ts'
 import { misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -38,6 +39,7 @@ export const migrations: Record<string, Migration> = {
   '0012-accounts': accounts,
   '0013-enrolment': enrolment,
   '0014-removed-events': removedEvents,
+  '0015-quiet-events': quietEvents,
 }
 const names = Object.keys(migrations)
 

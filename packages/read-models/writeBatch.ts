@@ -40,7 +40,7 @@ with revision as materialized (select nextval('revisions') as value),
 ${sql.join(named, sql` `)}
 stamped as (
   update event_heads
-  set revision = (select value from revision), is_scattered = is_scattered or shard <> ${shard}
+  set revision = (select value from revision), changed_at = now(), is_scattered = is_scattered or shard <> ${shard}
   where event_id = any(${[...changes.keys()]}::uuid[])
 )
 select value as revision from revision`.execute(tx)

@@ -9,7 +9,7 @@ const patienceMs = 5_000
 
 /** Does `work` with a connection to Redis and closes it; throws a sentence if Redis does not answer. */
 export async function withRedis<T>(
-  { redisNodes, redisPrefix }: Pick<Settings, 'redisNodes' | 'redisPrefix'>,
+  { redisNodes, redisPrefix, redisQuietMs }: Pick<Settings, 'redisNodes' | 'redisPrefix' | 'redisQuietMs'>,
   work: (deps: { redis: ReadModelRedis; keys: RedisKeys }) => Promise<T>,
 ): Promise<T> {
   const redis = openRedis(
@@ -22,7 +22,7 @@ export async function withRedis<T>(
       const hosts = describeRedis(redisNodes)
       throw new Error(`Redis does not answer at ${hosts}: start it, or set REDIS_URL`)
     }
-    return await work({ redis, keys: redisKeys(redisPrefix) })
+    return await work({ redis, keys: redisKeys(redisPrefix, redisQuietMs) })
   } finally {
     redis.disconnect()
   }

@@ -17,6 +17,12 @@ export const count = (fallback: number) =>
     .transform(Number)
     .default(fallback)
     .meta({ takes: 'a whole number from 1' })
+const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** A whole number from 1 with a unit, in milliseconds. */
+export const duration = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smhd]$/)
+  .transform(text => Number(text.slice(0, -1)) * unitsMs[text.slice(-1) as keyof typeof unitsMs])
 export const flag = z.stringbool().default(false).meta({ takes: 'true or false' })
 export const list = (text: string) =>
   text

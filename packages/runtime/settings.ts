@@ -8,6 +8,7 @@ import {
   brokers,
   contact,
   count,
+  duration,
   flag,
   issuer,
   list,
@@ -58,6 +59,7 @@ const schema = z.object({
     .regex(/^[^{}\s]{1,200}$/)
     .default('tally')
     .meta({ takes: 'at most 200 characters without braces or spaces' }),
+  REDIS_QUIET_AFTER: duration.prefault('30d').meta({ takes: 'a duration such as 30d, 12h, 30m or 90s' }),
   QUERY_HOST: z.string().default('0.0.0.0'),
   QUERY_PORT: port(8080),
   QUERY_MAX_CONNECTIONS: count(12_000),
@@ -144,6 +146,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     databaseUrl: values.DATABASE_URL,
     redisNodes: values.REDIS_URL,
     redisPrefix: values.REDIS_PREFIX,
+    redisQuietMs: values.REDIS_QUIET_AFTER,
     query: {
       host: values.QUERY_HOST,
       port: values.QUERY_PORT,

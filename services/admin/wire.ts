@@ -57,7 +57,10 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     { ...readModelScripts, ...accessScripts },
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
-  const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
+  const keys = {
+    ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
+    ...accessKeys(settings.redisPrefix),
+  }
   // Connects when the operations page is opened; all other pages work without Kafka.
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
   lifecycle.onRelease('kafka', () => kafka.close())

@@ -65,5 +65,5 @@ export async function openServers(
   lifecycle.onRelease('redis', () => redis.disconnect())
   const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())
-  return { db, seen, redis, keys: redisKeys(settings.redisPrefix), kafka, producer }
+  return { db, seen, redis, keys: redisKeys(settings.redisPrefix, settings.redisQuietMs), kafka, producer }
 }

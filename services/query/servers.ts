@@ -64,6 +64,9 @@ export async function openServers(
     { ...readModelScripts, ...accessScripts },
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
-  const keys = { ...redisKeys(settings.redisPrefix), ...accessKeys(settings.redisPrefix) }
+  const keys = {
+    ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
+    ...accessKeys(settings.redisPrefix),
+  }
   return { db, authDb, redis, keys }
 }

@@ -1,6 +1,7 @@
 import type { Event, EventId, OrganizationId } from '@tally/contract'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
+import { isQuiet } from './quiet.ts'
 
 /**
  * An event as stored, with the shard of its first record. It is scattered if its records came through several shards
@@ -92,17 +93,17 @@ from events where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }
 
+/** An event's revision, and whether it has been quiet so long that its documents may have expired in Redis. */
+export type ChangedEvent = { eventId: EventId; shard: number; revision: number; isQuiet: boolean }
+
 /** Events of a shard, and scattered events, that changed after `revision`. */
 export async function readEventsSince(
   db: Kysely<Database>,
-  shard: number,
-  revision: number,
-): Promise<EventId[]> {
-  const rows = await db
-    .selectFrom('event_heads')
-    .select('event_id')
-    .where(head => head.or([head('shard', '=', shard), head('is_scattered', '=', true)]))
-    .where('revision', '>', revision)
-    .execute()
-  return rows.map(({ event_id }) => event_id as EventId)
+  { shard, revision, quietMs }: { shard: number; revision: number; quietMs: number },
+): Promise<ChangedEvent[]> {
+  const { rows } = await sql<ChangedEvent>`
+select event_id as "eventId", shard, revision, ${isQuiet(quietMs)} as "isQuiet"
+from event_heads
+where (shard = ${shard} or is_scattered) and revision > ${revision}`.execute(db)
+  return rows
 }

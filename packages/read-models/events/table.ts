@@ -14,6 +14,8 @@ export type EventHeadTable = {
   is_scattered: ColumnType<boolean, boolean | undefined, boolean>
   /** Whether the event was removed: further records of it are ignored. */
   is_removed: ColumnType<boolean, boolean | undefined, boolean>
+  /** When the last batch that changed it began. */
+  changed_at: Instant
 }
 
 /** An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left. */

@@ -69,9 +69,9 @@ export async function stampEvents(
   revision: number,
 ): Promise<void> {
   await sql`
-update event_heads set revision = ${revision}, is_scattered = is_scattered or shard <> ${shard} where event_id = any(${eventIds}::uuid[])`.execute(
-    tx,
-  )
+update event_heads
+set revision = ${revision}, changed_at = now(), is_scattered = is_scattered or shard <> ${shard}
+where event_id = any(${eventIds}::uuid[])`.execute(tx)
 }
 
 /** Stores events at their winning version; at most one of each event. */
@@ -100,6 +100,6 @@ export async function removeEvent(
 ): Promise<void> {
   await sql`
 with record as (delete from events where event_id = ${eventId}),
-head as (update event_heads set is_removed = true, revision = ${revision} where event_id = ${eventId})
+head as (update event_heads set is_removed = true, revision = ${revision}, changed_at = now() where event_id = ${eventId})
 insert into removed_events (event_id, organization_id) values (${eventId}, ${organizationId})`.execute(tx)
 }

@@ -3,10 +3,12 @@ import type { EventId, OrganizationId } from '@tally/contract'
 /**
  * The Redis keys of the read models; packages/access has its own. The braces contain the hash tag: keys of one event,
  * or of one organization, are in one slot of a Redis Cluster. A script of `n` keys uses several tags; it is called only
- * if Redis is one node.
+ * if Redis is one node. `quietMs` is the setting `REDIS_QUIET_AFTER`.
  */
-export function redisKeys(prefix: string) {
+export function redisKeys(prefix: string, quietMs = 30 * 86_400_000) {
   return {
+    /** How long an event's hash lives after it was written last. */
+    quietMs,
     /**
      * Hash: `revision`, `epoch` (in which the documents were composed), `complete`, `version`, `event`, and the event's
      * documents by name.

@@ -81,7 +81,7 @@ async function put(
   const { eventId, revision } = state
   if (!entry.whole && entry.to !== revision) return 'outdated'
   const base = entry.whole ? 'whole' : entry.since
-  const reply = await redis.publish(keys.event(eventId), revision, base, fieldsOf(state, entry))
+  const reply = await redis.publish(keys.event(eventId), revision, base, keys.quietMs, fieldsOf(state, entry))
   return reply === 'gap' ? 'gap' : 'stored'
 }
 

@@ -28,6 +28,9 @@ async function compose(snapshot: Snapshot, id: OrganizationId): Promise<Organiza
 /** Organizations per snapshot; their event lists are small. */
 const maxOrganizations = 50
 
+/** They do not expire: there are few, and each is small. */
+const never = 0
+
 /** Puts the documents of organizations into Redis, whole, under the revision guard. */
 export async function publishOrganizations(
   { db, redis, keys }: { db: Postgres; redis: ReadModelRedis; keys: RedisKeys },
@@ -46,7 +49,7 @@ export async function publishOrganizations(
         if (document === undefined) return
         const status = document.status === undefined ? [] : ['status', document.status]
         const fields = ['events', JSON.stringify(document.events), ...status]
-        await redis.publish(keys.organization(id), document.revision, 'whole', ...fields)
+        await redis.publish(keys.organization(id), document.revision, 'whole', never, ...fields)
       }),
     )
   }

@@ -1,17 +1,27 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Database, Postgres } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
+import { isQuiet } from '../events/quiet.ts'
 
 export type HeadRevision<Id> = { id: Id; revision: number }
 export type ShardEvent = { shard: number; id: EventId }
+export type EventRevision = ShardEvent & { revision: number; isQuiet: boolean }
 
-/** The revisions of these shards' events that follow the event `after`, in the order of shard and id. */
+/**
+ * The revisions of these shards' events that follow the event `after`, in the order of shard and id; with whether each
+ * has been quiet so long that its documents may have expired.
+ */
 export async function readEventRevisions(
   db: Kysely<Database>,
-  { shards, after, limit }: { shards: number[]; after: ShardEvent | undefined; limit: number },
-): Promise<(ShardEvent & { revision: number })[]> {
-  const { rows } = await sql<ShardEvent & { revision: number }>`
-select event_id as id, shard, revision
+  {
+    shards,
+    after,
+    limit,
+    quietMs,
+  }: { shards: number[]; after: ShardEvent | undefined; limit: number; quietMs: number },
+): Promise<EventRevision[]> {
+  const { rows } = await sql<EventRevision>`
+select event_id as id, shard, revision, ${isQuiet(quietMs)} as "isQuiet"
 from event_heads
 where (shard, event_id) > (${after?.shard ?? -1}::int, ${after?.id ?? firstId}::uuid) and shard = any(${shards}::int[])
 order by shard, event_id

@@ -10,9 +10,9 @@ beforeEach(() => {
 })
 
 const whole = (revision: number, ...fields: string[]) =>
-  redis.publish(key, revision, 'whole', 'epoch', '1', 'complete', complete, ...fields)
+  redis.publish(key, revision, 'whole', 0, 'epoch', '1', 'complete', complete, ...fields)
 const difference = (revision: number, since: number, ...fields: string[]) =>
-  redis.publish(key, revision, since, 'epoch', '1', ...fields)
+  redis.publish(key, revision, since, 0, 'epoch', '1', ...fields)
 const read = async (name: string) => (await redis.readDocuments(key, name))[0]
 
 test('an items document is read in one piece, in the order of its segments, without empty ones', async () => {
@@ -47,7 +47,20 @@ test('a difference with the list of its segments replaces the list', async () =>
 })
 
 test('a hash from before there were segments takes no difference, and its items documents are missing', async () => {
-  await redis.publish(key, 5, 'whole', 'epoch', '1', 'complete', '1', 'kpis:41:0', '{}', 'items:41:0', '[{}]')
+  await redis.publish(
+    key,
+    5,
+    'whole',
+    0,
+    'epoch',
+    '1',
+    'complete',
+    '1',
+    'kpis:41:0',
+    '{}',
+    'items:41:0',
+    '[{}]',
+  )
   expect(await redis.readDocuments(key, 'complete', 'kpis:41:0', 'items:41:0')).toEqual(['1', '{}', null])
   expect(await difference(6, 5, 'items:41:0:10', '[40]')).toBe('gap')
 })

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import { type EventHead, inSnapshot, joinSegments, readEventHeads } from '@tally/read-models'
+import { type EventHead, inSnapshot, joinSegments, readEventHeads, readIsQuiet } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
@@ -15,8 +15,8 @@ export type Report = (difference: Difference) => void
 /**
  * Compares the stored counters of one event with recounted ones, in one snapshot, and the documents in Redis at that
  * snapshot's revision. `missed`: records arrived so fast that Redis was never met at the revision of a snapshot;
- * everything else is compared then. An event of which nothing is stored has no difference; of a removed event only
- * Redis is compared.
+ * everything else is compared then. An event of which nothing is stored has no difference, nor has Redis if the
+ * documents have expired; of a removed event only Redis is compared.
  */
 export async function verifyEvent(
   { db, redis, keys }: RepairDeps,
@@ -29,7 +29,9 @@ export async function verifyEvent(
     const outcome = await inSnapshot(db, async snapshot => {
       const [head] = await readEventHeads(snapshot, [eventId])
       if (head === undefined || head.revision === 0) return 'met'
-      const { meeting, published } = await meet(head.revision)
+      const { meeting, published } = (await isExpired(snapshot, { redis, keys }, eventId))
+        ? expired
+        : await meet(head.revision)
       if (meeting === 'again') return 'again'
       await compare(snapshot, head, meeting === 'missed' ? undefined : published, finding =>
         report({ event: eventId, ...finding }),
@@ -38,6 +40,17 @@ export async function verifyEvent(
     })
     if (outcome !== 'again') return outcome
   }
+}
+
+const expired = { meeting: 'met', published: undefined } as const
+
+/** Whether the documents of a quiet event are not in Redis, where nothing keeps them. */
+async function isExpired(
+  snapshot: Tx,
+  { redis, keys }: Pick<RepairDeps, 'redis' | 'keys'>,
+  eventId: EventId,
+): Promise<boolean> {
+  return (await redis.exists(keys.event(eventId))) === 0 && readIsQuiet(snapshot, eventId, keys.quietMs)
 }
 
 async function compare(

@@ -9,6 +9,8 @@ const pieceSize = 20
 type BacklogEntry = {
   events: Iterable<EventId>
   organizations: Iterable<OrganizationId>
+  /** Events that the mark covers and whose documents are not published. */
+  quiet?: Published['events']
   /** Raised once the whole entry is published. */
   mark?: Mark
 }
@@ -61,19 +63,21 @@ export function openBacklog(): Backlog {
     return [...ids].filter(id => !waiting.has(id))
   }
 
-  const append = (entry: Pick<Entry, 'events' | 'organizations' | 'marks'>): void => {
-    if (entry.events.length + entry.organizations.length + entry.marks.length > 0)
-      entries.push({ ...entry, noted: new Map(), hasBegun: false })
+  const append = (added: Pick<Entry, 'events' | 'organizations' | 'marks'>): Entry => {
+    const entry = { ...added, noted: new Map(), hasBegun: false }
+    if (entry.events.length + entry.organizations.length + entry.marks.length > 0) entries.push(entry)
+    return entry
   }
 
-  const addMarked = ({ events, organizations }: BacklogEntry, mark: Mark): void => {
+  const addMarked = ({ events, organizations, quiet = [] }: BacklogEntry, mark: Mark): void => {
     const found = entries.find(
       ({ marks, hasBegun }) => !hasBegun && marks.some(({ partition }) => partition === mark.partition),
     )
     if (found === undefined) {
-      append({ events: [...events], organizations: [...organizations], marks: [mark] })
+      note(append({ events: [...events], organizations: [...organizations], marks: [mark] }), quiet)
       return
     }
+    note(found, quiet)
     found.events = [...new Set([...found.events, ...events])]
     found.organizations = [...new Set([...found.organizations, ...organizations])]
     found.marks.push(mark)

@@ -37,8 +37,8 @@ export type Publisher = {
   holdsBack(of: TopicPartition, revision: number): boolean
   /**
    * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that
-   * Redis lacks. Returns false if nothing is missing. Read `storedRevision` before the last flush, and call this only
-   * if nothing of the partition is held back.
+   * Redis lacks, apart from the documents of quiet events. Returns false if nothing is missing. Read `storedRevision`
+   * before the last flush, and call this only if nothing of the partition is held back.
    */
   heal(of: TopicPartition, storedRevision: number): Promise<boolean>
 }
@@ -91,7 +91,8 @@ export function openPublisher(deps: PublisherDeps): Publisher {
     async heal(of, storedRevision) {
       const missing = await findMissing(deps, of, storedRevision)
       if (missing === undefined) return false
-      if (missing.events.length + missing.organizations.length > fewEvents) backlog.add(missing)
+      const { events, organizations, quiet } = missing
+      if (events.length + organizations.length > fewEvents || quiet.length > 0) backlog.add(missing)
       else addMissing(schedule.due(), missing)
       return true
     },

@@ -1,5 +1,12 @@
 import { projectBatch } from '@tally/projection'
-import { ensureOffsets, eventRevisionField, readOffsets } from '@tally/read-models'
+import {
+  ensureOffsets,
+  eventRevisionField,
+  fitsShard,
+  readEventVersion,
+  readOffsets,
+  readShardHash,
+} from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
@@ -235,4 +242,60 @@ test('a key of another type is replaced', async () => {
   await harness.redis.set(eventKey(), 'not a hash')
   await walkRound()
   expect(await figures()).toBe(1)
+})
+
+const becomeQuiet = () =>
+  sql`update event_heads set changed_at = now() - interval '31 days' where event_id = ${eventId}`.execute(
+    harness.db,
+  )
+
+test('the expired documents of a quiet event are left out; an old or wrong key of it is replaced', async () => {
+  const dump = await harness.redis.dumpBuffer(eventKey())
+  await sell()
+  await becomeQuiet()
+  await harness.redis.del(eventKey())
+  await walkRound()
+  expect(await harness.redis.exists(eventKey())).toBe(0)
+
+  await harness.redis.restore(eventKey(), 0, dump as Buffer, 'REPLACE')
+  await walkRound()
+  expect(await figures()).toBe(2)
+  expect(await harness.redis.pttl(eventKey())).toBeGreaterThan(0)
+
+  await harness.redis.del(eventKey())
+  await harness.redis.set(eventKey(), 'not a hash')
+  await walkRound()
+  expect(await figures()).toBe(2)
+})
+
+test('a quiet event that sells again is published whole', async () => {
+  await becomeQuiet()
+  await harness.redis.del(eventKey())
+  await sell()
+  expect(await figures()).toBe(2)
+  await harness.redis.del(eventKey())
+  await walkRound()
+  expect(await figures()).toBe(2)
+})
+
+test('what Redis has lost is published without quiet events, and an old hash of one does not fit its shard', async () => {
+  const [other = ''] = await publishEvents(1)
+  const dump = await harness.redis.dumpBuffer(eventKey())
+  await sell()
+  await becomeQuiet()
+  for (const key of [eventKey(), harness.keys.event(other as never), shardKey()]) await harness.redis.del(key)
+
+  const of = { topic: topics.events, partition: shard }
+  expect(await publisher.heal(of, await stored())).toBe(true)
+  await publisher.drain()
+  expect(await harness.redis.exists(harness.keys.event(other as never))).toBe(1)
+  expect(await harness.redis.exists(eventKey())).toBe(0)
+  expect(await publisher.heal(of, await stored())).toBe(false)
+
+  await harness.redis.restore(eventKey(), 0, dump as Buffer)
+  const id = eventId as Parameters<typeof harness.keys.event>[0]
+  const hash = await readShardHash(harness, [topics.events], shard, [id])
+  const version = await readEventVersion(harness, id)
+  expect(hash.revisions.get(id)).toBe(await stored())
+  expect(fitsShard(hash, id, version as NonNullable<typeof version>)).toBe(false)
 })

@@ -1,13 +1,13 @@
 import type { OrganizationId } from '@tally/contract'
 import type { TopicPartition } from '@tally/kafka'
 import {
+  type EventRevision,
   eventRevisionField,
   type HeadRevision,
   type ReadModelRedis,
   type RedisKeys,
   readEventRevisions,
   readOrganizationRevisions,
-  type ShardEvent,
   stampAbove,
 } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
@@ -19,14 +19,12 @@ export type Walk = {
   step(assigned: TopicPartition[]): Promise<void>
 }
 
-type EventRevision = ShardEvent & { revision: number }
-
 /**
  * Compares the revision of every event and organization in Redis with that in Postgres, page by page, again and again.
  * What is old or missing in Redis is published again: a single key can go back when a replica takes over a node of a
- * cluster. What is newer in Redis gets a new revision: Postgres has lost it, and nothing else would replace it. A
- * difference counts only if it is found twice, because most are about to be published anyway (docs/architecture.md,
- * When Postgres or Redis goes back).
+ * cluster. The missing documents of a quiet event have expired; they come back when somebody asks. What is newer in
+ * Redis gets a new revision: Postgres has lost it, and nothing else would replace it. A difference counts only if it is
+ * found twice, because most are about to be published anyway (docs/architecture.md, When Postgres or Redis goes back).
  */
 export function openWalk({
   db,
@@ -44,9 +42,10 @@ export function openWalk({
   organizationsTopic: string
 }): Walk {
   const events = openRound(
-    (shards, after: EventRevision | undefined, limit) => readEventRevisions(db, { shards, after, limit }),
-    async ({ id, shard }) => ({
-      published: await readRevision(keys.event(id)),
+    (shards, after: EventRevision | undefined, limit) =>
+      readEventRevisions(db, { shards, after, limit, quietMs: keys.quietMs }),
+    async ({ id, shard, revision, isQuiet }) => ({
+      published: (await readRevision(keys.event(id))) ?? (isQuiet ? String(revision) : null),
       noted: await redis.hget(keys.shard(shard), eventRevisionField(id)),
     }),
   )
@@ -56,10 +55,10 @@ export function openWalk({
     async ({ id }) => ({ published: await readRevision(keys.organization(id)), noted: null }),
   )
 
-  /** A key of another type has no revision: publishing replaces it. */
+  /** Null if there is no key. One of another type has the lowest revision: publishing replaces it. */
   const readRevision = (key: string): Promise<string | null> =>
     redis.hget(key, 'revision').catch(error => {
-      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return '-1'
       throw error
     })
 

@@ -3,17 +3,18 @@
 -- ARGV[1]  the revision
 -- ARGV[2]  the revision that these fields are the difference from, or `whole`: they replace the hash. A difference also fits
 --          a later revision of the same epoch, whose changes it then repeats; one of another epoch may be lost in Postgres
--- ARGV[3+] field, value, ...; those of an event begin with `epoch`
+-- ARGV[3]  after how many milliseconds the hash expires unless it is written again; 0: never
+-- ARGV[4+] field, value, ...; those of an event begin with `epoch`
 -- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
 
 -- Adds the segments that the hash does not have to the list of their document, unless the list itself is among the fields
 -- (documents/segments.ts).
 local function listSegments()
   local isListed = {}
-  for i = 3, #ARGV, 2 do
+  for i = 4, #ARGV, 2 do
     isListed[ARGV[i]] = true
   end
-  for i = 3, #ARGV, 2 do
+  for i = 4, #ARGV, 2 do
     local place, segment = string.match(ARGV[i], '^items:([^:]+:[^:]+):([^:]+)$')
     local field = place and 'segments:' .. place
     if field and not isListed[field] and redis.call('HEXISTS', KEYS[1], ARGV[i]) == 0 then
@@ -47,15 +48,18 @@ else
   if current == revision and current ~= base then
     return 'older'
   end
-  local isLater = current > base and ARGV[3] == 'epoch' and redis.call('HGET', KEYS[1], 'epoch') == ARGV[4]
+  local isLater = current > base and ARGV[4] == 'epoch' and redis.call('HGET', KEYS[1], 'epoch') == ARGV[5]
   -- `1`: items documents are not in segments yet.
   if current ~= base and not isLater or redis.call('HGET', KEYS[1], 'complete') == '1' then
     return 'gap'
   end
   listSegments()
 end
-for i = 3, #ARGV, 1000 do
+for i = 4, #ARGV, 1000 do
   redis.call('HSET', KEYS[1], unpack(ARGV, i, math.min(i + 999, #ARGV)))
 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[1])
+if tonumber(ARGV[3]) > 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
 return 'stored'
