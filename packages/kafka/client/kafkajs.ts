@@ -5,6 +5,7 @@ import { encodeBatch, magicByte } from '../patches/encodeBatch.ts'
 import { addFetchById } from '../patches/fetchById.ts'
 import { keepBytes } from '../patches/fetchResponse.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
+import { patchJoined } from '../patches/joined.ts'
 import { patchLostBroker } from '../patches/lostBroker.ts'
 import { patchOffsetOutOfRange } from '../patches/offsetOutOfRange.ts'
 import { patchReconnect } from '../patches/reconnect.ts'
@@ -46,6 +47,7 @@ function loadPatched(): typeof import('kafkajs') {
     require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
   )
   patchStoppedRunner(require('kafkajs/src/consumer/runner.js').prototype)
+  patchJoined(require('kafkajs/src/consumer/consumerGroup.js').prototype)
   patchLostBroker(require('kafkajs/src/consumer/consumerGroup.js').prototype)
   patchOffsetOutOfRange(
     require('kafkajs/src/consumer/consumerGroup.js').prototype,

@@ -12,7 +12,8 @@ const defaultTuning: Tuning = {
   // time until a heartbeat is sent, and until a seek, a resumed partition or a stop takes effect.
   maxWaitTimeMs: 250,
   sessionTimeoutMs: 10_000,
-  heartbeatIntervalMs: 1_000,
+  // How soon the members of a group notice that one has joined or left: until all of them have, none of them reads.
+  heartbeatIntervalMs: 300,
   rebalanceTimeoutMs: 20_000,
   // How soon partitions that were added are read.
   metadataMaxAgeMs: 5_000,

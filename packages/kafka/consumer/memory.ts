@@ -1,5 +1,6 @@
 import { OffsetTable } from '../log/offsetTable.ts'
 import type { Assignment, ConsumerState } from '../types.ts'
+import type { Claim } from './claim.ts'
 
 export type Tuning = {
   maxBytesPerPartition: number
@@ -23,6 +24,8 @@ export type Memory = {
   /** Number of seeks of each partition: a batch fetched before the last seek is out of date. */
   seeks: OffsetTable<number>
   assignment: Assignment
+  /** What this process claims when it joins its group again. */
+  claim?: Claim | undefined
   joined: boolean
   lastAnswerAt: number
   kafkaError?: Error | undefined

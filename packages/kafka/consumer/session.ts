@@ -6,6 +6,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { Refused } from '../patches/refused.ts'
 import { partitionKey } from '../topics/topicPartition.ts'
 import type { Assignment, ConsumeOptions } from '../types.ts'
+import { nextClaim } from './claim.ts'
 import { commitLater } from './commits.ts'
 import { type Generations, openGenerations } from './generation.ts'
 import { newGroupConsumer, type OutOfLog, runGroupConsumer } from './groupConsumer.ts'
@@ -57,6 +58,11 @@ export function openSession(
   const consumer = newGroupConsumer(kafka, options, tuning, {
     outOfLog: of => outOfLog(of),
     fetches: identityOf && { identityOf, refused: of => refused(of) },
+    claim: () => memory.claim,
+    joined(generation, assignment) {
+      // The memory may be the next session's by now.
+      if (!closing.signal.aborted) memory.claim = nextClaim(memory.claim, generation, assignment)
+    },
   })
   const end = Promise.withResolvers<Error | undefined>()
   const closing = new AbortController()
