@@ -7,19 +7,25 @@ type Release = () => Promise<unknown> | unknown
 export type Lifecycle = {
   /** `timeoutMs`: limits how long the later releases wait for this one, if it may hang. */
   onRelease(name: string, release: Release, timeoutMs?: number): void
-  release(): Promise<void>
-  /** Aborted when the release begins. */
+  /** `drain` runs before the releases if SIGTERM ends the process, which works as before meanwhile. */
+  onDrain(drain: () => Promise<void>): void
+  /** `drains`: whether what `onDrain` registered runs first. */
+  release(options?: { drains?: boolean }): Promise<void>
+  /** Aborted when the drain or the release begins. */
   stopping: AbortSignal
 }
 
 export function openLifecycle(logger: Logger): Lifecycle {
   const releasers: { name: string; release: Release; timeoutMs: number | undefined }[] = []
+  const drains: (() => Promise<void>)[] = []
   const stopping = new AbortController()
   return {
     stopping: stopping.signal,
     onRelease: (name, release, timeoutMs) => releasers.push({ name, release, timeoutMs }),
-    async release() {
+    onDrain: drain => drains.push(drain),
+    async release(options = {}) {
       stopping.abort()
+      if (options.drains) await Promise.all(drains.map(drain => drain()))
       for (let last = releasers.pop(); last !== undefined; last = releasers.pop()) {
         try {
           const released = Promise.resolve(last.release())
@@ -39,8 +45,9 @@ const deadlineMs = 9_500
 
 /**
  * Runs a service until a signal: `start` opens its resources and registers their releases. The first SIGTERM or SIGINT
- * releases everything within 10 s (docs/operations.md, Health), the second exits at once. `crash` is for errors that
- * must never be ignored: it logs, releases everything and exits with 1.
+ * releases everything within 10 s (docs/operations.md, Installation), the second exits at once. SIGTERM drains first;
+ * SIGINT does not, because it comes from a person who waits. `crash` is for errors that must never be ignored: it logs,
+ * releases everything and exits with 1.
  */
 export async function runService(
   logger: Logger,
@@ -48,11 +55,11 @@ export async function runService(
 ): Promise<void> {
   const lifecycle = openLifecycle(logger)
   let ending = false
-  const end = async (code: number) => {
+  const end = async (code: number, { drains = false } = {}) => {
     if (ending) return
     ending = true
     setTimeout(() => process.exit(code === 0 ? 1 : code), deadlineMs).unref()
-    await lifecycle.release()
+    await lifecycle.release({ drains })
     process.exit(code)
   }
   const crash = (error: unknown) => {
@@ -62,7 +69,7 @@ export async function runService(
   const onSignal = (signal: NodeJS.Signals) => {
     if (ending) process.exit(1)
     logger.info({ signal }, 'stopping')
-    void end(0)
+    void end(0, { drains: signal === 'SIGTERM' })
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   process.on('uncaughtException', crash).on('unhandledRejection', crash)

@@ -85,6 +85,19 @@ test.each(['SIGTERM', 'SIGINT'] as const)('the first %s closes everything and ex
   expect(service.output()).toMatch(/closed second[\s\S]*closed first/)
 })
 
+test('SIGTERM drains before anything closes; SIGINT, from a person who waits, does not', async () => {
+  for (const [signal, output] of [
+    ['SIGTERM', /drained[\s\S]*closed second/],
+    ['SIGINT', /^(?![\s\S]*drained)[\s\S]*closed second/],
+  ] as const) {
+    const service = startService('quick')
+    await service.says('started')
+    service.child.kill(signal)
+    expect(await service.exit).toBe(0)
+    expect(service.output()).toMatch(output)
+  }
+})
+
 test('the second signal exits at once, even if a release hangs', async () => {
   const service = startService('hanging')
   await service.says('started')
@@ -104,6 +117,7 @@ test.each(['crash', 'throw', 'reject'])(
     expect(await service.exit).toBe(1)
     expect(service.output()).toContain('stopping after an error that cannot be passed over')
     expect(service.output()).toContain('closed first')
+    expect(service.output()).not.toContain('drained')
   },
 )
 

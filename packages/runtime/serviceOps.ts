@@ -7,7 +7,10 @@ import { openStartup, type Startup } from './startup.ts'
 export type ServiceOps = {
   registry: Metrics
   startup: Startup
-  /** Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`. */
+  /**
+   * Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`, until the process
+   * is stopping.
+   */
   started(readiness: Readiness, fields?: Record<string, unknown>): void
 }
 
@@ -27,7 +30,7 @@ export async function openServiceOps(
   const address = await openOps(
     lifecycle,
     { ...ops, port: ops.port ?? defaultPort },
-    { metrics: registry, readiness: () => readiness() },
+    { metrics: registry, readiness: () => (lifecycle.stopping.aborted ? 'stopping' : readiness()) },
   )
   logger.info({ ops: address }, `${name} starting`)
   return {

@@ -63,6 +63,14 @@ const schema = z.object({
   QUERY_HOST: z.string().default('0.0.0.0'),
   QUERY_PORT: port(8080),
   QUERY_MAX_CONNECTIONS: count(12_000),
+  // More than 5 s would not leave enough of the 10 s in which every process ends.
+  QUERY_DRAIN_MS: z
+    .string()
+    .regex(/^\d{1,4}$/)
+    .transform(Number)
+    .pipe(z.number().max(5_000))
+    .default(4_000)
+    .meta({ takes: 'a number of milliseconds from 0 to 5000' }),
   ADMIN_HOST: z.string().default('127.0.0.1'),
   ADMIN_PORT: port(8081),
   ADMIN_MAX_CONNECTIONS: count(4_000),
@@ -151,6 +159,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
       host: values.QUERY_HOST,
       port: values.QUERY_PORT,
       maxConnections: values.QUERY_MAX_CONNECTIONS,
+      drainMs: values.QUERY_DRAIN_MS,
       contact: values.API_CONTACT,
     },
     admin: {

@@ -24,7 +24,7 @@ test('without any setting everything has its documented default', () => {
     redisNodes: ['redis://localhost:6379'],
     redisPrefix: 'tally',
     redisQuietMs: 30 * 86_400_000,
-    query: { host: '0.0.0.0', port: 8080, maxConnections: 12_000, contact: undefined },
+    query: { host: '0.0.0.0', port: 8080, maxConnections: 12_000, drainMs: 4_000, contact: undefined },
     admin: {
       host: '127.0.0.1',
       port: 8081,

@@ -11,7 +11,7 @@ import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
 import { openRedis, type Postgres } from '@tally/storage'
 
 /** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
-export const hangsMs = 1_000
+export const hangsMs = 500
 /** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
 const redisTimeoutMs = 1_000
 /** Connections to Postgres for reads: those of the gate, and two for repairs. */

@@ -4,6 +4,7 @@ import { openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import type { RequestDeps } from './answerRequest.ts'
 import { buildApp } from './app.ts'
+import { drain } from './http/drain.ts'
 import { type QueryMetrics, queryMetrics } from './metrics.ts'
 import { Refused } from './permit.ts'
 import { openGate } from './postgres/gate.ts'
@@ -17,8 +18,11 @@ import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
 
-/** How long requests in flight may take once the process is ending. */
-const lastAnswersMs = 5_000
+/**
+ * How long requests in flight may take once the process has drained: 5 s at most, and with the drain less than the 10 s
+ * in which it has to end.
+ */
+const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
 /**
@@ -52,10 +56,11 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
     metrics,
     counts,
   })
-  lifecycle.onRelease('api', () => app.close(), lastAnswersMs)
+  const { host, port, drainMs } = settings.query
+  lifecycle.onRelease('api', () => app.close(), lastAnswersMs(drainMs))
+  lifecycle.onDrain(() => drain(app.server, drainMs))
   // So that the first requests are counted in Redis like all others.
   await whenReady(redis, 2_000)
-  const { host, port } = settings.query
   const address = await app.listen({ host, port })
   started(queryReadiness({ redis, db: authDb }), { address })
 }

@@ -101,7 +101,8 @@ async function bringUp(
 
 /** The settings of every process: where the servers are, and this machine's own ports. */
 async function settings(servers: LocalServers, dataFolder: string): Promise<Record<string, string>> {
-  const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, QUERY_HOST, QUERY_PORT, OPS_HOST } = process.env
+  const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, OPS_HOST } = process.env
+  const { QUERY_HOST, QUERY_PORT, QUERY_DRAIN_MS } = process.env
   const { ADMIN_HOST, ADMIN_PORT, ADMIN_SECRET_KEY } = process.env
   return {
     KAFKA_BROKERS: KAFKA_BROKERS || servers.kafkaBrokers,
@@ -109,6 +110,7 @@ async function settings(servers: LocalServers, dataFolder: string): Promise<Reco
     REDIS_URL: REDIS_URL || servers.redisUrl,
     QUERY_HOST: QUERY_HOST || '127.0.0.1',
     QUERY_PORT: QUERY_PORT || String(await preferPort(8080)),
+    QUERY_DRAIN_MS: QUERY_DRAIN_MS || '0',
     ADMIN_HOST: ADMIN_HOST || '127.0.0.1',
     ADMIN_PORT: ADMIN_PORT || String(await preferPort(8081)),
     ADMIN_SECRET_KEY: ADMIN_SECRET_KEY || passwordIn(join(dataFolder, 'admin-secret-key')),

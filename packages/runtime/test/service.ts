@@ -8,6 +8,7 @@ const busy = setInterval(() => {}, 1_000)
 
 try {
   await runService(openLogger('test', 'info'), async (lifecycle, crash) => {
+    lifecycle.onDrain(async () => say('drained'))
     lifecycle.onRelease('first', () => say('closed first'))
     lifecycle.onRelease('second', () => {
       if (scenario !== 'hanging') return say('closed second')

@@ -22,6 +22,7 @@ export const environmentOf = (settings: ProcessSettings) => ({
   REDIS_PREFIX: settings.name,
   QUERY_HOST: '127.0.0.1',
   QUERY_PORT: '0',
+  QUERY_DRAIN_MS: '0',
   ADMIN_PORT: '0',
   OPS_HOST: '127.0.0.1',
   OPS_PORT: '0',

@@ -1,0 +1,61 @@
+import { ask } from '@tally/testkit/processes/http'
+import type { TallyProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { until } from '@tally/testkit/until'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openBalancer, type Target } from './balancer.ts'
+import { startRequests } from './requests.ts'
+
+const tally = useTally({ queries: 0, settings: { QUERY_DRAIN_MS: '3000' } })
+const sagra = newFestival()
+const paths = ['/analytics/kpis', '/analytics/orders/by-hour', '/live/item-counts', ''].map(
+  path => `${sagra.path}${path}`,
+)
+
+let token: string
+beforeAll(async () => {
+  await tally.count([sagra.organization(), sagra.event(), sagra.order(), sagra.order()])
+  token = await tally.key(sagra.organizationId)
+})
+
+/** A query process of this test, with the address of its operations port. */
+async function startQuery(): Promise<Target & { process: TallyProcess }> {
+  const { process, address } = await tally.startQuery()
+  const { ops = '' } = await process.line(({ msg }) => msg === 'query started')
+  return { process, address, ops }
+}
+
+test('a rolling restart of three query processes fails none of 1,000 requests per second', async () => {
+  const balancer = openBalancer(250)
+  onTestFinished(balancer.close)
+  const queries = await Promise.all([startQuery(), startQuery(), startQuery()])
+  await Promise.all(queries.map(balancer.add))
+
+  const requests = startRequests(balancer, { rate: 1_000, paths, token })
+  for (const old of queries) {
+    expect(await old.process.end('SIGTERM')).toBe(0)
+    balancer.remove(old)
+    await balancer.add(await startQuery())
+  }
+  const { sent, perSecond } = await requests.stop()
+  console.info(`${sent} requests, ${perSecond} per second, ${requests.failures.length} failed`)
+  expect(requests.failures).toEqual([])
+  expect(sent).toBeGreaterThan(1_000)
+})
+
+test('a query process that stops says so first, then closes connections with their answers', async () => {
+  const { process, address, ops } = await startQuery()
+  const get = () => ask(address, paths[0] ?? '', { token })
+  expect((await get()).headers.connection).toBe('keep-alive')
+  const ended = process.end('SIGTERM')
+  await until('it is not ready', async () => (await ask(ops, '/readyz')).status === 503)
+  expect((await ask(ops, '/readyz')).body.missing).toBe('stopping')
+  expect(await get()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+  await until('it closes connections', async () => {
+    const { status, headers } = await get()
+    expect(status).toBe(200)
+    return headers.connection === 'close'
+  })
+  expect(await ended).toBe(0)
+})
