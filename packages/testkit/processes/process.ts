@@ -21,9 +21,13 @@ const running = new Set<ChildProcess>()
 // A worker that is killed in the middle of a test must not leave a process behind.
 process.on('exit', () => running.forEach(child => void child.kill('SIGKILL')))
 
-/** Starts `tally <command>` with settings in its environment. */
-export function startProcess(command: string[], settings: Environment): TallyProcess {
-  const child = spawn(program, command, {
+/** Starts `tally <command>` with settings in its environment; `executable` may be that of another version. */
+export function startProcess(
+  command: string[],
+  settings: Environment,
+  executable: string = program,
+): TallyProcess {
+  const child = spawn(executable, command, {
     env: { ...bareEnvironment(), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -73,9 +77,14 @@ export function startProcess(command: string[], settings: Environment): TallyPro
 
 export type Finished = { code: number | null; stdout: string; stderr: string }
 
-/** Runs a `tally` command to its end, with `input` on its stdin. */
-export async function runTally(command: string[], settings: Environment, input = ''): Promise<Finished> {
-  const child = spawn(program, command, {
+/** Runs a `tally` command to its end, with `input` on its stdin; `executable` may be that of another version. */
+export async function runTally(
+  command: string[],
+  settings: Environment,
+  input = '',
+  executable: string = program,
+): Promise<Finished> {
+  const child = spawn(executable, command, {
     env: { ...bareEnvironment(), ...settings },
     stdio: 'pipe',
   })

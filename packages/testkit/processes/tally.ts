@@ -36,6 +36,8 @@ export type Options = {
   queries?: number
   partitions?: number
   settings?: Environment
+  /** False: the database is empty. */
+  migrated?: boolean
   /** A Postgres other than the run's, for a test that breaks it. */
   server?: string
   /** Brokers other than the run's, for a test that breaks them. */
@@ -114,10 +116,11 @@ async function openServers(options: Options, releases: Release[]) {
     brokers = servers.kafkaBrokers,
     partitions = 2,
     makeTopics = ofOneReplica(partitions),
+    migrated = true,
     server,
   } = options
   const name = `test-${randomBytes(6).toString('hex')}`
-  const database = await freshDatabase(server === undefined ? {} : { server })
+  const database = await freshDatabase({ migrated, ...(server !== undefined && { server }) })
   releases.push(database.drop)
   const addresses = { kafkaBrokers: brokers, databaseUrl: database.url, redisUrl: servers.redisUrl }
   const settings = { ...environmentOf({ ...addresses, name }), ...options.settings }

@@ -1,0 +1,31 @@
+// Sets the version of all packages of this repository, and of what they need of each other:
+// node .ci/setVersion.mjs 1.2.3
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const [version = ''] = process.argv.slice(2)
+if (!/^\d+\.\d+\.\d+$/.test(version)) {
+  console.error('usage: node .ci/setVersion.mjs MAJOR.MINOR.PATCH')
+  process.exit(2)
+}
+const root = fileURLToPath(new URL('..', import.meta.url))
+const manifests = ['package.json', ...globSync('{packages,services}/*/package.json', { cwd: root })]
+
+edit('package-lock.json', lock => {
+  lock.version = version
+  for (const path of manifests) setVersion(lock.packages[path.replace(/\/?package\.json$/, '')])
+})
+for (const path of manifests) edit(path, setVersion)
+
+function setVersion(manifest) {
+  manifest.version = version
+  for (const kind of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'])
+    for (const name of Object.keys(manifest[kind] ?? {}))
+      if (name.startsWith('@tally/')) manifest[kind][name] = version
+}
+
+function edit(path, change) {
+  const content = JSON.parse(readFileSync(root + path, 'utf8'))
+  change(content)
+  writeFileSync(root + path, `${JSON.stringify(content, null, 2)}\n`)
+}
