@@ -9,6 +9,9 @@ export {
   TopicMissingError,
   UndecodableBatchError,
 } from './errors.ts'
+export { groupState } from './inspect/groupState.ts'
+export type { Right } from './inspect/rights.ts'
+export { type TopicState, topicStates } from './inspect/topicStates.ts'
 export { type JudgedLog, judgeLogs, type LogPosition, skipHint } from './log/judgeLogs.ts'
 export { logEnds } from './log/logEnds.ts'
 export { endOffsets } from './log/offsets.ts'
@@ -17,7 +20,7 @@ export { fingerprintOf, readRecordAt } from './log/readRecordAt.ts'
 export { readTopic, type TopicRead, topicLogs } from './log/readTopic.ts'
 export { partitionOf } from './producer/partitionOf.ts'
 export { openProducer } from './producer/producer.ts'
-export { topicConfigs } from './topics/topicConfigs.ts'
+export { keepsAll, readRetention } from './topics/retention.ts'
 export { partitionKey, type TopicPartition } from './topics/topicPartition.ts'
 export { checkTopics, createTimeoutMs, createTopics, describeTopics, topicNames } from './topics/topics.ts'
 export type * from './types.ts'

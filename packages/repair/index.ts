@@ -1,5 +1,7 @@
 export { type RepairDeps, withRedis } from './deps.ts'
 export * from './differences.ts'
+export type { Checked } from './doctor/check.ts'
+export { examine } from './doctor/doctor.ts'
 export {
   type FromKafkaOptions,
   type RebuiltFromKafka,

@@ -23,6 +23,13 @@ import {
 /** A setting has a wrong value; the message names the setting, its value (never a password) and what it takes. */
 export class SettingsError extends FatalError {
   override name = 'SettingsError'
+  /** The names of the wrong settings. */
+  readonly settings: string[]
+
+  constructor(message: string, settings: string[]) {
+    super(message)
+    this.settings = settings
+  }
 }
 
 /**
@@ -143,8 +150,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
   )
   const parsed = schema.safeParse(given)
   if (!parsed.success) {
-    const names = new Set(parsed.error.issues.map(issue => String(issue.path[0])))
-    throw new SettingsError([...names].map(name => describe(name, given[name])).join('; '))
+    const names = [...new Set(parsed.error.issues.map(issue => String(issue.path[0])))]
+    throw new SettingsError(names.map(name => describe(name, given[name])).join('; '), names)
   }
   const values = parsed.data
   return {
@@ -192,6 +199,7 @@ function saslOf(values: z.output<typeof schema>) {
   if (mechanism === undefined || username === undefined || password === undefined) {
     throw new SettingsError(
       'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD go together: set all three, or none',
+      ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
     )
   }
   return { sasl: { mechanism, username, password } }
@@ -216,6 +224,7 @@ function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
   ) {
     throw new SettingsError(
       'ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID, ADMIN_OIDC_CLIENT_SECRET and ADMIN_URL go together: set all four, or only ADMIN_URL, or none',
+      ['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_CLIENT_ID', 'ADMIN_OIDC_CLIENT_SECRET'],
     )
   }
   return { issuer, clientId, clientSecret, adminUrl }
@@ -225,6 +234,7 @@ function allowsPasswords(values: z.output<typeof schema>): boolean {
   if (values.ADMIN_PASSWORDS === 'off' && values.ADMIN_OIDC_ISSUER === undefined)
     throw new SettingsError(
       'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
+      ['ADMIN_PASSWORDS'],
     )
   return values.ADMIN_PASSWORDS === 'on'
 }
@@ -234,6 +244,7 @@ function requiresSecondFactor(values: z.output<typeof schema>): boolean {
   if (isRequired && values.ADMIN_PASSWORDS === 'on' && values.ADMIN_SECRET_KEY.length === 0)
     throw new SettingsError(
       'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
+      ['ADMIN_SECOND_FACTOR'],
     )
   return isRequired
 }

@@ -4,6 +4,7 @@ import { addAdmin } from './commands/admin.ts'
 import { addAdministrators } from './commands/administrators/index.ts'
 import { addContract } from './commands/contract.ts'
 import { addDeadLetters } from './commands/deadLetters/index.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { addEvents } from './commands/events/index.ts'
 import { addFeed } from './commands/feed.ts'
 import { addKeys } from './commands/keys/index.ts'
@@ -44,7 +45,7 @@ export function openProgram(): Command {
   // In the order in which a new installation needs them.
   const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
   const access = [addKeys, addAdministrators]
-  const repairs = [addEvents, addDeadLetters, addOffsets, addVerify, addRebuild]
+  const repairs = [addDoctor, addEvents, addDeadLetters, addOffsets, addVerify, addRebuild]
   const interfaces = [addContract, addRecords]
   for (const add of [...services, ...access, ...repairs, ...interfaces]) add(program)
   return program

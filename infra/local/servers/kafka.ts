@@ -13,8 +13,16 @@ export const log4jOption = `-Dlog4j2.configurationFile=${join(import.meta.dirnam
 
 const clusterId = 'dGFsbHktbG9jYWwta2Fma2'
 
-/** A Kafka of one node (KRaft) that listens on 127.0.0.1 only and creates no topic automatically. */
-export async function kafkaServer(setup: PartSetup): Promise<Server> {
+type Settings = Record<string, string>
+
+/**
+ * A Kafka of one node (KRaft) that listens on 127.0.0.1 only and creates no topic automatically. `change` returns the
+ * settings of a broker that a test needs otherwise.
+ */
+export async function kafkaServer(
+  setup: PartSetup,
+  change: (settings: Settings) => Settings = settings => settings,
+): Promise<Server> {
   const { folder, port, logFile } = setup
   const url = `127.0.0.1:${port}`
   const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java'
@@ -34,7 +42,7 @@ export async function kafkaServer(setup: PartSetup): Promise<Server> {
     await haveJars(setup)
     mkdirSync(folder, { recursive: true })
     const properties = join(folder, 'server.properties')
-    writeFileSync(properties, serverProperties(folder, port, controllerPort))
+    writeFileSync(properties, propertiesOf(change(serverSettings(folder, port, controllerPort))))
     await format(properties)
     const args = [...jvm, log4jOption, ...classes, 'kafka.Kafka', properties]
     return { command: java, args, stopSignal: 'SIGTERM' as const }
@@ -64,8 +72,8 @@ async function canRun(java: string): Promise<boolean> {
   return version >= 17 && (existsSync(jarsFolder) || (await tryRun('mvn', ['-version'])) !== undefined)
 }
 
-function serverProperties(folder: string, port: number, controllerPort: number): string {
-  const settings = {
+function serverSettings(folder: string, port: number, controllerPort: number): Settings {
+  return {
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
@@ -79,10 +87,12 @@ function serverProperties(folder: string, port: number, controllerPort: number):
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
   }
-  return Object.entries(settings)
+}
+
+const propertiesOf = (settings: Settings): string =>
+  Object.entries(settings)
     .map(([key, value]) => `${key}=${value}\n`)
     .join('')
-}
 
 /** What one node alone needs, and what keeps topics from appearing by themselves. */
 const singleNode = {

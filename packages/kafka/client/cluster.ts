@@ -13,12 +13,14 @@ export type Cluster = {
   refreshMetadata(): Promise<void>
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
   findBroker(of: { nodeId: string }): Promise<Broker>
+  findControllerBroker(): Promise<Broker>
   brokerPool: { metadataExpireAt: number | null }
 }
 
 export type Broker = {
   versions: Record<number, { maxVersion: number }> | null
   fetch(request: object): Promise<FetchResponse>
+  findGroupCoordinator(request: object): Promise<{ coordinator: { nodeId: string } }>
   listOffsets(request: object): Promise<ListOffsetsResponse>
   connectionPool: { send<Answer>(of: { request: object; response: object }): Promise<Answer> }
 }

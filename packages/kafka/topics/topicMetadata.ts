@@ -8,6 +8,9 @@ export type TopicMetadata = {
   partitions: { partition: number; leader: number; leaderEpoch: number }[]
 }
 
+/** The same of a topic that may be missing or forbidden: Kafka's error code, and a bit for each operation allowed. */
+type AnsweredTopic = TopicMetadata & { errorCode: number; authorizedOperations: number }
+
 const metadataKey = 3
 const metadataVersion = 12
 /** What a broker answers if its cluster gives topics no ids (`inter.broker.protocol.version` before 2.8). */
@@ -22,30 +25,40 @@ export async function askTopicMetadata(
   broker: Broker,
   topics: string[],
 ): Promise<TopicMetadata[] | undefined> {
+  const answered = await askTopics(broker, topics)
+  return answered?.filter(({ errorCode }) => errorCode === 0)
+}
+
+/** The same for every topic asked for; `withRights`: with what this client may do with it. */
+export async function askTopics(
+  broker: Broker,
+  topics: string[],
+  { withRights = false } = {},
+): Promise<AnsweredTopic[] | undefined> {
   if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return undefined
-  return broker.connectionPool.send<TopicMetadata[]>({
+  return broker.connectionPool.send<AnsweredTopic[]>({
     request: {
       apiKey: metadataKey,
       apiVersion: metadataVersion,
       apiName: 'Metadata',
-      encode: async () => encode(topics),
+      encode: async () => encode(topics, withRights),
     },
-    response: { decode: async (data: Buffer) => decode(data), parse: async (data: TopicMetadata[]) => data },
+    response: { decode: async (data: Buffer) => decode(data), parse: async (data: AnsweredTopic[]) => data },
   })
 }
 
 /** The header's tagged fields come first: kafkajs writes and reads a header without them. */
-function encode(topics: string[]): Encoder {
+function encode(topics: string[], withRights: boolean): Encoder {
   const all = topics.map(topic => writeId(new Encoder(), noId).writeUVarIntString(topic).writeUVarInt(0))
   return new Encoder()
     .writeUVarInt(0)
     .writeUVarIntArray(all)
     .writeBoolean(false) // allow_auto_topic_creation
-    .writeBoolean(false) // include_topic_authorized_operations
+    .writeBoolean(withRights) // include_topic_authorized_operations
     .writeUVarInt(0)
 }
 
-function decode(data: Buffer): TopicMetadata[] {
+function decode(data: Buffer): AnsweredTopic[] {
   const from = new Decoder(data)
   skipTaggedFields(from)
   from.readInt32() // throttle_time_ms
@@ -58,19 +71,18 @@ function decode(data: Buffer): TopicMetadata[] {
   })
   from.readUVarIntString() // cluster_id
   from.readInt32() // controller_id
-  const topics = from.readUVarIntArray(() => decodeTopic(from)) ?? []
-  return topics.filter(topic => topic !== undefined)
+  return from.readUVarIntArray(() => decodeTopic(from)) ?? []
 }
 
-function decodeTopic(from: Decoder): TopicMetadata | undefined {
+function decodeTopic(from: Decoder): AnsweredTopic {
   const errorCode = from.readInt16()
   const topic = from.readUVarIntString() ?? ''
   const topicId = readId(from)
   from.readBoolean() // is_internal
   const partitions = from.readUVarIntArray(() => decodePartition(from)) ?? []
-  from.readInt32() // topic_authorized_operations
+  const authorizedOperations = from.readInt32()
   skipTaggedFields(from)
-  return errorCode === 0 ? { topic, topicId, partitions } : undefined
+  return { errorCode, topic, topicId, partitions, authorizedOperations }
 }
 
 function decodePartition(from: Decoder): TopicMetadata['partitions'][number] {

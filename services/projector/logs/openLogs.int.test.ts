@@ -6,7 +6,6 @@ import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { projectorMetrics } from '../metrics.ts'
 import { openLogs } from './openLogs.ts'
-import { retentionOf } from './topicSettings.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -112,16 +111,4 @@ test('a partition that a broker refused because the topic was created again stan
   expect(logs.notReady()).toContain('was deleted and created again')
   expect(done).toEqual([['hold', of.topic, 0]])
   expect(await stored()).toMatchObject({ nextOffset: 4, stall: { state: 'recreated' } })
-})
-
-test('every setting that lets Kafka remove records is named, and no other', () => {
-  const found = (settings: Record<string, string>) => retentionOf(new Map(Object.entries(settings)))
-  const kept = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
-  expect(found(kept)).toEqual([])
-  expect(found({ ...kept, 'retention.ms': '604800000' })).toEqual(['retention.ms=604800000'])
-  expect(found({ ...kept, 'retention.bytes': '1000' })).toEqual(['retention.bytes=1000'])
-  expect(found({ ...kept, 'cleanup.policy': 'compact', 'retention.ms': '5' })).toEqual([
-    'cleanup.policy=compact',
-  ])
-  expect(found({ ...kept, 'cleanup.policy': 'compact,delete', 'retention.ms': '5' })).toHaveLength(2)
 })

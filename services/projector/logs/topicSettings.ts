@@ -1,4 +1,4 @@
-import { type KafkaConnection, topicConfigs } from '@tally/kafka'
+import { type KafkaConnection, keepsAll, readRetention } from '@tally/kafka'
 import type { Logger } from '@tally/runtime'
 
 /**
@@ -12,28 +12,11 @@ export async function warnOfRetention(
   logger: Logger,
 ): Promise<void> {
   try {
-    const names = ['cleanup.policy', 'retention.ms', 'retention.bytes']
-    for (const [topic, config] of await topicConfigs(kafka, topics, names)) {
-      const found = retentionOf(config)
+    for (const [topic, found] of await readRetention(kafka, topics)) {
       if (found.length === 0) continue
-      logger.warn(
-        { topic, ...Object.fromEntries(config) },
-        `${topic} loses records (${found.join(', ')}): set cleanup.policy=delete, retention.ms=-1 and retention.bytes=-1`,
-      )
+      logger.warn({ topic, settings: found }, `${topic} loses records (${found.join(', ')}): set ${keepsAll}`)
     }
   } catch (error) {
     logger.debug({ err: error }, 'the settings of the topics cannot be read')
   }
-}
-
-/** The settings that let Kafka remove records. */
-export function retentionOf(config: Map<string, string>): string[] {
-  const policy = config.get('cleanup.policy') ?? 'delete'
-  const found = policy.includes('compact') ? [`cleanup.policy=${policy}`] : []
-  if (!policy.includes('delete')) return found
-  for (const name of ['retention.ms', 'retention.bytes']) {
-    const value = config.get(name)
-    if (value !== undefined && value !== '-1') found.push(`${name}=${value}`)
-  }
-  return found
 }

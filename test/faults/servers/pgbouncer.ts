@@ -13,9 +13,13 @@ export type Pooler = { url: string; restart: () => Promise<void>; stop: () => Pr
 const program = '/usr/sbin/pgbouncer'
 
 /**
- * Starts Debian's PgBouncer in session mode in front of the Postgres at `databaseUrl`; as root, installs the package.
+ * Starts Debian's PgBouncer in front of the Postgres at `databaseUrl`, by default in session mode; as root, installs
+ * the package.
  */
-export async function startPgbouncer(databaseUrl: string): Promise<Pooler> {
+export async function startPgbouncer(
+  databaseUrl: string,
+  { mode = 'session' }: { mode?: 'session' | 'transaction' } = {},
+): Promise<Pooler> {
   if (!existsSync(program) && !(await installPackage('pgbouncer', { log: console.error, signal: undefined })))
     throw new Error('PgBouncer is missing: install it (apt-get install pgbouncer)')
   const folder = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'))
@@ -32,7 +36,7 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = session
+pool_mode = ${mode}
 default_pool_size = 60
 max_client_conn = 200
 `,

@@ -1,0 +1,109 @@
+import { type TopicNames, topicNames } from '@tally/kafka'
+import { checkAsOf } from './asOf.ts'
+import { certificateChecks } from './certificates.ts'
+import { type Checked, type Checks, runChecks, skip } from './check.ts'
+import { checkClocks } from './clocks.ts'
+import { checkGroup } from './group.ts'
+import { type KafkaDeps, reachKafka } from './kafka.ts'
+import { checkPartitioner } from './partitioner.ts'
+import {
+  checkPooler,
+  checkPostgresVersion,
+  checkSchemaVersion,
+  type PostgresDeps,
+  reachPostgres,
+} from './postgres.ts'
+import { type RedisDeps, reachRedis } from './redis.ts'
+import {
+  checkEvictionPolicy,
+  checkRedisMemory,
+  checkRedisPersistence,
+  checkRedisRole,
+  checkRedisVersion,
+} from './redisState.ts'
+import { checkReplication } from './replication.ts'
+import { checkRights } from './rights.ts'
+import { examineSettings } from './settings.ts'
+import { checkCleanupPolicy, checkPartitions, checkRetention, checkTopicsExist } from './topics.ts'
+import { checkVacuum } from './vacuum.ts'
+
+const kafkaChecks: Checks<KafkaDeps> = {
+  'kafka rights': checkRights,
+  topics: checkTopicsExist,
+  partitions: checkPartitions,
+  retention: checkRetention,
+  'cleanup policy': checkCleanupPolicy,
+  partitioner: checkPartitioner,
+  group: checkGroup,
+}
+
+const postgresChecks: Checks<PostgresDeps> = {
+  'postgres version': checkPostgresVersion,
+  schema: checkSchemaVersion,
+  pooler: checkPooler,
+  replication: checkReplication,
+  vacuum: checkVacuum,
+}
+
+const redisChecks: Checks<RedisDeps> = {
+  'redis version': checkRedisVersion,
+  'eviction policy': checkEvictionPolicy,
+  'redis memory': checkRedisMemory,
+  'redis persistence': checkRedisPersistence,
+  'redis role': checkRedisRole,
+}
+
+type All = {
+  /** Undefined if the setting is invalid. */
+  names: TopicNames | undefined
+  kafka: KafkaDeps | undefined
+  postgres: PostgresDeps | undefined
+  redis: RedisDeps | undefined
+}
+
+const sharedChecks: Checks<All> = {
+  clocks: ({ postgres, redis }) => checkClocks(postgres?.db, redis?.redis),
+  asOf: ({ names, postgres, kafka }) => {
+    if (names === undefined) return skip('not checked: see settings')
+    if (postgres === undefined) return skip('not checked: see postgres')
+    return checkAsOf(postgres.db, names, kafka?.topics.get(names.events)?.partitions ?? 0)
+  },
+}
+
+/**
+ * Checks an installation (docs/operations.md, Doctor): its settings, Kafka, Postgres and Redis, their clocks and
+ * certificates, and how fresh the figures are. All parts are checked at once; one that is down fails its own line, and
+ * those that need it are skipped. Changes nothing, apart from one key in Redis that lives for 1 s. Never throws for
+ * what it finds.
+ */
+export async function examine(environment: Record<string, string | undefined>): Promise<Checked[]> {
+  const { finding, settings, wrong } = examineSettings(environment)
+  const opened: (() => Promise<void>)[] = []
+  const onOpen = (close: () => Promise<void>): void => void opened.push(close)
+  try {
+    const [kafka, postgres, redis] = await Promise.all([
+      reachKafka(settings, wrong.kafka, onOpen),
+      reachPostgres(settings, wrong.postgres, onOpen),
+      reachRedis(settings, wrong.redis, onOpen),
+    ])
+    const names = wrong.topics ? undefined : topicNames(settings.topicPrefix)
+    const all = { names, kafka: kafka.deps, postgres: postgres.deps, redis: redis.deps }
+    const lines = await Promise.all([
+      runChecks(kafkaChecks, kafka.deps, 'not checked: see kafka'),
+      runChecks(postgresChecks, postgres.deps, 'not checked: see postgres'),
+      runChecks(redisChecks, redis.deps, 'not checked: see redis'),
+      runChecks(sharedChecks, all, ''),
+      runChecks(certificateChecks, { settings, wrong }, ''),
+    ])
+    const [ofKafka, ofPostgres, ofRedis, ...others] = lines
+    return [
+      { check: 'settings', ...finding },
+      ...[kafka.line, ...ofKafka],
+      ...[postgres.line, ...ofPostgres],
+      ...[redis.line, ...ofRedis],
+      ...others.flat(),
+    ]
+  } finally {
+    await Promise.all(opened.map(close => close().catch(() => undefined)))
+  }
+}

@@ -1,0 +1,74 @@
+import { connect } from 'node:net'
+import {
+  connectKafka,
+  type KafkaConnection,
+  type TopicNames,
+  type TopicState,
+  topicNames,
+  topicStates,
+} from '@tally/kafka'
+import { openLogger, reasonOf, type Settings } from '@tally/runtime'
+import { type Finding, ok, warn } from './check.ts'
+import { type Reached, reach } from './reach.ts'
+
+/** What the checks of Kafka need. */
+export type KafkaDeps = {
+  kafka: KafkaConnection
+  names: TopicNames
+  groupId: string
+  topics: Map<string, TopicState>
+}
+
+const connectTimeoutMs = 2_000
+
+/** Asks Kafka for Tally's topics. `onOpen` gets what closes the connection. */
+export function reachKafka(
+  settings: Settings,
+  wrongSettings: boolean,
+  onOpen: (close: () => Promise<void>) => void,
+): Promise<Reached<KafkaDeps>> {
+  const address = settings.kafka.brokers.join(',')
+  const mend = 'start it, or correct KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_…'
+  return reach('kafka', { wrongSettings, address, mend }, async () => {
+    const silent = await silentBrokers(settings.kafka.brokers)
+    const kafka = connectKafka(settings.kafka, {
+      clientId: 'tally-doctor',
+      logger: openLogger('cli', 'silent'),
+    })
+    onOpen(() => kafka.close())
+    const names = topicNames(settings.topicPrefix)
+    const topics = await topicStates(kafka, Object.values(names))
+    return {
+      finding: judgeBrokers(settings.kafka.brokers.length, silent),
+      deps: { kafka, names, topics, groupId: settings.kafkaGroupId },
+    }
+  })
+}
+
+function judgeBrokers(count: number, silent: string[]): Finding {
+  if (silent.length === 0) return ok(`${count} of ${count} brokers of KAFKA_BROKERS answer`)
+  return warn(
+    `${silent.join(',')} of KAFKA_BROKERS does not answer, another broker does`,
+    'start it, or remove it from KAFKA_BROKERS',
+  )
+}
+
+/** Those that accept no connection. Throws the first one's error if none does: kafkajs would try for long. */
+async function silentBrokers(brokers: string[]): Promise<string[]> {
+  const tried = await Promise.allSettled(brokers.map(accepts))
+  const failed = tried.flatMap((one, at) => (one.status === 'rejected' ? [[brokers[at], one.reason]] : []))
+  if (failed.length === brokers.length) throw new Error(reasonOf(failed[0]?.[1]))
+  return failed.map(([broker]) => String(broker))
+}
+
+/** Resolves once `host:port` accepts a connection. */
+function accepts(broker: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const { hostname, port } = new URL(`kafka://${broker}`)
+  const socket = connect(Number(port), hostname.replace(/^\[(.+)\]$/, '$1'))
+  socket.setTimeout(connectTimeoutMs, () =>
+    reject(new Error(`no connection in ${connectTimeoutMs / 1_000} s`)),
+  )
+  socket.on('error', reject).on('connect', () => resolve())
+  return promise.finally(() => socket.destroy())
+}

@@ -1,0 +1,73 @@
+import { describeRedis, isRefusedWrite, reasonOf, type Settings } from '@tally/runtime'
+import { openRedis, type RedisClient, whenReady } from '@tally/storage'
+import { Cluster, type Redis } from 'ioredis'
+import { ok } from './check.ts'
+import { type Reached, reach } from './reach.ts'
+
+/** A master, and the fields of its INFO; none if this user may not read it. */
+export type RedisNode = { address: string; info: Map<string, string> }
+
+/** What the checks of Redis need. */
+export type RedisDeps = {
+  redis: RedisClient
+  nodes: RedisNode[]
+  /** Why a write was refused just now; empty if it was accepted. */
+  refusal: string
+}
+
+const commandTimeoutMs = 2_000
+
+/** Asks every master of Redis for its INFO, and writes a key that lives for 1 s. `onOpen` gets what closes it. */
+export function reachRedis(
+  { redisNodes, redisPrefix }: Settings,
+  wrongSettings: boolean,
+  onOpen: (close: () => Promise<void>) => void,
+): Promise<Reached<RedisDeps>> {
+  const address = describeRedis(redisNodes)
+  return reach('redis', { wrongSettings, address, mend: 'start it, or correct REDIS_URL' }, async () => {
+    let lastError: Error | undefined
+    const redis = openRedis(redisNodes, {
+      name: 'doctor',
+      commandTimeoutMs,
+      onError: error => {
+        lastError = error
+      },
+    })
+    onOpen(async () => redis.disconnect())
+    if (!(await connects(redis))) throw lastError ?? new Error('no connection')
+    const nodes = await Promise.all(mastersOf(redis).map(readNode))
+    const refusal = await redis.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
+    return { finding: ok(address), deps: { redis, nodes, refusal } }
+  })
+}
+
+/** A first attempt may meet a node that is just failing over. */
+async function connects(redis: RedisClient): Promise<boolean> {
+  return (await whenReady(redis, commandTimeoutMs)) || whenReady(redis, commandTimeoutMs)
+}
+
+function mastersOf(redis: RedisClient): Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis]
+}
+
+async function readNode(node: Redis): Promise<RedisNode> {
+  // A cluster connects to a node when it is first used.
+  if (node.status === 'wait') await node.connect()
+  if (!(await whenReady(node, commandTimeoutMs))) throw new Error('no connection')
+  const text = await node.info().catch(error => {
+    if (reasonOf(error).startsWith('NOPERM')) return ''
+    throw error
+  })
+  const fields = [...text.matchAll(/^(\w+):(.*)\r$/gm)].map(([, name = '', value = '']): [string, string] => [
+    name,
+    value,
+  ])
+  const { host = 'localhost', port = 6379 } = node.options
+  return { address: `${host}:${port}`, info: new Map(fields) }
+}
+
+/** Throws what is not a refusal that another check explains, such as a missing right. */
+function refusalIn(error: unknown): string {
+  if (!isRefusedWrite(error)) throw error
+  return reasonOf(error)
+}

@@ -1,0 +1,58 @@
+import { keepsAll, readRetention } from '@tally/kafka'
+import { type Finding, fail, ok, skip } from './check.ts'
+import type { KafkaDeps } from './kafka.ts'
+import { mayReadSettings } from './rights.ts'
+
+/** Whether a topic exists, as far as this client may know. */
+const isThere = ({ topics }: KafkaDeps, topic: string): boolean => (topics.get(topic)?.partitions ?? 0) > 0
+const isForbidden = ({ topics }: KafkaDeps, topic: string): boolean =>
+  topics.get(topic)?.rights?.has('describe') === false
+
+/** The topics whose records count, as far as they exist: all but the dead letters. */
+function readTopics(deps: KafkaDeps): string[] {
+  const { deadLetters: _, ...read } = deps.names
+  return Object.values(read).filter(topic => isThere(deps, topic))
+}
+
+/** Whether all topics exist. */
+export function checkTopicsExist(deps: KafkaDeps): Finding {
+  const all = Object.values(deps.names)
+  const missing = all.filter(topic => !isThere(deps, topic) && !isForbidden(deps, topic))
+  if (missing.length > 0) return fail(`missing: ${missing.join(', ')}`, 'run tally topics create')
+  return ok(all.join(', '))
+}
+
+/** Whether events, orders and refunds are co-partitioned (docs/records.md, Topics). */
+export function checkPartitions(deps: KafkaDeps): Finding {
+  const { events, orders, refunds } = deps.names
+  const counts = [events, orders, refunds]
+    .filter(topic => isThere(deps, topic))
+    .map(topic => ({ topic, count: deps.topics.get(topic)?.partitions ?? 0 }))
+  const most = Math.max(0, ...counts.map(({ count }) => count))
+  if (most === 0) return skip('not checked: see topics')
+  if (counts.every(({ count }) => count === most)) return ok(`${most} shards`)
+  return fail(
+    `they differ: ${counts.map(({ topic, count }) => `${topic} has ${count}`).join(', ')}`,
+    `add partitions with kafka-topics.sh --alter until each has ${most}`,
+  )
+}
+
+/** Whether Kafka keeps records for ever. */
+export const checkRetention = (deps: KafkaDeps): Promise<Finding> => judgeSettings(deps, /^retention/)
+
+/** Whether Kafka keeps all records of a key. */
+export const checkCleanupPolicy = (deps: KafkaDeps): Promise<Finding> => judgeSettings(deps, /^cleanup/)
+
+async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
+  if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
+  const topics = readTopics(deps)
+  if (topics.length === 0) return skip('not checked: see topics')
+  const losing = [...(await readRetention(deps.kafka, topics))]
+    .map(([topic, settings]) => ({ topic, settings: settings.filter(setting => which.test(setting)) }))
+    .filter(({ settings }) => settings.length > 0)
+  if (losing.length === 0) return ok('keeps every record')
+  return fail(
+    `records are lost: ${losing.map(({ topic, settings }) => `${topic} has ${settings.join(', ')}`).join('; ')}`,
+    `set ${keepsAll} with kafka-configs.sh --alter`,
+  )
+}

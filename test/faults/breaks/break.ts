@@ -1,0 +1,28 @@
+import type { Environment } from '@tally/testkit/processes/process'
+import { openRelay } from '@tally/testkit/servers/relay'
+import type { Installation } from './installation.ts'
+
+/** Called after the test, in reverse order. */
+export type Undo = (step: () => unknown) => void
+
+/**
+ * One thing that is broken in an installation. `make` breaks it and returns the settings that lead there, if they
+ * differ; `line` is the only one that is not ok then, with its state.
+ */
+export type Break = {
+  line: string
+  what: string
+  make: (of: Installation, undo: Undo) => Promise<Environment> | Environment
+}
+
+/** The address of a server whose answers are changed on their way; the changed text must be as long. */
+export async function changed(
+  url: string,
+  { from, to, undo }: { from: RegExp; to: string; undo: Undo },
+): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const toClient = (bytes: Buffer) => Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1')
+  const relay = await openRelay({ host: hostname, port: Number(port) }, { toClient })
+  undo(relay.close)
+  return Object.assign(new URL(url), { port: String(relay.port) }).href
+}

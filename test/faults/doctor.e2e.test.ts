@@ -1,0 +1,125 @@
+import { type Checked, examine } from '@tally/repair'
+import { type Environment, runTally } from '@tally/testkit/processes/process'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
+import type { Break } from './breaks/break.ts'
+import { type Installation, startInstallation } from './breaks/installation.ts'
+import { kafkaBreaks } from './breaks/kafka.ts'
+import { postgresBreaks } from './breaks/postgres.ts'
+import { redisBreaks } from './breaks/redis.ts'
+
+/** docs/operations.md, Doctor: each break of a healthy installation fails its own line and no other. */
+let installation: Installation
+/** Topics whose `asOf` is recent however busy this machine is. */
+let usual: Environment
+const steps: (() => unknown)[] = []
+beforeAll(async () => {
+  installation = await startInstallation()
+  usual = (await installation.otherTopics()).settings
+})
+afterEach(async () => {
+  for (const step of steps.splice(0).reverse()) await step()
+})
+afterAll(() => installation?.stop())
+
+/** The lines that are neither ok nor skipped, with their state. */
+const complaints = (lines: Checked[]): string[] =>
+  lines.flatMap(({ state, check }) => (state === 'ok' || state === 'skip' ? [] : [`${state} ${check}`]))
+
+/** Nothing that was said may hold a password of these settings. */
+function expectNoSecret(said: string, settings: Environment): void {
+  const passwords = Object.values(settings).flatMap(value => [...value.matchAll(/:([^:@/]+)@/g)])
+  for (const secret of ['hidden', ...passwords.map(([, password = '']) => password)])
+    expect(said).not.toContain(secret)
+}
+
+/** What the doctor says under these settings. */
+async function doctor(settings: Environment): Promise<Checked[]> {
+  const all = { ...usual, ...settings }
+  const lines = await examine(all)
+  expectNoSecret(JSON.stringify(lines), all)
+  return lines
+}
+
+test('a healthy installation is ok in every line', async () => {
+  const { tally } = installation
+  await expect.poll(async () => complaints(await doctor(tally.settings))).toEqual([])
+  const lines = await doctor({})
+  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 26 }, () => 'ok'))
+})
+
+const settingsBreaks: Break[] = [
+  { line: 'fail settings', what: 'an invalid setting', make: () => ({ LOG_LEVEL: 'loud' }) },
+  { line: 'fail settings', what: 'an invalid address', make: () => ({ REDIS_URL: 'mysql://u:hidden@h' }) },
+  { line: 'fail settings', what: 'half of the credentials', make: () => ({ KAFKA_SASL_PASSWORD: 'hidden' }) },
+]
+
+test.each([...settingsBreaks, ...kafkaBreaks, ...postgresBreaks, ...redisBreaks])(
+  '$line: $what',
+  async ({ line, make }) => {
+    const settings = await make(installation, step => void steps.push(step))
+    let lines: Checked[] = []
+    // On a busy machine a check may not be done in time at first.
+    await expect
+      .poll(async () => {
+        lines = await doctor(settings)
+        return complaints(lines)
+      })
+      .toEqual([line])
+    for (const { state, mend } of lines) expect(mend !== undefined).toBe(state === 'fail' || state === 'warn')
+  },
+)
+
+/** Runs the command itself, which reads certificate authorities and the clock when it starts. */
+async function run(settings: Environment, ...options: string[]) {
+  const all = { ...usual, ...settings }
+  const ran = await runTally(['doctor', ...options], all)
+  expectNoSecret(ran.stdout + ran.stderr, all)
+  return { ...ran, lines: ran.stdout.trimEnd().split('\n') }
+}
+
+test('the command prints aligned lines and is done', async () => {
+  const { code, stderr, lines } = await run({})
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'doctor: 26 checks: 26 ok, 0 warn, 0 fail, 0 skipped\n',
+  })
+  for (const line of lines) expect(line).toMatch(/^ok {4}[a-zO ]{20} {2}\S/)
+})
+
+test('with all parts down, each fails its own line, and the others say why they are skipped', async () => {
+  const DATABASE_URL = 'postgres://u:hidden@127.0.0.1:1/tally'
+  const REDIS_URL = 'redis://:hidden@127.0.0.1:1'
+  const down = await run({ KAFKA_BROKERS: '127.0.0.1:1', DATABASE_URL, REDIS_URL }, '--json')
+  const lines = down.lines.map(line => JSON.parse(line) as Checked)
+  expect(complaints(lines)).toEqual(['fail kafka', 'fail postgres', 'fail redis'])
+  expect(lines.filter(({ state }) => state === 'skip').map(({ found }) => found.slice(0, 12))).toEqual(
+    Array.from({ length: 19 }, () => 'not checked:'),
+  )
+  expect(down.code).toBe(1)
+})
+
+/** The lines that are not ok. */
+const wrong = (lines: string[]): string[] => lines.filter(line => !line.startsWith('ok '))
+
+test('fail clocks: this host has a wrong clock', async () => {
+  expect(await hasWrongClocks(console.error)).toBe(true)
+  const { code, lines } = await run(wrongClock(installation.redises.folder, -3_600).env)
+  expect(wrong(lines)).toEqual([expect.stringMatching(/^fail {2}clocks .*Postgres \+3[56]\d\d\.\d s/)])
+  expect(code).toBe(1)
+})
+
+test.each(['kafka', 'postgres', 'redis'])('fail %s certificate: it expires in two days', async part => {
+  const { tally, kafka, certificate, key, redises } = installation
+  const tls = async (): Promise<Environment> => {
+    if (part === 'kafka') return { KAFKA_BROKERS: kafka.tls, KAFKA_SSL: 'true' }
+    if (part === 'postgres') return { DATABASE_URL: `${tally.settings.DATABASE_URL}?sslmode=verify-full` }
+    const lines = [`tls-cert-file ${certificate}`, `tls-key-file ${key}`, 'tls-auth-clients no']
+    return { REDIS_URL: `rediss://127.0.0.1:${await redises.start(lines, { isTls: true })}` }
+  }
+  const { code, lines } = await run({ ...(await tls()), NODE_EXTRA_CA_CERTS: certificate })
+  expect(wrong(lines)).toEqual([
+    expect.stringMatching(new RegExp(`^fail {2}${part} certificate .*: expires \\d{4}-`)),
+  ])
+  expect(code).toBe(1)
+})
