@@ -16,7 +16,7 @@ export function addCreate(keys: Command): void {
   keys
     .command('create')
     .description('create a key and print its token, which is shown only once')
-    .requiredOption('--organization <UUID>', 'whose data it reads')
+    .requiredOption('--organization <UUID>', 'whose data it reads; `tally events list` shows the ids')
     .requiredOption('--name <NAME>', 'what it is for, 1 to 200 characters')
     .requiredOption(
       '--scope <SCOPE>',
