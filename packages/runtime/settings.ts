@@ -178,7 +178,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
       trustedProxies: values.ADMIN_TRUSTED_PROXIES,
       oidc: oidcOf(values),
       allowsPasswords: allowsPasswords(values),
-      requiresSecondFactor: requiresSecondFactor(values),
+      requiresSecondFactor: values.ADMIN_SECOND_FACTOR === 'required',
       secretKeys: values.ADMIN_SECRET_KEY,
     },
     ops: { host: values.OPS_HOST, port: values.OPS_PORT, maxConnections: values.OPS_MAX_CONNECTIONS },
@@ -237,16 +237,6 @@ function allowsPasswords(values: z.output<typeof schema>): boolean {
       ['ADMIN_PASSWORDS'],
     )
   return values.ADMIN_PASSWORDS === 'on'
-}
-
-function requiresSecondFactor(values: z.output<typeof schema>): boolean {
-  const isRequired = values.ADMIN_SECOND_FACTOR === 'required'
-  if (isRequired && values.ADMIN_PASSWORDS === 'on' && values.ADMIN_SECRET_KEY.length === 0)
-    throw new SettingsError(
-      'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
-      ['ADMIN_SECOND_FACTOR'],
-    )
-  return isRequired
 }
 
 function describe(name: string, value: string | undefined): string {

@@ -1,7 +1,7 @@
 import { accessKeys, accessScripts } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import { answers, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
+import { answers, openServiceOps, type ServiceDeps, type Settings, SettingsError } from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
 import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
@@ -19,10 +19,18 @@ const patienceMs = 800
 
 /**
  * Opens what the administration area needs and starts it. The process holds no state that another one would need. While
- * Postgres does not answer, it is not ready and its pages say so.
+ * Postgres does not answer, it is not ready and its pages say so. Throws SettingsError if a second factor is required
+ * and there is no key to encrypt its secrets.
  */
 export async function startAdmin(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger, crash } = service
+  const { admin } = settings
+  const sealer = openSealer(admin.secretKeys)
+  if (admin.requiresSecondFactor && admin.allowsPasswords && sealer === undefined)
+    throw new SettingsError(
+      'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
+      ['ADMIN_SECOND_FACTOR', 'ADMIN_SECRET_KEY'],
+    )
   const { registry, startup, started } = await openServiceOps('admin', settings.ops, 9092, service)
   const db = openPostgres(settings.databaseUrl, {
     name: 'admin',
@@ -33,8 +41,6 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
-  const { admin } = settings
-  const sealer = openSealer(admin.secretKeys)
   const schemaChecked = startup.until('Postgres', async () => {
     await checkSchema(db)
     const unopened = await sealSecrets(db, sealer)

@@ -105,6 +105,13 @@ test('an invalid setting is wrong usage, reported in one line without a password
   )
 })
 
+test('a second factor that is required without a key for its secrets stops the administration area, not a command', async () => {
+  const settings = { ADMIN_SECOND_FACTOR: 'required' }
+  const area = await tally(['admin'], settings)
+  expect(area).toMatchObject({ code: 2, stderr: expect.stringContaining('set ADMIN_SECRET_KEY too') })
+  expect(await tally(['contract', 'asyncapi'], settings)).toMatchObject({ code: 0, stderr: '' })
+})
+
 test.each([
   [
     ['migrate'],
