@@ -46,6 +46,10 @@ export const accessScripts = {
       round: number,
     ) => Promise<'marked' | 'lost'>
   >(new URL('copies/scripts/markCopied.3.lua', import.meta.url)),
+  /** See screens/takeScreen.1.lua. */
+  takeScreen: script<(screensKey: string, place: string, most: number, heldMs: number) => Promise<0 | 1>>(
+    new URL('screens/takeScreen.1.lua', import.meta.url),
+  ),
 }
 
 /** A client with these scripts. */

@@ -11,7 +11,7 @@ import {
   readEventHeads,
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
@@ -287,15 +287,27 @@ test('the live screens of an organization are limited over all processes, and on
   places.find(place => place !== undefined)?.release()
   await until('there is room', async () => (await statusOf()) === 200)
 
-  const killed = openSharedPlaces({ redis, keys, logger, now: () => Date.now() - 61_000 })
+  const killed = openSharedPlaces({ redis, keys, logger })
   for (let index = 0; index < 3; index++) expect(await killed.take('session-0', 3)).toBeDefined()
   expect(await killed.take('session-0', 3)).toBeUndefined()
+  // A minute later:
+  for (const place of await redis.zrange(keys.screens('session-0'), 0, '-1'))
+    await redis.zincrby(keys.screens('session-0'), -61_000, place)
   expect(await first.take('session-0', 3)).toBeDefined()
   const down = () => Promise.reject(new Error('down'))
-  const without = { zadd: down, zcard: down, pexpire: down, zremrangebyscore: down, zrem: down }
+  const without = { takeScreen: down, zrem: down }
   const alone = openSharedPlaces({ redis: without as unknown as typeof redis, keys, logger })
   expect(await alone.take('session-0', 0)).toBeDefined()
   await second.close()
+})
+
+test('a process whose clock is an hour ahead takes no live screen of others', async () => {
+  const { redis, keys, logger } = fixture.deps
+  const places = openSharedPlaces({ redis, keys, logger })
+  expect(await places.take('session-1', 1)).toBeDefined()
+  const ahead = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+  expect(await places.take('session-1', 1)).toBeUndefined()
+  ahead.mockRestore()
 })
 
 test('a stream needs a session and an event of its organization', async () => {

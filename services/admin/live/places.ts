@@ -7,33 +7,27 @@ const heldMs = 60_000
 /** A place of a live screen, which counts in all processes. */
 export type Place = { keep(): void; release(): void }
 
-type Deps = Pick<AdminDeps, 'redis' | 'keys' | 'logger'> & { now?: () => number }
-
 /**
  * The places of live screens over all processes: one sorted set in Redis per owner, scored by when each place ends.
- * `take` returns undefined if the owner has `most`; of concurrent calls at the limit, all may get undefined. Without
- * Redis, only the limits of each process hold (limits.ts). A place that is not kept ends by itself, so a process that
- * is killed holds none for long.
+ * `take` returns undefined if the owner has `most`. Without Redis, only the limits of each process hold (limits.ts). A
+ * place that is not kept ends by itself, so a process that is killed holds none for long.
  */
-export function openSharedPlaces({ redis, keys, logger, now = Date.now }: Deps) {
+export function openSharedPlaces({ redis, keys, logger }: Pick<AdminDeps, 'redis' | 'keys' | 'logger'>) {
   const ignore = (error: unknown) => logger.debug({ err: error }, 'Redis does not count live screens')
 
   return {
     async take(owner: string, most: number): Promise<Place | undefined> {
       const key = keys.screens(owner)
       const place = randomUUID()
-      const add = () => Promise.all([redis.zadd(key, now() + heldMs, place), redis.pexpire(key, heldMs)])
+      const hold = () => redis.takeScreen(key, place, most, heldMs)
       const release = () => void redis.zrem(key, place).catch(ignore)
-      const held = { keep: () => void add().catch(ignore), release }
+      const held = { keep: () => void hold().catch(ignore), release }
       try {
-        const [, , open] = await Promise.all([redis.zremrangebyscore(key, 0, now()), add(), redis.zcard(key)])
-        if (open <= most) return held
+        return (await hold()) === 1 ? held : undefined
       } catch (error) {
         ignore(error)
         return held
       }
-      release()
-      return undefined
     },
   }
 }
