@@ -12,7 +12,11 @@ const saltLength = 16
 const hashLength = 32
 
 export const minPasswordLength = 12
+/** Of a new password (OWASP ASVS 2.1.2). */
 export const maxPasswordLength = 128
+
+/** Passwords that were set before that limit have up to 200 characters, and still sign in. */
+const longestKnown = 200
 
 /** Hashes a password with a new salt; returns the hash with its parameters in the PHC format. */
 export async function hashPassword(password: string): Promise<string> {
@@ -21,13 +25,16 @@ export async function hashPassword(password: string): Promise<string> {
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt.toString('base64')}$${hash.toString('base64')}`
 }
 
-/** Whether a password is the one that was hashed; false if `hashed` is not a hash. */
+/**
+ * Whether a password is the one that was hashed; false if `hashed` is not a hash. It takes the same time for a text of
+ * any length: what is longer than every password is cut to a length that none has.
+ */
 export async function isPassword(password: string, hashed: string): Promise<boolean> {
   const match = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hashed)
   if (match === null) return false
   const [, ln, r, p, salt = '', hash = ''] = match
   const expected = Buffer.from(hash, 'base64')
-  const given = await scryptOf(password, Buffer.from(salt, 'base64'), {
+  const given = await scryptOf(password.slice(0, longestKnown + 1), Buffer.from(salt, 'base64'), {
     ln: Number(ln),
     r: Number(r),
     p: Number(p),

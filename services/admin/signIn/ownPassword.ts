@@ -1,4 +1,4 @@
-import { findCredentials, isPassword, maxPasswordLength } from '@tally/access'
+import { findCredentials, isPassword } from '@tally/access'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { tooManyAttempts } from '../http/problem.ts'
@@ -12,8 +12,7 @@ import type { Session } from './sessions.ts'
 export const isOwnPassword = (deps: AdminDeps, request: FastifyRequest, given: string): Promise<boolean> =>
   isOwn(deps, request, async ({ email }) => {
     const found = await findCredentials(deps.db, email)
-    const password = given.slice(0, maxPasswordLength + 1)
-    return found !== undefined && isPassword(password, found.passwordHash)
+    return found !== undefined && isPassword(given, found.passwordHash)
   })
 
 /** As isOwnPassword, for a code of the second factor, which is used up. */

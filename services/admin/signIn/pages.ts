@@ -1,13 +1,4 @@
-import {
-  allowOnce,
-  email,
-  findCredentials,
-  hashPassword,
-  isPassword,
-  maxPasswordLength,
-  newToken,
-  note,
-} from '@tally/access'
+import { allowOnce, email, findCredentials, hashPassword, isPassword, newToken, note } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
@@ -100,10 +91,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
 
   async function check(account: string | undefined, password: string): Promise<string | undefined> {
     const found = account === undefined ? undefined : await findCredentials(db, account)
-    const isRight = await isPassword(
-      password.slice(0, maxPasswordLength + 1),
-      found?.passwordHash ?? (await placeholderHash),
-    )
+    const isRight = await isPassword(password, found?.passwordHash ?? (await placeholderHash))
     return isRight ? found?.administratorId : undefined
   }
 }
