@@ -27,6 +27,7 @@ async function rowsOf(path: string): Promise<Record<string, string>[]> {
   const reply = await page.request.get(`${path}?${of()}`)
   expect(reply.status()).toBe(200)
   const [head = [], ...rows] = (await reply.text())
+    .replace(/^\ufeff/, '')
     .trimEnd()
     .split('\r\n')
     .map(line => line.slice(1, -1).split('","'))

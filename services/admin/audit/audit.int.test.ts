@@ -118,7 +118,8 @@ test('the export has all entries of the filter, quoted and without formulas', as
   })
   expect(reply.body).toBe(
     [
-      '"at","who","action","subject","detail","from"',
+      // The byte order mark tells Excel that it is UTF-8.
+      '\ufeff"at","who","action","subject","detail","from"',
       '"2026-09-04T11:00:00.000Z","carla@example.org","key-revoked","","a,\nb","192.0.2.9"',
       `"2026-09-04T10:00:00.000Z","carla@example.org","key-created","k","'=cmd|""x""","192.0.2.9"`,
       '',

@@ -29,9 +29,10 @@ async function withOrders(orders: Record<string, unknown>[], owner = organizatio
   return `eventId=${eventId}&day=${dayId}`
 }
 
-/** The cells of a CSV file in which no cell holds a quote. */
+/** The cells of a CSV file in which no cell holds a quote; its byte order mark is for Excel. */
 const cellsOf = (csv: string): string[][] =>
   csv
+    .replace(/^\ufeff/, '')
     .trimEnd()
     .split('\r\n')
     .map(line => line.slice(1, -1).split('","'))

@@ -14,10 +14,18 @@ const formula = /^(?=[ "]*[=+\-@\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@])/g
 export const csvLine = (values: string[]): string =>
   `${values.map(value => `"${value.replace(formula, "'").replaceAll('"', '""')}"`).join(',')}\r\n`
 
+/** Without it, Excel takes UTF-8 for the encoding of the country. */
+const byteOrderMark = '\ufeff'
+
 /** Sends lines as a file to save, as they come. */
 export const sendCsv = (reply: FastifyReply, fileName: string, lines: AsyncIterable<string>): FastifyReply =>
   reply
     .type('text/csv; charset=utf-8')
     .header('Content-Disposition', `attachment; filename="${fileName}.csv"`)
     .header('Cache-Control', 'no-store')
-    .send(Readable.from(lines))
+    .send(Readable.from(marked(lines)))
+
+async function* marked(lines: AsyncIterable<string>) {
+  yield byteOrderMark
+  yield* lines
+}
