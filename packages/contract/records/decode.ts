@@ -55,7 +55,8 @@ export function decodeRecord<Type extends RecordType>(
     Error.stackTraceLimit = stackTraceLimit
   }
   if (parsed === undefined) return rejected('not-json', 'the value is not UTF-8 JSON (or is missing)')
-  if (!parsed.success) return rejected('schema', describe(parsed.issue))
+  if (!parsed.success)
+    return rejected('schema', `${parsed.issue.field || 'the value'}: ${parsed.issue.takes}`)
   const record = parsed.data as RecordOf<Type>
   const expectedKey = (record as Record<string, unknown>)[keyField] as string
   if (key === null || key.toString('latin1') !== expectedKey) {
@@ -74,11 +75,33 @@ function parse(type: RecordType, json: unknown) {
  * these would cost as much as the validation itself.
  */
 function judge(schema: z.core.$ZodType, json: unknown) {
-  const { value, issues } = schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
+  const { value, issues } = run(schema, json)
   const [first] = issues
   if (first === undefined) return { success: true as const, data: value }
-  return { success: false as const, issue: z.core.util.finalizeIssue(first, context, z.core.config()) }
+  return { success: false as const, issue: named(first) }
 }
+
+/** A field that breaks its schema, as a path (empty for the value itself), and what belongs there. */
+export type SchemaIssue = { field: string; takes: string }
+
+/**
+ * All fields of a value that break the schema of its type, each once and at most `most`; the first is the one that
+ * `decodeRecord` names. Empty if the value is not JSON.
+ */
+export function schemaIssues(type: RecordType, value: Buffer | null, most: number): SchemaIssue[] {
+  const json = parseJson(value)
+  if (json === undefined) return []
+  const byField = new Map<string, SchemaIssue>()
+  for (const raw of run(recordTypes[type].schema, json).issues) {
+    if (byField.size === most) break
+    const issue = named(raw)
+    if (!byField.has(issue.field)) byField.set(issue.field, issue)
+  }
+  return [...byField.values()]
+}
+
+const run = (schema: z.core.$ZodType, json: unknown) =>
+  schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
 
 const context: z.core.ParseContextInternal = { async: false }
 
@@ -105,13 +128,14 @@ function isSurelyNotJson(text: string): boolean {
   return !/^[-\dtfn]/.test(text)
 }
 
-function describe({ path, message }: z.core.$ZodIssue): string {
+function named(raw: z.core.$ZodRawIssue): SchemaIssue {
+  const { path, message } = z.core.util.finalizeIssue(raw, context, z.core.config())
   const field = path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : index === 0 ? String(step) : `.${String(step)}`,
     )
     .join('')
-  return `${field === '' ? 'the value' : field}: ${message}`
+  return { field, takes: message }
 }
 
 function rejected(reason: RejectionReason, message: string): Rejected {

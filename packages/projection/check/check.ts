@@ -1,4 +1,4 @@
-import type { Event, RecordType, RejectionReason } from '@tally/contract'
+import { type Event, type RecordType, type RejectionReason, schemaIssues } from '@tally/contract'
 import { applyEvent } from '@tally/core'
 import type { RejectedAt } from '@tally/dead-letters'
 import { type KafkaRecord, partitionOf, type RecordBatch } from '@tally/kafka'
@@ -21,8 +21,8 @@ export type Counts = { records: number; rejected: number; misplaced: number }
 
 /**
  * Opens a check of records by the judgement of the projector, without storing anything. `check` returns what is wrong
- * with a batch, in the order of its records; `partitions` is how many the topic has, if the records' partition is to
- * be judged too. It remembers the organization of each event, which decides a `conflict`.
+ * with a batch, in the order of its records, with all wrong fields of each; `partitions` is how many the topic has, if
+ * the records' partition is to be judged too. It remembers the organization of each event, which decides a `conflict`.
  */
 export function openCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
@@ -48,7 +48,7 @@ export function openCheck() {
       const reason = reasons.get(record.offset)
       if (reason !== undefined) {
         counts.rejected += 1
-        findings.push({ ...at, ...explained(type, reason, record) })
+        findings.push(...explained(type, reason, record).map(found => ({ ...at, ...found })))
       } else if (partitions !== undefined && isMisplaced(record, partition, partitions)) {
         counts.misplaced += 1
         findings.push({ ...at, ...misplaced, ...wrongPartitioner() })
@@ -69,12 +69,21 @@ const misplaced = {
 const isMisplaced = ({ key }: KafkaRecord, partition: number, partitions: number): boolean =>
   key !== null && partitionOf(key, partitions) !== partition
 
-const fieldOf: Partial<Record<RejectionReason, string>> = { 'key-mismatch': 'key' }
+/** The fields that are named of one record: it may have 500 lines with five each. */
+const mostFields = 100
 
+/** What is wrong with a rejected record: one finding, or one for each field that breaks its schema. */
 function explained(type: RecordType, { reason, message }: RejectedAt['rejected'], record: KafkaRecord) {
+  const mistake = mistakeBehind(type, reason, record)
+  const issues = reason === 'schema' ? schemaIssues(type, record.value, mostFields) : []
+  // Behind an envelope every field is missing: that says nothing.
+  if (issues.length > 0 && mistake === undefined)
+    return issues.map(({ field, takes }) => ({ reason, field: field || 'value', takes }))
   // A message about a field begins with its path and a colon (packages/contract/records/decode.ts).
   const [, path, takes] = /^([^:]+): (.*)$/s.exec(message) ?? []
   const names = reason === 'schema' || reason === 'conflict'
   const field = names && path !== undefined && path !== 'the value' ? path : (fieldOf[reason] ?? 'value')
-  return { reason, field, takes: names && takes ? takes : message, ...mistakeBehind(type, reason, record) }
+  return [{ reason, field, takes: names && takes ? takes : message, ...mistake }]
 }
+
+const fieldOf: Partial<Record<RejectionReason, string>> = { 'key-mismatch': 'key' }

@@ -40,6 +40,15 @@ test('a finding has the place, the reason, the field and what it takes, and neve
   ])
 })
 
+test('every bad field of a record is named, once, and at most 100', () => {
+  const line = { ...orders.items[0], quantity: 'x', unitPrice: -1 }
+  const fields = (value: object) => check(record(value)).findings.map(({ field }) => field)
+  const bad = { ...orders, version: 0, status: 'Lost', items: [line] }
+  expect(fields(bad)).toEqual(['version', 'status', 'items[0].quantity', 'items[0].unitPrice'])
+  expect(check(record(bad)).counts.rejected).toBe(1)
+  expect(fields({ ...orders, items: Array(500).fill(line) })).toHaveLength(100)
+})
+
 const text = (value: unknown) => Buffer.from(JSON.stringify(value))
 const wrapped = { schema: { type: 'struct' }, payload: orders }
 const cloudEvent = { specversion: '1.0', type: 'order.paid', source: '/tills', id: '1', data: orders }
@@ -58,6 +67,8 @@ test.each([
   ['debezium', 'schema', record({ before: null, after: orders, op: 'c' })],
   ['no-value', 'not-json', record(null)],
   ['byte-order-mark', 'not-json', record(Buffer.from(`\ufeff${JSON.stringify(orders)}`))],
+  ['other-encoding', 'not-json', record(Buffer.from('{"itemName":"Caffè"}', 'latin1'))],
+  ['other-encoding', 'not-json', record(Buffer.from(`\ufeff${JSON.stringify(orders)}`, 'utf16le'))],
   ['upper-case-key', 'key-mismatch', record(orders, orders.eventId.toUpperCase())],
   ['json-key', 'key-mismatch', record(orders, text(orders.eventId))],
   ['json-key', 'key-mismatch', record(orders, text({ eventId: orders.eventId }))],

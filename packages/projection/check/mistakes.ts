@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isObject, jsonOf, type RecordType, type RejectionReason, recordTypes } from '@tally/contract'
 import type { KafkaRecord } from '@tally/kafka'
 
@@ -15,6 +16,7 @@ const mistakes = {
   debezium: "It is Debezium's change event. Use the outbox event router, or unwrap it to the record itself.",
   'no-value': 'A record without a value deletes nothing. Send the next version with the status Cancelled.',
   'byte-order-mark': 'The value begins with a byte order mark. Write UTF-8 without one.',
+  'other-encoding': 'The bytes are not UTF-8 (Latin-1 or UTF-16?). Write UTF-8 without a byte order mark.',
   'upper-case-key': 'The key is the right id in upper case. Write it in lower case.',
   'json-key': 'The key is JSON. Use a plain text serializer for keys (in Connect: StringConverter).',
   'order-key':
@@ -45,7 +47,7 @@ function mistakeOfBytes(value: Buffer | null): keyof typeof mistakes | undefined
   if (value === null) return 'no-value'
   if (value[0] === 0) return 'schema-registry'
   if (value.subarray(0, 3).equals(byteOrderMark)) return 'byte-order-mark'
-  return undefined
+  return isUtf8(value) ? undefined : 'other-encoding'
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])

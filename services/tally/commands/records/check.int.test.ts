@@ -66,6 +66,7 @@ test('each bad line is named with its reason, its field and what it takes, and n
       field: 'orderId',
       takes: expect.stringContaining('must be'),
     },
+    { line: 2, reason: 'schema', field: 'totalAmount' },
     { line: 3, reason: 'schema', field: 'paymentMethod' },
     { line: 4, reason: 'not-json', mistake: 'schema-registry' },
     { line: 5, reason: 'key-mismatch', field: 'key', mistake: 'upper-case-key' },
@@ -91,6 +92,35 @@ test('with --type, lines from stdin are values, whose keys are taken to be right
     { line: 4, reason: 'schema', field: 'value' },
     { line: 5, reason: 'not-json', field: 'value' },
   ])
+})
+
+test('lines that are not UTF-8 are judged as such, not as what replacement characters make of them', async () => {
+  const line = Buffer.from(
+    JSON.stringify({ ...good, value: { ...orders, paymentMethod: 'Caffè' } }),
+    'latin1',
+  )
+  const path = join(folder, 'latin1.jsonl')
+  writeFileSync(path, Buffer.concat([Buffer.from(`\ufeff${JSON.stringify(good)}\n`), line]))
+  expect(findingsOf((await check([path, '--json'])).stdout)).toMatchObject([
+    { line: 1, reason: 'line', takes: 'must begin without a byte order mark' },
+    { line: 2, reason: 'line', takes: expect.stringContaining('must be UTF-8') },
+  ])
+  writeFileSync(path, Buffer.from(`\ufeff${JSON.stringify(good)}\n`, 'utf16le'))
+  expect(await check([path])).toMatchObject({ code: 1, stderr: expect.stringContaining('it is UTF-16') })
+})
+
+test('with --event, only records that name the event are judged, also in an envelope or under another key', async () => {
+  const other = '0b5a0000-0000-4000-8000-000000000002'
+  const bad = { ...orders, version: 0 }
+  const lines = [
+    { ...good, value: bad },
+    { topic: 'tally.orders', key: other, value: { ...bad, eventId: other } },
+    { topic: 'tally.orders', key: null, value: { payload: { ...bad, eventId: key.toUpperCase() } } },
+    { topic: 'tally.orders', key, value: null },
+  ]
+  const { stdout, stderr } = await check([fileOf(lines), '--event', key, '--json'])
+  expect(findingsOf(stdout).map(({ line }) => line)).toEqual(expect.arrayContaining([1, 3, 4]))
+  expect(stderr).toContain('3 records checked, 3 rejected')
 })
 
 test('a value of more than 8 MiB is too large, as in the projector', async () => {
@@ -136,6 +166,7 @@ test.each([
   [['x', '--from-kafka'], 'give a FILE or --from-kafka, not both'],
   [['--from-kafka', '--type', 'orders'], '--type and --partitions go with a FILE: leave them out'],
   [['x', '--type', 'y'], '--type takes one of organizations, events, orders, refunds, got "y"'],
+  [['x', '--event', '7'], '--event takes a UUID (8-4-4-4-12 hex digits), got "7"'],
   [['x', '--partitions', '0'], '--partitions takes a whole number from 1 to 99999, got "0"'],
 ])('records check %j is wrong usage', async (args, message) => {
   expect(await check(args)).toEqual({ code: 2, stdout: '', stderr: `tally: ${message}\n` })

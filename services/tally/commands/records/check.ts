@@ -1,12 +1,14 @@
-import type { RecordType } from '@tally/contract'
+import type { EventId, RecordType } from '@tally/contract'
 import type { Counts } from '@tally/projection'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withKafka } from '../../open.ts'
 import { remark } from '../../output.ts'
+import { openFilter } from './ofEvent.ts'
 import { openPrinter } from './print.ts'
 
-type Raw = { fromKafka?: true; type?: string; partitions?: string; json?: true }
+type Raw = { fromKafka?: true; type?: string; event?: string; partitions?: string; json?: true }
+type Asked = { event: EventId | undefined; asJson: boolean }
 
 export function addCheck(records: Command): void {
   records
@@ -15,20 +17,24 @@ export function addCheck(records: Command): void {
     .description('judge records as the projector does, without storing anything; never prints a value')
     .option('--from-kafka', 'judge what the topics hold, from the first record to the last')
     .option('--type <TYPE>', 'each line is the value of a record of organizations, events, orders or refunds')
+    .option('--event <UUID>', 'judge only records with the id of this event in their key or value')
     .option('--partitions <N>', 'partitions of the topics, to judge the partition that a line names')
     .option('--json', 'print one JSON object per finding')
-    .action(async (file: string | undefined, { fromKafka, json, ...raw }: Raw) => {
+    .action(async (file: string | undefined, { fromKafka, json, event, ...raw }: Raw) => {
       if (file === undefined && !fromKafka) throw new UsageError('give a FILE, - for stdin, or --from-kafka')
       if (file !== undefined && fromKafka) throw new UsageError('give a FILE or --from-kafka, not both')
       if (fromKafka && (raw.type ?? raw.partitions) !== undefined)
         throw new UsageError('--type and --partitions go with a FILE: leave them out')
-      const counts =
-        file === undefined ? await checkTopics(json === true) : await checkFile(file, raw, json === true)
-      report(counts)
+      const asked = { event: await eventFrom(event), asJson: json === true }
+      report(file === undefined ? await checkTopics(asked) : await checkFile(file, raw, asked))
     })
 }
 
-async function checkFile(file: string, raw: Raw, asJson: boolean): Promise<Counts & { lines: number }> {
+async function checkFile(
+  file: string,
+  raw: Raw,
+  { event, asJson }: Asked,
+): Promise<Counts & { lines: number }> {
   const [{ openCheck }, { recordTypes }, { readLines }] = await Promise.all([
     import('@tally/projection'),
     import('@tally/contract'),
@@ -38,6 +44,7 @@ async function checkFile(file: string, raw: Raw, asJson: boolean): Promise<Count
   const partitions = raw.partitions === undefined ? undefined : wholeOf(raw.partitions)
   const { check, counts } = openCheck()
   const print = openPrinter(asJson)
+  const isAsked = openFilter(event)
   let lines = 0
   for await (const read of readLines(file, type)) {
     const { line } = read
@@ -47,6 +54,7 @@ async function checkFile(file: string, raw: Raw, asJson: boolean): Promise<Count
       continue
     }
     const { record, partition = 0 } = read
+    if (!isAsked(record)) continue
     const batch = { topic: '', partition, from: 0, next: 1, highWatermark: 1, records: [record] }
     const isPlaced = read.partition !== undefined && read.type !== 'organizations'
     const findings = check(read.type, batch, isPlaced ? partitions : undefined)
@@ -55,7 +63,7 @@ async function checkFile(file: string, raw: Raw, asJson: boolean): Promise<Count
   return { ...counts, lines }
 }
 
-async function checkTopics(asJson: boolean): Promise<Counts> {
+async function checkTopics({ event, asJson }: Asked): Promise<Counts> {
   const [{ openCheck }, { describeTopics, readTopic, topicNames }, { recordTypes }, { openProgress }] =
     await Promise.all([
       import('@tally/projection'),
@@ -67,6 +75,7 @@ async function checkTopics(asJson: boolean): Promise<Counts> {
   const names = topicNames(settings.topicPrefix)
   const { check, counts } = openCheck()
   const print = openPrinter(asJson)
+  const isAsked = openFilter(event)
   await withKafka(settings, logger, async kafka => {
     for (const type of Object.keys(recordTypes) as RecordType[]) {
       const topic = names[type]
@@ -75,7 +84,8 @@ async function checkTopics(asJson: boolean): Promise<Counts> {
       let read = 0
       try {
         for await (const batch of readTopic(kafka, topic)) {
-          for (const { partition, offset, ...finding } of check(type, batch, partitions))
+          const asked = { ...batch, records: batch.records.filter(isAsked) }
+          for (const { partition, offset, ...finding } of check(type, asked, partitions))
             await print({ topic, partition, offset }, [finding])
           read += batch.next - batch.from
           progress.show(read, read + batch.left)
@@ -100,6 +110,12 @@ function report({ records, rejected, misplaced, lines = 0 }: Counts & { lines?: 
   if (lines > 0) parts.push(`${lines} lines without a record`)
   remark(`records check: ${parts.join(', ')}`)
   if (rejected + misplaced + lines > 0) process.exitCode = 1
+}
+
+async function eventFrom(text: string | undefined): Promise<EventId | undefined> {
+  if (text === undefined) return undefined
+  const { eventOf } = await import('../keys/values.ts')
+  return eventOf(text)
 }
 
 function oneOf(types: RecordType[], text: string): RecordType {

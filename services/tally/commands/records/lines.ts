@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -16,7 +17,8 @@ type Line = { line: number } & (
 /**
  * Reads a file (`-` is stdin, `.gz` is unpacked) as a stream, one record a line. With `type` a line is the value of a
  * record of that type; otherwise it is an object with `topic`, `key` and `value`, as `tally feed --data` takes it, or
- * with `payload` in place of `value` and a `partition`, as `kcat -J` prints it. Blank lines are left out.
+ * with `payload` in place of `value` and a `partition`, as `kcat -J` prints it. Blank lines are left out. Throws if the
+ * file cannot be read, or is UTF-16.
  */
 export async function* readLines(file: string, type: RecordType | undefined): AsyncGenerator<Line> {
   const bytes = file === '-' ? process.stdin : createReadStream(file)
@@ -26,6 +28,8 @@ export async function* readLines(file: string, type: RecordType | undefined): As
   try {
     for await (const content of linesOf(unpacked, maxLineBytes)) {
       line++
+      if (line === 1 && isUtf16(content))
+        throw new Error('it is UTF-16, convert it first (iconv -f UTF-16 -t UTF-8)')
       if (content.every(isSpace)) continue
       yield { line, ...(type === undefined ? describedRecord(content) : bareRecord(type, content)) }
     }
@@ -36,6 +40,10 @@ export async function* readLines(file: string, type: RecordType | undefined): As
     bytes.destroy()
   }
 }
+
+/** Windows PowerShell writes UTF-16 with `>`; a line break in it is not a byte, so it has no lines to judge. */
+const isUtf16 = ([first, second]: Buffer): boolean =>
+  (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0d || byte === 0x09
 
@@ -52,7 +60,11 @@ const types = Object.keys(recordTypes) as RecordType[]
 
 function describedRecord(content: Buffer) {
   if (content.length > maxLineBytes) return { wrong: `must have at most ${maxLineBytes} bytes` }
-  const json = jsonOf(content.toString('utf8'))
+  // Read as text, other bytes would become U+FFFD, and the record would seem good.
+  if (!isUtf8(content)) return { wrong: 'must be UTF-8, and is another encoding (Latin-1?)' }
+  const text = content.toString('utf8')
+  if (text.startsWith('\ufeff')) return { wrong: 'must begin without a byte order mark' }
+  const json = jsonOf(text)
   if (!isObject(json) || !('value' in json || 'payload' in json)) return { wrong: takes }
   const { topic, key = null, partition } = json
   const type = types.find(type => topic === type || String(topic).endsWith(`.${type}`))
