@@ -78,14 +78,15 @@ test('the service shows every guide, and every link in them leads to an answer',
     const { status, headers, text } = await ask(env.TALLY_URL ?? '', path)
     expect({ path, status }).toEqual({ path, status: path === '/docs' && status === 302 ? 302 : 200 })
     if (!path.startsWith('/docs/guide') && path !== '/llms.txt') continue
-    if (!path.endsWith('.md') && path !== '/llms.txt') {
+    if (String(headers['content-type']).startsWith('text/html')) {
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/)
       expect(text).not.toMatch(/<script|style="|<img/)
     }
     const links = [...text.matchAll(/href="([^"#]+)|^- \[[^\]]+\]\(([^)]+)\)/gm)]
     toSee.push(...links.flatMap(([, html, markdown]) => html ?? markdown ?? []))
   }
-  const pages = [...seen].filter(path => path.startsWith('/docs/guide') && !path.endsWith('.md'))
+  const pages = [...seen].filter(path => /^\/docs\/guide[\w/-]*$/.test(path))
   expect(pages.length).toBeGreaterThan(16)
   expect([...seen].filter(path => path.endsWith('.md')).length).toBe(pages.length)
+  expect([...seen].filter(path => /^\/docs.*\.(yaml|json)$/.test(path)).length).toBe(3)
 })

@@ -7,6 +7,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
 import { chromiumPath } from '#infra/install/chromium.ts'
+import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from '../browser/accessible.ts'
 import { buildClient, useFolder } from './installClient.ts'
 import { type StaticPages, serveFolder } from './staticPages.ts'
@@ -96,6 +97,23 @@ test('it says that figures are old while the connection is lost, and recovers wi
   expect(await page.locator('#sales').textContent()).toBe('€55.00')
   await page.context().setOffline(false)
   await reads(page, 'status', 'Live')
+})
+
+test('an address that does not answer keeps the form usable: what is typed stays, and another address works', async () => {
+  const nowhere = `http://127.0.0.1:${await freePort()}`
+  const { page } = await visit({}, `#${new URLSearchParams({ url: nowhere, key: token, every: '1' })}`)
+  const attempts: string[] = []
+  page.on('request', request => attempts.push(request.url()))
+  await reads(page, 'status', /^No connection/)
+  const address = page.getByLabel('Address of Tally')
+  expect(await address.inputValue()).toBe(nowhere)
+  await address.fill(query.address)
+  const before = attempts.length
+  await until('it has tried again', () => attempts.length > before)
+  expect(await address.inputValue()).toBe(query.address)
+  await page.getByRole('button', { name: 'Show the figures' }).click()
+  await reads(page, 'sales', '€55.00')
+  expect(await page.locator('#setup').isVisible()).toBe(false)
 })
 
 test('a key that does not work shows the form with the reason', async () => {

@@ -18,8 +18,10 @@ at('setup').addEventListener('submit', event => {
   location.reload()
 })
 
+/** Keeps what is being typed into the form: it may be shown again after each attempt to connect. */
 function showSetup(reason) {
-  for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
+  if (at('setup').hidden)
+    for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
   at('setup').hidden = false
   at('figures').hidden = true
   say(reason, true)
@@ -105,16 +107,18 @@ async function follow(tally, name, parameters) {
 /** The event that is open, or else the latest. Repeats until Tally answers. */
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
-    if (error) say(`No connection: ${error.message}`, true)
-    else if (answer.data.length === 0) say('This key sees no event yet', true)
+    if (error) showSetup(`No connection: ${error.message}`)
+    else if (answer.data.length === 0) showSetup('This key sees no event yet')
     else return answer.data.find(({ isOpen }) => isOpen) ?? answer.data[0]
   }
 }
 
 async function show() {
   const tally = connect(settings)
+  say(`Connecting to ${settings.url}`)
   const { id: eventId, name } = await openEvent(tally)
   at('name').textContent = document.title = name
+  at('setup').hidden = true
   at('figures').hidden = false
   await Promise.all([
     follow(tally, 'getKpis', { eventId }),

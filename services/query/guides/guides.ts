@@ -30,6 +30,21 @@ const files = [
   'recipes/README.md',
 ].filter(file => existsSync(new URL(file, folder)))
 
+/** The files that a guide tells its reader to copy, each with the type that browsers show. */
+const recipes = [
+  { file: 'recipes/home-assistant/tally.yaml', type: 'text/plain' },
+  { file: 'recipes/esphome/counter.yaml', type: 'text/plain' },
+  { file: 'recipes/node-red/flow.json', type: 'application/json' },
+]
+
+/** The files of the recipes, at the addresses that the guides link to. */
+export const readRecipes = () =>
+  recipes.map(({ file, type }) => ({
+    path: `${root}/${file}`,
+    type,
+    text: readFileSync(new URL(file, folder), 'utf8'),
+  }))
+
 /** Where a file of docs/guides is shown. */
 const pathOf = (file: string): string => `${root}/${file}`.replace(/(\/README)?\.md$/, '')
 
@@ -92,6 +107,7 @@ function served(href: string, from: string): string | undefined {
   const { pathname, hash } = new URL(href, new URL(from, folder))
   if (pathname.endsWith('/docs/api.md')) return '/docs'
   const file = pathname.startsWith(folder.pathname) ? pathname.slice(folder.pathname.length) : ''
+  if (recipes.some(recipe => recipe.file === file)) return `${root}/${file}`
   return files.includes(file) ? pathOf(file) + hash : undefined
 }
 
@@ -101,7 +117,8 @@ const withServedLinks = (markdown: string, file: string): string =>
     if (target === undefined) return text
     // The page at /docs needs a browser, and who reads Markdown often has none.
     if (target === '/docs') return `[${text}](/api/v1/openapi.json)`
-    return `[${text}](${target.replace(/^[^#:]+(?=#|$)/, '$&.md')})`
+    // An address of elsewhere and the file of a recipe stay as they are.
+    return `[${text}](${target.replace(/^[^#:.]+(?=#|$)/, '$&.md')})`
   })
 
 /** The index for language models (llmstxt.org): what the service is, and every guide as Markdown. */

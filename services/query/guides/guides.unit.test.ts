@@ -1,6 +1,6 @@
 import { problemTypes } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { llmsText, readGuides } from './guides.ts'
+import { llmsText, readGuides, readRecipes } from './guides.ts'
 
 const guides = readGuides()
 
@@ -25,13 +25,24 @@ test('links lead to pages of the service, and those that only the repository has
   expect(guides.map(({ html }) => html).join('')).not.toMatch(/href="[^"]*\.(md|ts)"/)
 })
 
+test('the recipes link to their files, as pages and as Markdown', () => {
+  const page = guides.find(({ path }) => path === '/docs/guide/recipes')
+  const paths = readRecipes().map(({ path }) => path)
+  expect(paths).toHaveLength(3)
+  for (const path of paths) {
+    expect(page?.html).toContain(`<a href="${path}">`)
+    expect(page?.markdown).toContain(`](${path})`)
+  }
+})
+
 test('links in Markdown lead to the Markdown of other pages, and none to a file of the repository', () => {
   const index = guides[0]?.markdown
   expect(index).toContain('[First answer](/docs/guide/first-answer.md)')
   expect(index).toContain('[reference](/api/v1/openapi.json)')
   for (const { markdown } of guides)
     for (const [, href] of markdown.matchAll(/\]\(([^)]+)\)/g))
-      expect(href).toMatch(/^(#|https?:|\/api\/v1\/openapi\.json$|\/docs\/guide(\/[a-z/-]+)?\.md(#|$))/)
+      if (!readRecipes().some(({ path }) => path === href))
+        expect(href).toMatch(/^(#|https?:|\/api\/v1\/openapi\.json$|\/docs\/guide(\/[a-z/-]+)?\.md(#|$))/)
 })
 
 test('llms.txt names every guide with its first sentence', () => {

@@ -1,11 +1,11 @@
 import { type ProblemType, problemTypes } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
-import { type Guide, llmsText, readGuides } from './guides.ts'
+import { type Guide, llmsText, readGuides, readRecipes } from './guides.ts'
 import { page, pagePolicy } from './page.ts'
 
 /**
- * Registers the guides under `/docs/guide` (as pages, and with `.md` as Markdown), `/llms.txt`, and the help page of
- * each problem type under `/problems/`, which is the same page as in the guides.
+ * Registers the guides under `/docs/guide` (as pages, and with `.md` as Markdown) with the files of their recipes,
+ * `/llms.txt`, and the help page of each problem type under `/problems/`, which is the same page as in the guides.
  */
 export function registerGuides(app: FastifyInstance): void {
   const guides = readGuides()
@@ -18,6 +18,7 @@ export function registerGuides(app: FastifyInstance): void {
     if (guide === undefined) throw new Error(`docs/guides/errors/${type}.md is missing`)
     sendPage(app, `/problems/${type}`, guide)
   }
+  for (const { path, type, text } of readRecipes()) sendText(app, path, type, text)
   sendText(app, '/llms.txt', 'text/plain', llmsText(guides))
 }
 
