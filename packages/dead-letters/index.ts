@@ -1,6 +1,6 @@
 export { type DeadLetter, deadLetterOf, isDeadLetterId, sourceTopics } from './deadLetter.ts'
 export { findDeadLetter, readWaiting } from './find.ts'
-export { added } from './headers.ts'
+export { added, addedForValue } from './headers.ts'
 export { isCursor, type ListedDeadLetter, type Newest, olderThan, readNewest } from './newest.ts'
 export { printDeadLetter, printWholeDeadLetter } from './print.ts'
 export { readDeadLetters } from './readDeadLetters.ts'

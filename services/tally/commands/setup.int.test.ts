@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { asyncApiDocument } from '@tally/contract'
+import { added, addedForValue } from '@tally/dead-letters'
+import { describeTopics, topicConfigs, topicNames } from '@tally/kafka'
 import { checkSchema } from '@tally/read-models'
 import { tally } from '@tally/testkit/processes/command'
 import { freshDatabase } from '@tally/testkit/servers/database'
+import { connectForTest } from '@tally/testkit/servers/kafka'
 import { expect, inject, test } from 'vitest'
 
 const upToDate = 'the schema already has this version\n'
@@ -50,6 +54,30 @@ test('missing topics are created, existing ones stay, and another number of part
       /^tally: existing topics have another number of partitions: .* Give --partitions/,
     ),
   })
+})
+
+test('the topics of `topics create`, and the headers of dead letters, are those of the AsyncAPI document', async () => {
+  const { kafkaBrokers } = inject('servers')
+  const topicPrefix = `test-${randomBytes(6).toString('hex')}`
+  await tally(['topics', 'create'], { KAFKA_BROKERS: kafkaBrokers, TOPIC_PREFIX: topicPrefix })
+  const { channels, components } = asyncApiDocument({ topicPrefix })
+  const documented = Object.values(channels).map(({ bindings }) => bindings.kafka)
+  const topics = documented.map(({ topic }) => topic)
+  expect(topics.toSorted()).toEqual(Object.values(topicNames(topicPrefix)).toSorted())
+
+  const kafka = connectForTest(kafkaBrokers)
+  const counts = await describeTopics(kafka, topics)
+  const names = ['cleanup.policy', 'retention.ms', 'max.message.bytes']
+  const settings = await topicConfigs(kafka, topics, names)
+  for (const { topic, partitions, topicConfiguration } of documented) {
+    expect([topic, counts.get(topic)]).toEqual([topic, partitions])
+    for (const [name, value] of Object.entries(topicConfiguration))
+      expect([topic, name, settings.get(topic)?.get(name)]).toEqual([topic, name, String(value)])
+  }
+  const headers = [added, addedForValue].flatMap(names => Object.values(names))
+  expect(Object.keys(components.messages.deadLetter.headers.properties).toSorted()).toEqual(
+    headers.toSorted(),
+  )
 })
 
 test('a feed and a projector without their topics name the command to run', async () => {
