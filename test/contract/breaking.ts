@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, tryRun } from '#infra/command.ts'
-import { localFolder } from '#infra/folder.ts'
+import { goProgram, oasdiff } from '#infra/install/goPrograms.ts'
 
 const root = join(import.meta.dirname, '../..')
 const document = 'packages/contract/openapi.json'
-const version = 'v1.35.0'
 
 /**
  * Compares the recorded OpenAPI document with its previous version in git and prints what breaks clients. Returns the
@@ -18,11 +16,11 @@ export async function findBreaking(): Promise<number> {
     console.log(`${document} has no previous version in this clone: nothing to compare`)
     return 0
   }
-  const oasdiff = await installed()
-  if (oasdiff === undefined) return 2
+  const program = await goProgram(oasdiff, console.error).catch(error => void console.error(error.message))
+  if (program === undefined) return 2
   const args = ['breaking', `${base}:${document}`, document, '--flatten-allof', '--fail-on', 'WARN']
   try {
-    const { output } = await run(oasdiff, args, { cwd: root })
+    const { output } = await run(program, args, { cwd: root })
     console.log(`${document} breaks nothing of its version in ${base.slice(0, 12)}: ${output.trim()}`)
     return 0
   } catch (error) {
@@ -52,20 +50,4 @@ async function deepened(): Promise<string | undefined> {
   const options = { cwd: root, env: { GIT_TERMINAL_PROMPT: '0' }, signal: AbortSignal.timeout(60_000) }
   await run('git', ['fetch', '--quiet', '--deepen', '100'], options).catch(() => undefined)
   return previousVersion(root)
-}
-
-/** The path of oasdiff: on the PATH, or built by Go into .local, once; undefined, with a line, if neither works. */
-async function installed(): Promise<string | undefined> {
-  if ((await tryRun('oasdiff', ['--version'])) !== undefined) return 'oasdiff'
-  const folder = localFolder(join('oasdiff', version))
-  const path = join(folder, 'oasdiff')
-  if (existsSync(path)) return path
-  console.error(`oasdiff is missing: building github.com/oasdiff/oasdiff@${version} with Go into ${folder}`)
-  try {
-    await run('go', ['install', `github.com/oasdiff/oasdiff@${version}`], { env: { GOBIN: folder } })
-    return path
-  } catch (error) {
-    console.error(`oasdiff could not be had, so nothing was compared: ${error}`)
-    return undefined
-  }
 }
