@@ -1,4 +1,4 @@
-// Sets the version of all packages of this repository, and of what they need of each other:
+// Sets the version of all packages of this repository, of what they need of each other, and of the Helm chart:
 // node .ci/setVersion.mjs 1.2.3
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,8 @@ edit('package-lock.json', lock => {
   for (const path of manifests) setVersion(lock.packages[path.replace(/\/?package\.json$/, '')])
 })
 for (const path of manifests) edit(path, setVersion)
+const chart = `${root}infra/kubernetes/tally/Chart.yaml`
+writeFileSync(chart, readFileSync(chart, 'utf8').replace(/^(version|appVersion): .*/gm, `$1: ${version}`))
 
 function setVersion(manifest) {
   manifest.version = version

@@ -137,6 +137,9 @@ const schema = z.object({
     .meta({ takes: 'fatal, error, warn, info, debug, trace or silent' }),
 })
 
+/** The names of all settings. */
+export const settingNames = Object.keys(schema.shape)
+
 export type RateLimits = z.output<typeof rateLimits>
 export type Settings = ReturnType<typeof readSettings>
 

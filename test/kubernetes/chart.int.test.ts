@@ -1,0 +1,193 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readSettings, settingNames } from '@tally/runtime'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { run } from '#infra/command.ts'
+import { goProgram, helm as helmProgram } from '#infra/install/goPrograms.ts'
+import { least, samples, secretSettings } from './combinations.ts'
+import { type Container, chart, kubeVersion, type Manifest, podsOf, render, type Values } from './render.ts'
+
+const root = join(import.meta.dirname, '../..')
+const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')).properties
+let helm: string
+/** The first use on a machine compiles helm. */
+const compiles = 1_200_000
+
+beforeAll(async () => {
+  helm = await goProgram(helmProgram, line => void process.stderr.write(`${line}\n`))
+}, compiles)
+
+describe.each(samples)('rendered with %s', (_, values) => {
+  let manifests: Manifest[]
+  beforeAll(async () => {
+    manifests = await render(helm, values)
+  })
+
+  test('every process gets settings that Tally takes', () => {
+    for (const container of containersOf(manifests)) {
+      const environment = environmentOf(container, manifests)
+      const { NODE_EXTRA_CA_CERTS: _, ...settings } = environment
+      expect({
+        [container.name]: Object.keys(settings).filter(name => !settingNames.includes(name)),
+      }).toEqual({
+        [container.name]: [],
+      })
+      readSettings(settings)
+    }
+  })
+
+  test('every process gets the settings that were given, and no secret of another', () => {
+    for (const container of containersOf(manifests)) {
+      const environment = environmentOf(container, manifests)
+      expect(environment).toMatchObject({
+        DATABASE_URL: secretSettings.DATABASE_URL,
+        REDIS_URL: secretSettings.REDIS_URL,
+      })
+      if (container.name !== 'query') expect(environment.KAFKA_BROKERS).toBe('kafka-1:9092,kafka-2:9092')
+      const isAdmin = container.name === 'admin'
+      if (!isAdmin) expect(Object.keys(environment).filter(name => name.startsWith('ADMIN_'))).toEqual([])
+    }
+  })
+
+  test('whatever selects pods selects those of one part, and their ports by name', () => {
+    const labels = podsOf(manifests).map(({ metadata }) => Object.entries(metadata.labels).map(String))
+    for (const { kind, metadata, spec } of manifests) {
+      const selector = selectorOf(kind, spec)
+      if (selector === undefined || metadata.name.endsWith('-hooks')) continue
+      const selected = labels.filter(own => Object.entries(selector).every(one => own.includes(String(one))))
+      expect({ kind, name: metadata.name, selected: selected.length }).toMatchObject({ selected: 1 })
+    }
+    const ports = containersOf(manifests).flatMap(({ ports = [] }) => ports.map(({ name }) => name))
+    const targets = manifests.flatMap(({ kind, spec }) =>
+      kind === 'Service' ? (spec.ports as { targetPort: string }[]).map(({ targetPort }) => targetPort) : [],
+    )
+    expect(targets.filter(target => !ports.includes(target))).toEqual([])
+  })
+
+  test('no pod writes to its file system, has rights, or gets variables of Services', () => {
+    for (const { spec } of podsOf(manifests)) {
+      expect(spec).toMatchObject({
+        enableServiceLinks: false,
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      })
+      for (const { securityContext } of spec.containers)
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+    }
+  })
+})
+
+test.each(samples.slice(-2))('helm finds nothing to complain about in %s', async (_, values) => {
+  const args = ['lint', '--strict', chart, ...kubeVersion, '--values', '-']
+  const { stdout } = await run(helm, args, { input: JSON.stringify(values) })
+  expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed')
+})
+
+test('the chart takes every setting but the ports, which it fixes', () => {
+  const names = [...schema.settings.propertyNames.enum, ...schema.secrets.propertyNames.enum]
+  const fixed = ['ADMIN_PORT', 'MIGRATE_DATABASE_URL', 'OPS_PORT', 'QUERY_PORT']
+  expect(names.filter(name => !fixed.includes(name)).sort()).toEqual(
+    settingNames.filter(name => !fixed.includes(name)).sort(),
+  )
+})
+
+test.each<[string, Values, RegExp]>([
+  ['a misspelt value', { ...least, projector: { autoscaling: { enable: true } } }, /enable/],
+  ['an unknown setting', { ...least, settings: { KAFKA_BROKER: 'kafka:9092' } }, /KAFKA_BROKER/],
+  ['a value of the wrong type', { ...least, query: { replicas: 'two' } }, /replicas/],
+  ['no address of Kafka', { secrets: least.secrets ?? {} }, /set settings\.KAFKA_BROKERS/],
+  [
+    'no address of Postgres',
+    { ...least, secrets: { REDIS_URL: 'redis://r' } },
+    /set existingSecret, or secrets\.DATABASE_URL/,
+  ],
+  [
+    'no address for migrate',
+    { ...least, migrate: { databaseUrlKey: 'MIGRATE_DATABASE_URL' } },
+    /secrets\.MIGRATE_DATABASE_URL/,
+  ],
+  [
+    'an Ingress without a host',
+    { ...least, query: { ingress: { enabled: true } } },
+    /set query\.ingress\.host/,
+  ],
+])('refuses %s', async (_, values, complaint) => {
+  await expect(render(helm, values)).rejects.toThrow(complaint)
+})
+
+test('no more projectors than shards are started by themselves', async () => {
+  const scaled = async (maxReplicas: number, partitions: number) => {
+    const values = {
+      ...least,
+      topics: { partitions },
+      projector: { autoscaling: { enabled: true, maxReplicas } },
+    }
+    return (await render(helm, values)).find(({ kind }) => kind === 'ScaledObject')?.spec
+  }
+  expect(await scaled(100, 30)).toMatchObject({ minReplicaCount: 1, maxReplicaCount: 30 })
+  expect(await scaled(4, 30)).toMatchObject({ maxReplicaCount: 4 })
+})
+
+test('a changed secret replaces the pods', async () => {
+  const sums = async (password: string) => {
+    const REDIS_URL = `redis://:${password}@redis:6379`
+    const pods = podsOf(await render(helm, { ...least, secrets: { ...secretSettings, REDIS_URL } }))
+    return pods.map(({ metadata }) => JSON.stringify(metadata))
+  }
+  const [one, other] = [await sums('one'), await sums('other')]
+  expect(one.filter(metadata => other.includes(metadata))).toEqual([])
+})
+
+test("the chart's alerts are those of infra/monitoring", () => {
+  const [own, source] = [join(chart, 'files/alerts.yaml'), join(root, 'infra/monitoring/alerts.yaml')]
+  expect(existsSync(own) && readFileSync(own, 'utf8')).toBe(
+    existsSync(source) && readFileSync(source, 'utf8'),
+  )
+})
+
+test('the chart has the version of the program', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const lines = readFileSync(join(chart, 'Chart.yaml'), 'utf8').split('\n')
+  expect(lines).toContain(`version: ${version}`)
+  expect(lines).toContain(`appVersion: ${version}`)
+})
+
+const containersOf = (manifests: Manifest[]): Container[] =>
+  podsOf(manifests).flatMap(({ spec }) => spec.containers)
+
+/** The environment that a container sees: with the Secret of the release, or one that has every secret setting. */
+function environmentOf({ env }: Container, manifests: Manifest[]): Record<string, string> {
+  const known = new Map(
+    manifests.map(({ kind, metadata, stringData }) => [`${kind} ${metadata.name}`, stringData]),
+  )
+  const whole: Record<string, string> = {
+    ...secretSettings,
+    MIGRATE_DATABASE_URL: secretSettings.DATABASE_URL,
+  }
+  const seenAs = ({ value, valueFrom }: Container['env'][number]): string | undefined => {
+    if (valueFrom === undefined) return value
+    const { name, key, optional = false } = valueFrom.secretKeyRef
+    const data = name === 'kept-apart' ? whole : known.get(`Secret ${name}`)
+    if (data?.[key] === undefined && !optional)
+      throw new Error(`the pod waits for ${key} of the Secret ${name}`)
+    return data?.[key]
+  }
+  return Object.fromEntries(
+    env.flatMap(one => {
+      const value = seenAs(one)
+      return value === undefined ? [] : [[one.name, value]]
+    }),
+  )
+}
+
+/** The labels by which an object of this kind finds its pods. */
+function selectorOf(kind: string, spec: Manifest['spec']): Record<string, string> | undefined {
+  if (kind === 'Service') return spec.selector as Record<string, string>
+  const key = kind === 'NetworkPolicy' ? 'podSelector' : 'selector'
+  if (!['NetworkPolicy', 'Deployment', 'PodDisruptionBudget'].includes(kind)) return undefined
+  return (spec[key] as { matchLabels: Record<string, string> }).matchLabels
+}
