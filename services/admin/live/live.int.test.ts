@@ -303,11 +303,11 @@ test('the live screens of an organization are limited over all processes, and on
 
 test('a process whose clock is an hour ahead takes no live screen of others', async () => {
   const { redis, keys, logger } = fixture.deps
-  const places = openSharedPlaces({ redis, keys, logger })
-  expect(await places.take('session-1', 1)).toBeDefined()
-  const ahead = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
-  expect(await places.take('session-1', 1)).toBeUndefined()
-  ahead.mockRestore()
+  expect(await openSharedPlaces({ redis, keys, logger }).take('session-1', 1)).toBeDefined()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+  const ahead = openSharedPlaces({ redis, keys, logger })
+  expect(await ahead.take('session-1', 1)).toBeUndefined()
+  clock.mockRestore()
 })
 
 test('a stream needs a session and an event of its organization', async () => {

@@ -1,3 +1,4 @@
+import { hashPassword } from '@tally/access'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
@@ -20,6 +21,20 @@ test('a page without a session redirects to the sign-in, which leads back to it'
   const signedIn = await someone.post('/sign-in', fields, { from: '/sign-in?next=/keys' })
   expect([signedIn.statusCode, signedIn.headers.location]).toEqual([303, '/keys'])
   expect((await someone.get('/keys')).statusCode).toBe(200)
+})
+
+test('a password of 200 characters, from before new ones were limited to 128, still signs in', async () => {
+  const { email } = await newOffice(fixture)
+  const long = 'correct horse '.repeat(15).slice(0, 200)
+  const passwordHash = await hashPassword(long)
+  const { db } = fixture
+  await db
+    .updateTable('administrators')
+    .set({ password_hash: passwordHash })
+    .where('email', '=', email)
+    .execute()
+  expect((await visitor().signIn(email, long.slice(0, 129))).statusCode).toBe(401)
+  expect((await visitor().signIn(email, long)).statusCode).toBe(303)
 })
 
 test('a session’s cookie is HttpOnly and SameSite, and Secure over TLS', async () => {
