@@ -66,38 +66,53 @@ test('an unknown event costs about one query per second, and is found within 1 s
   const seconds = (performance.now() - began) / 1_000
   expect(postgres.count(eventRead) - before).toBeLessThanOrEqual(1 + Math.ceil(seconds / 0.7))
 
-  let foundMs = 0
+  // Whoever asks a second after the event is there gets it, however long an answer takes on this machine.
+  let missedMs = 0
   const found = until('the event is found', async () => {
-    foundMs = performance.now()
-    return (await statusOf(kpisOf(feste), tokens.sagra)) === 200
+    const askedMs = performance.now()
+    const isFound = (await statusOf(kpisOf(feste), tokens.sagra)) === 200
+    if (!isFound) missedMs = askedMs
+    return isFound
   })
   await tally.count([feste.event()])
   const thereMs = performance.now()
   await found
-  expect(foundMs - thereMs).toBeLessThan(1_000)
+  expect(missedMs - thereMs).toBeLessThan(1_000)
 })
 
 test('requests for random events do not slow another organization', async () => {
   postgres.slow(10)
   let isOver = false
+  const floodMs: number[] = []
   const line = async () => {
-    while (!isOver) await statusOf(kpisOf(newFestival()), tokens.sagra)
+    while (!isOver) floodMs.push(await msOf(() => statusOf(kpisOf(newFestival()), tokens.sagra)))
   }
   const flood = Promise.all(Array.from({ length: 60 }, line))
   const tookMs: number[] = []
-  for (let asked = 0; asked < 10; asked++) {
-    const began = performance.now()
-    expect(await statusOf(`${verbena.path}/orders?page=${asked + 1}`, tokens.verbena)).toBe(200)
-    tookMs.push(performance.now() - began)
-  }
+  for (let asked = 0; asked < 10; asked++)
+    tookMs.push(
+      await msOf(async () => {
+        expect(await statusOf(`${verbena.path}/orders?page=${asked + 1}`, tokens.verbena)).toBe(200)
+      }),
+    )
   isOver = true
   postgres.slow(0)
   await flood
-  tookMs.sort((a, b) => a - b)
-  console.info(`order list during 60 connections with random ids: ${tookMs.map(Math.round).join(' ')} ms`)
-  // Its own round trips take 160 ms; in one queue with the flood they took 1,000 ms.
-  expect(tookMs[5]).toBeLessThan(500)
+  console.info(
+    `order list during 60 connections with random ids: ${tookMs.map(Math.round).join(' ')} ms, they: ${Math.round(medianOf(floodMs))} ms`,
+  )
+  // In one queue with the flood, the list takes as long as the flood's requests, which wait for a place (measured: 1.1
+  // times); with places of its own it took 0.2 times as long, on a busy machine too.
+  expect(medianOf(tookMs)).toBeLessThan(medianOf(floodMs) / 2)
 })
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+const medianOf = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
 
 test('a key in use is not looked up for each request', async () => {
   expect(await statusOf(kpisOf(sagra), tokens.sagra)).toBe(200)
@@ -134,9 +149,12 @@ test('hanging reads starve neither authentication nor other organizations, and e
     await sql`lock table event_heads in access exclusive mode`.execute(tx)
     const hanging = Array.from({ length: 40 }, () => statusOf(kpisOf(newFestival()), tokens.sagra))
     const began = performance.now()
+    let ended = 0
+    for (const one of hanging) void one.then(() => ended++)
     expect(await statusOf(kpisOf(sagra), makeToken().token)).toBe(401)
     expect(await statusOf('/api/v1/events', tokens.verbena)).toBe(200)
-    expect(performance.now() - began).toBeLessThan(1_000)
+    // Had they waited for a place, a read that hangs would have ended before: none was answered yet.
+    expect(ended).toBe(0)
     expect(await Promise.race(hanging)).toBe(503)
     expect(performance.now() - began).toBeLessThan(4_500)
   })
