@@ -61,8 +61,8 @@ test('a query process whose polls and notes of used keys wait for a hanging Post
   await relay.mend()
 })
 
-test('a query process whose requests wait for a hanging Postgres exits with 0 within 10 s', async () => {
-  const query = await tally.startQuery(settings)
+test('a query process with the longest drain whose requests wait for a hanging Postgres exits with 0 within 10 s', async () => {
+  const query = await tally.startQuery({ ...settings, QUERY_DRAIN_MS: '5000' })
   const token = await tally.key(sagra.organizationId)
   expect((await ask(query.address, `${sagra.path}/orders`, { token })).status).toBe(200)
   let asked: Promise<unknown> | undefined
