@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSettings, settingNames } from '@tally/runtime'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { run } from '#infra/command.ts'
 import { goProgram, helm as helmProgram } from '#infra/install/goPrograms.ts'
 import { least, samples, secretSettings } from './combinations.ts'
@@ -142,11 +143,10 @@ test('a changed secret replaces the pods', async () => {
   expect(one.filter(metadata => other.includes(metadata))).toEqual([])
 })
 
-test("the chart's alerts are those of infra/monitoring", () => {
-  const [own, source] = [join(chart, 'files/alerts.yaml'), join(root, 'infra/monitoring/alerts.yaml')]
-  expect(existsSync(own) && readFileSync(own, 'utf8')).toBe(
-    existsSync(source) && readFileSync(source, 'utf8'),
-  )
+test('the PrometheusRule has the rules of infra/monitoring', async () => {
+  const values = { ...least, monitoring: { prometheusRule: { enabled: true } } }
+  const rule = (await render(helm, values)).find(({ kind }) => kind === 'PrometheusRule')
+  expect(rule?.spec).toEqual(parse(readFileSync(join(root, 'infra/monitoring/alerts.yaml'), 'utf8')))
 })
 
 test('the chart has the version of the program', () => {
