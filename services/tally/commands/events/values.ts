@@ -2,7 +2,7 @@ import { type EpochMs, type EventId, eventId, parseTimestamp } from '@tally/cont
 import { UsageError } from '../../failure.ts'
 
 /** What `--older-than` takes: a duration, as Postgres reads an interval, or the start of a day in UTC. */
-export type Age = { interval: string } | { before: EpochMs }
+type Age = { interval: string } | { before: EpochMs }
 
 const units = { d: 'days', w: 'weeks', mo: 'months', y: 'years' } as const
 
