@@ -46,7 +46,7 @@ export function readBlocks(): Block[] {
 }
 
 /** Also those in lists and quotes. */
-const fencesOf = (tokens: Token[]): Tokens.Code[] =>
+export const fencesOf = (tokens: Token[]): Tokens.Code[] =>
   tokens.flatMap(token => {
     if (token.type === 'code') return [token as Tokens.Code]
     const inside =

