@@ -1,5 +1,6 @@
 import { type Checked, examine } from '@tally/repair'
 import { type Environment, runTally } from '@tally/testkit/processes/process'
+import { openRelay } from '@tally/testkit/servers/relay'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 import type { Break } from './breaks/break.ts'
@@ -87,10 +88,14 @@ test('the command prints aligned lines and is done', async () => {
   for (const line of lines) expect(line).toMatch(/^ok {4}[a-zO ]{20} {2}\S/)
 })
 
-test('with all parts down, each fails its own line, and the others say why they are skipped', async () => {
+test('with all parts down, one of which hangs, each fails its own line, and the others say why they are skipped', async () => {
+  const [host = '', port] = installation.kafka.brokers.split(':')
+  const hanging = await openRelay({ host, port: Number(port) })
+  steps.push(hanging.close)
+  hanging.stall()
   const DATABASE_URL = 'postgres://u:hidden@127.0.0.1:1/tally'
   const REDIS_URL = 'redis://:hidden@127.0.0.1:1'
-  const down = await run({ KAFKA_BROKERS: '127.0.0.1:1', DATABASE_URL, REDIS_URL }, '--json')
+  const down = await run({ KAFKA_BROKERS: `${host}:${hanging.port}`, DATABASE_URL, REDIS_URL }, '--json')
   const lines = down.lines.map(line => JSON.parse(line) as Checked)
   expect(complaints(lines)).toEqual(['fail kafka', 'fail postgres', 'fail redis'])
   expect(lines.filter(({ state }) => state === 'skip').map(({ found }) => found.slice(0, 12))).toEqual(

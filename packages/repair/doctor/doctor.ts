@@ -1,4 +1,5 @@
 import { type TopicNames, topicNames } from '@tally/kafka'
+import { timeout } from '@tally/runtime'
 import { checkAsOf } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
 import { type Checked, type Checks, runChecks, skip } from './check.ts'
@@ -53,6 +54,8 @@ const redisChecks: Checks<RedisDeps> = {
   'redis role': checkRedisRole,
 }
 
+const closeTimeoutMs = 1_000
+
 type All = {
   /** Undefined if the setting is invalid. */
   names: TopicNames | undefined
@@ -104,6 +107,7 @@ export async function examine(environment: Record<string, string | undefined>): 
       ...others.flat(),
     ]
   } finally {
-    await Promise.all(opened.map(close => close().catch(() => undefined)))
+    // A part that hangs must not delay the answer.
+    await Promise.all(opened.map(close => timeout(closeTimeoutMs, close()).catch(() => undefined)))
   }
 }

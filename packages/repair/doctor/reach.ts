@@ -2,7 +2,7 @@ import { causesOf, reasonOf, timeout } from '@tally/runtime'
 import { type Checked, type Finding, fail, skip } from './check.ts'
 
 /** How long a part may take to answer at all. */
-export const reachTimeoutMs = 10_000
+export const reachTimeoutMs = 5_000
 
 /** A part that was opened: `deps` for its other checks, absent if it did not answer. */
 export type Reached<Deps> = { line: Checked; deps?: Deps }
