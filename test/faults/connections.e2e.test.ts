@@ -7,8 +7,8 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
-import { startPgbouncer } from './servers/pgbouncer.ts'
-import { startPair } from './servers/postgres.ts'
+import { startPgbouncer } from '#infra/cluster/pgbouncer.ts'
+import { startPair } from '#infra/cluster/postgresPair.ts'
 
 /** docs/reliability.md, Postgres: PgBouncer in between, and an address of several hosts. */
 const tally = useTally({ projectors: 0, queries: 0 })
@@ -26,9 +26,8 @@ async function start(command: string, settings: Environment): Promise<{ address:
   return { address, ops }
 }
 
-const open = (url: string, { onlyReads = false } = {}) => {
-  const options = { name: 'test', max: 2, statementTimeoutMs: 10_000, onlyReads, onError: () => {} }
-  const db = openPostgres(url, options)
+const open = (url: string) => {
+  const db = openPostgres(url, { name: 'test', max: 2, statementTimeoutMs: 10_000, onError: () => {} })
   releases.push(() => db.destroy())
   return db
 }
@@ -96,8 +95,8 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
 }, async () => {
   const pair = await startPair()
   releases.push(pair.stop)
-  const [primary, standby] = [pair.primary, pair.standby].map(({ databaseUrl }) => new URL(databaseUrl).host)
-  const { password } = new URL(pair.primary.databaseUrl)
+  const [primary, standby] = [pair.primary, pair.standby].map(({ url }) => new URL(url).host)
+  const { password } = new URL(pair.primary.url)
   // The standby comes first and is skipped.
   const settings = {
     DATABASE_URL: `postgres://postgres:${password}@${standby},${primary}/tally?target_session_attrs=read-write`,
@@ -111,7 +110,7 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
   const counted = async (orders: number) => sagra.says(address, token, orders)
   await counted(3)
 
-  const before = open(pair.primary.databaseUrl)
+  const before = open(pair.primary.url)
   await until('the standby has everything', async () => {
     const { rows } = await sql<{ behind: number }>`
 select pg_current_wal_insert_lsn() - coalesce(min(replay_lsn), '0/0') as behind from pg_stat_replication`.execute(
@@ -119,8 +118,8 @@ select pg_current_wal_insert_lsn() - coalesce(min(replay_lsn), '0/0') as behind 
     )
     return Number(rows[0]?.behind) === 0
   })
-  await pair.primary.part('postgres').kill('SIGKILL')
-  await sql`select pg_promote()`.execute(open(pair.standby.databaseUrl, { onlyReads: true }))
+  await pair.primary.kill('SIGKILL')
+  await pair.promote()
   await sagra.send(2)
   await counted(5)
 })

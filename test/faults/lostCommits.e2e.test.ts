@@ -63,7 +63,7 @@ test.each([
   async (_, promoted) => {
     const before = (await kpis(0))?.orders ?? 0
     await tally.count(orders(20))
-    const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+    const copy = await copyPostgres({ dataFolder: folder, servers })
     await tally.count(orders(100))
     const last = await kpis(0)
     const lastMs = last?.asOfMs ?? Number.NaN
@@ -98,7 +98,7 @@ test.each([
 
 test('records that arrive while Postgres is restored are counted once', async () => {
   const before = (await kpis(0))?.orders ?? 0
-  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+  const copy = await copyPostgres({ dataFolder: folder, servers })
   await tally.count(orders(50))
   await Promise.all([copy.putBack({ promoted: false }), tally.produce(orders(50))])
   await tally.settle()
@@ -116,7 +116,7 @@ test('keys are as old as the copy, in memory and in Redis too', async () => {
     )
   const revoked = await tally.key(sagra.organizationId)
   await answered(revoked, 200)
-  const copy = await copyPostgres({ db: tally.database.db, dataFolder: folder, servers })
+  const copy = await copyPostgres({ dataFolder: folder, servers })
   const lost = await tally.key(sagra.organizationId)
   await revokeKey(tally.database.db, idOf(revoked))
   await answered(lost, 200)

@@ -6,19 +6,21 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { makeCertificate, openRedises, type Redises } from './servers/redis.ts'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openRedisNodes, type RedisNodes } from '#infra/cluster/redisNodes.ts'
+import { startRedisWithSentinel } from '#infra/cluster/redisSentinel.ts'
+import { makeCertificate } from './support/certificate.ts'
 
 /** docs/reliability.md, Redis: `rediss://`, user and password, Sentinel. */
 const tally = useTally({ projectors: 1, queries: 0 })
 const sagra = newFestival()
 const started: TallyProcess[] = []
 let orders = 1
-let redises: Redises
+let redises: RedisNodes
 let token: string
 
 beforeAll(async () => {
-  redises = openRedises()
+  redises = openRedisNodes()
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
   token = await tally.key(sagra.organizationId)
   await tally.projectors[0]?.end()
@@ -29,8 +31,9 @@ afterEach(async () => {
 afterAll(() => redises?.stop())
 
 /** A user whose password must be escaped in an address; no other user may do anything. */
-const acl = ['user default off', 'user tally on >p@ss:word ~* &* +@all']
-const credentials = `tally:${encodeURIComponent('p@ss:word')}@`
+const user = { username: 'tally', password: 'p@ss:word' }
+const acl = ['user default off', `user ${user.username} on >${user.password} ~* &* +@all`]
+const credentials = `${user.username}:${encodeURIComponent(user.password)}@`
 
 /** Starts a projector and a query process; resolves with the addresses of the query process and of its ops port. */
 async function start(settings: Environment): Promise<{ address: string; ops: string }> {
@@ -76,35 +79,15 @@ test('with Redis over TLS, user and password, documents are stored there and ans
 test('with Sentinel, Tally finds the master, and its successor after a failover', {
   timeout: 600_000,
 }, async () => {
-  const own = [...acl, 'masteruser tally', 'masterauth p@ss:word']
-  const master = await redises.start(own)
-  const replica = await redises.start([...own, `replicaof 127.0.0.1 ${master}`])
-  const watching = [
-    `sentinel monitor main 127.0.0.1 ${master} 2`,
-    'sentinel auth-user main tally',
-    'sentinel auth-pass main p@ss:word',
-    'sentinel down-after-milliseconds main 1000',
-    'sentinel failover-timeout main 3000',
-  ]
-  const sentinels = await Promise.all([1, 2, 3].map(() => redises.start(watching, { isSentinel: true })))
-  const hosts = sentinels.map(port => `127.0.0.1:${port}`).join(',')
-  const url = `redis+sentinel://${credentials}${hosts}/main`
-  // Any of the sentinels may lead the failover, and one that does not know the replica yet never learns of it
-  // afterwards.
-  for (const [index, port] of sentinels.entries()) {
-    const sentinel = quietRedis(`redis://127.0.0.1:${port}`)
-    const knows = async (kind: 'replicas' | 'sentinels') =>
-      ((await sentinel.call('sentinel', kind, 'main').catch(() => [])) as unknown[]).length
-    await until(`sentinel ${index} knows the replica`, async () => (await knows('replicas')) === 1)
-    await until(`sentinel ${index} knows the others`, async () => (await knows('sentinels')) === 2)
-    sentinel.disconnect()
-  }
-  const query = await start({ REDIS_URL: url })
+  const redis = await startRedisWithSentinel({ user })
+  onTestFinished(redis.stop)
+  const query = await start({ REDIS_URL: redis.url })
   await untilRedisSaysAll(query)
 
-  await redises.kill(master)
-  const promoted = quietRedis(`redis://${credentials}127.0.0.1:${replica}`)
-  await until('the replica is the master', () => isMaster(promoted))
+  const [master = 0] = await redis.masters()
+  await redis.failOver(master)
+  const [successor] = await redis.masters()
+  const promoted = quietRedis(`redis://${credentials}127.0.0.1:${successor}`)
   await sell()
   await untilRedisSaysAll(query)
   expect(
@@ -154,6 +137,3 @@ function quietRedis(url: string): Redis {
   const redis = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 100 })
   return redis.on('error', () => {})
 }
-
-const isMaster = async (redis: Redis): Promise<boolean> =>
-  ((await redis.role().catch(() => [])) as unknown[])[0] === 'master'

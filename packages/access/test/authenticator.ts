@@ -34,8 +34,8 @@ export async function openAuthenticatorHarness() {
     transformResult: async ({ result }) => result,
   })
   const options = { name: 'test', commandTimeoutMs: 100, onError: () => {} }
-  const redis = openWholeRedis([through(inject('servers').redisUrl, redisRelay)], options)
-  const direct = openWholeRedis([inject('servers').redisUrl], { ...options, commandTimeoutMs: 5_000 })
+  const redis = openWholeRedis(through(inject('servers').redisUrl, redisRelay), options)
+  const direct = openWholeRedis(inject('servers').redisUrl, { ...options, commandTimeoutMs: 5_000 })
   await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']), 30_000)
   const opened: Authenticator[] = []
   let keys: AccessKeys = newKeys()

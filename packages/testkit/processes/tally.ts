@@ -42,14 +42,14 @@ export type Options = {
   server?: string
   /** Brokers other than the run's, for a test that breaks them. */
   brokers?: string
-  /** Creates the topics under a prefix; by default, each has one replica. */
+  /** Creates the topics under a prefix; by default, each has as many replicas as the brokers give it. */
   makeTopics?: (kafka: KafkaConnection, topicPrefix: string) => Promise<unknown>
 }
 
 export type Tally = {
   settings: Environment
   database: TestDatabase
-  /** The run's Redis, or its Redis Cluster (TALLY_TEST_REDIS=cluster). */
+  /** The run's Redis, of whichever kind. */
   redis: WholeRedis
   projectors: TallyProcess[]
   queries: { process: TallyProcess; address: string }[]
@@ -82,8 +82,11 @@ export function useTally(options: Options = {}): Tally {
 /** TALLY_TEST_PROJECTORS is how many projectors a test has that does not choose. */
 const usualProjectors = () => Number(process.env.TALLY_TEST_PROJECTORS || 1)
 
-const ofOneReplica = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>
-  createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
+/** The brokers' setting `default.replication.factor`. */
+const usualReplicas = -1
+
+const usualTopics = (partitions: number) => (kafka: KafkaConnection, topicPrefix: string) =>
+  createTopics(kafka, { topicPrefix, partitions, replicationFactor: usualReplicas })
 
 type Release = () => Promise<unknown> | unknown
 
@@ -115,7 +118,7 @@ async function openServers(options: Options, releases: Release[]) {
   const {
     brokers = servers.kafkaBrokers,
     partitions = 2,
-    makeTopics = ofOneReplica(partitions),
+    makeTopics = usualTopics(partitions),
     migrated = true,
     server,
   } = options
@@ -132,7 +135,7 @@ async function openServers(options: Options, releases: Release[]) {
   await makeTopics(kafka, name)
   const producer = await openProducer(kafka)
   releases.push(() => producer.close())
-  const redis = openWholeRedis(servers.redisUrl.split(','), {
+  const redis = openWholeRedis(servers.redisUrl, {
     name: 'test',
     commandTimeoutMs: 5_000,
     onError: () => {},

@@ -5,7 +5,7 @@ export interface TestServers {
   kafkaBrokers: string
   /** The administration URL: each test creates a database of its own on that server. */
   databaseUrl: string
-  /** One Redis, or the comma-separated nodes of a cluster: what the setting REDIS_URL takes. */
+  /** What the setting REDIS_URL takes: one Redis, the nodes of a cluster, or sentinels. */
   redisUrl: string
 }
 

@@ -22,7 +22,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   const database = await freshDatabase()
   const prefix = `test-${randomBytes(6).toString('hex')}`
   const logger = openLogger('test', 'silent')
-  const redis = openWholeRedis(redisUrl.split(','), {
+  const redis = openWholeRedis(redisUrl, {
     name: 'test',
     commandTimeoutMs: 5_000,
     onError: () => {},

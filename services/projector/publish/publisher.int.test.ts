@@ -239,7 +239,7 @@ test('what could not be published is kept and published by the next flush', asyn
   const target = new URL(inject('servers').redisUrl)
   const relay = await openRelay({ host: target.hostname, port: Number(target.port) })
   target.port = String(relay.port)
-  const redis = openWholeRedis([target.href], {
+  const redis = openWholeRedis(target.href, {
     name: 'test',
     commandTimeoutMs: 2_000,
     onError: () => {},

@@ -51,7 +51,7 @@ export async function openBench(wanted: BenchWanted): Promise<Bench> {
     { brokers: [servers.kafkaBrokers], ssl: false },
     { clientId: 'bench', logger: openLogger('bench', 'silent') },
   )
-  const redis = openWholeRedis([servers.redisUrl], {
+  const redis = openWholeRedis(servers.redisUrl, {
     name: 'bench',
     commandTimeoutMs: 30_000,
     onError: () => {},

@@ -17,10 +17,11 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import type { Admin } from 'kafkajs'
 import { sql } from 'kysely'
+import { type Pair, startPair } from '#infra/cluster/postgresPair.ts'
+import { openRedisNodes, type RedisNodes } from '#infra/cluster/redisNodes.ts'
 import { postgresOwner } from '#infra/servers/postgresOwner.ts'
 import { type GuardedKafka, startGuardedKafka } from '../servers/guardedKafka.ts'
-import { type Pair, startPair } from '../servers/postgres.ts'
-import { makeCertificate, openRedises, type Redises } from '../servers/redis.ts'
+import { makeCertificate } from '../support/certificate.ts'
 
 /** A healthy installation on servers of its own, which a test breaks one piece at a time. */
 export type Installation = {
@@ -31,7 +32,7 @@ export type Installation = {
   /** A superuser's connection to Tally's database, and one to the standby. */
   db: Postgres
   standby: Postgres
-  redises: Redises
+  redises: RedisNodes
   /** The certificate of the TLS listeners of Kafka and Postgres, which expires in 2 days. */
   certificate: string
   key: string
@@ -46,7 +47,7 @@ export type Installation = {
 
 /** Starts Kafka with ACLs, a Postgres pair, and a projector that has counted some orders. */
 export async function startInstallation(): Promise<Installation> {
-  const redises = openRedises()
+  const redises = openRedisNodes()
   chmodSync(redises.folder, 0o755)
   const releases: (() => unknown)[] = [() => redises.stop()]
   const stop = async () => {
@@ -65,7 +66,7 @@ export async function startInstallation(): Promise<Installation> {
     ])
     const tally = await startTally({
       brokers: kafka.brokers,
-      server: pair.primary.databaseUrl,
+      server: pair.primary.url,
       projectors: 1,
       queries: 0,
     })
@@ -92,7 +93,7 @@ export async function startInstallation(): Promise<Installation> {
     await offerTls(db, { certificate, key, folder: redises.folder })
     return {
       ...{ tally, kafka, connection, pair, db, redises, certificate, key, stop },
-      standby: open(pair.standby.databaseUrl),
+      standby: open(pair.standby.url),
       admin: work => inside(connection).admin.use(work),
       otherTopics: (asOf = '1 hour') => otherTopics({ connection, db, tally }, asOf),
     }

@@ -19,7 +19,7 @@ beforeAll(async () => {
   organizationId = await addOrganization(database.db)
   const { redisUrl } = inject('servers')
   settings = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: prefix }
-  redis = openWholeRedis([redisUrl], { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
+  redis = openWholeRedis(redisUrl, { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
 })
 afterAll(async () => {

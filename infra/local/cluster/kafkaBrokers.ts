@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '#infra/command.ts'
-import { haveJars, jarsFolder } from '#infra/install/kafkaJars.ts'
-import { log4jOption } from '#infra/servers/kafka.ts'
-import { kafkaAnswers } from '#infra/servers/kafkaAnswers.ts'
-import { freePort } from '#infra/servers/ports.ts'
-import { type Server, serverOf } from '#infra/servers/server.ts'
+import { run } from '../command.ts'
+import { haveJars, jarsFolder } from '../install/kafkaJars.ts'
+import { log4jOption } from '../servers/kafka.ts'
+import { kafkaAnswers } from '../servers/kafkaAnswers.ts'
+import { freePort } from '../servers/ports.ts'
+import { type Server, serverOf } from '../servers/server.ts'
+import type { PartOptions } from './part.ts'
 
 /** Three Kafka nodes, each a broker and a controller; node n is `nodes[n - 1]`. */
 export type Brokers = { urls: string; nodes: Server[]; stop: () => Promise<void> }
@@ -19,8 +20,9 @@ const jvm = ['-Xms96m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1
 const runJava = [...jvm, log4jOption, '-cp', `${jarsFolder}/*`]
 
 /** Starts the nodes. Every topic has three replicas, two of which must acknowledge a record. */
-export async function startBrokers(): Promise<Brokers> {
-  await haveJars({ log: () => {} })
+export async function startBrokers(options: PartOptions = {}): Promise<Brokers> {
+  const { log = () => {} } = options
+  await haveJars({ log })
   const folder = mkdtempSync(join(tmpdir(), 'tally-brokers-'))
   const ids = [1, 2, 3]
   const ports = await Promise.all(ids.map(async () => [await freePort(), await freePort()] as const))
@@ -28,7 +30,7 @@ export async function startBrokers(): Promise<Brokers> {
   const nodes = await Promise.all(
     ids.map((id, i) => {
       const [port = 0, controllerPort = 0] = ports[i] ?? []
-      return nodeOf(join(folder, String(id)), { id, port, controllerPort, voters })
+      return nodeOf(join(folder, String(id)), { id, port, controllerPort, voters }, options)
     }),
   )
   const stop = async () => {
@@ -47,7 +49,11 @@ export async function startBrokers(): Promise<Brokers> {
 
 type Node = { id: number; port: number; controllerPort: number; voters: string }
 
-async function nodeOf(folder: string, node: Node): Promise<Server> {
+async function nodeOf(
+  folder: string,
+  node: Node,
+  { logFolder = folder, onDeath = console.error }: PartOptions,
+): Promise<Server> {
   mkdirSync(folder, { recursive: true })
   const properties = join(folder, 'server.properties')
   writeFileSync(properties, propertiesOf(folder, node))
@@ -60,7 +66,7 @@ async function nodeOf(folder: string, node: Node): Promise<Server> {
     url,
     port,
     pidFile: join(folder, 'pid'),
-    logFile: join(folder, 'log'),
+    logFile: join(logFolder, `kafka-${node.id}.log`),
     prepare: async () => ({
       command: java,
       args: [...runJava, 'kafka.Kafka', properties],
@@ -68,7 +74,7 @@ async function nodeOf(folder: string, node: Node): Promise<Server> {
     }),
     answers: () => kafkaAnswers(url),
   } as const
-  return serverOf(kind, { onDeath: message => console.error(message) })
+  return serverOf(kind, { onDeath })
 }
 
 function propertiesOf(folder: string, { id, port, controllerPort, voters }: Node): string {

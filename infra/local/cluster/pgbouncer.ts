@@ -1,0 +1,91 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@tally/testkit/until'
+import { installPackage } from '../install/apt.ts'
+import { freePort } from '../servers/ports.ts'
+import { postgresOwner } from '../servers/postgresOwner.ts'
+import { end, endOfLog, launch } from '../servers/process.ts'
+import type { PartOptions } from './part.ts'
+
+export type Pooler = {
+  url: string
+  /** Kills it and starts it again after `downMs`. */
+  restart: (downMs?: number) => Promise<void>
+  /** From now on it connects to the Postgres at `databaseUrl`, as after a failover. */
+  pointTo: (databaseUrl: string) => void
+  stop: () => Promise<void>
+}
+
+type Mode = 'session' | 'transaction'
+type PgbouncerOptions = PartOptions & { mode?: Mode }
+
+const program = '/usr/sbin/pgbouncer'
+
+/**
+ * Starts Debian's PgBouncer in front of the Postgres at `databaseUrl`, by default in session mode; as root, installs
+ * the package.
+ */
+export async function startPgbouncer(databaseUrl: string, options: PgbouncerOptions = {}): Promise<Pooler> {
+  const { log = console.error, mode = 'session' } = options
+  if (!existsSync(program) && !(await installPackage('pgbouncer', { log, signal: undefined })))
+    throw new Error('PgBouncer is missing: install it (apt-get install pgbouncer)')
+  const folder = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'))
+  const port = await freePort()
+  const file = join(folder, 'pgbouncer.ini')
+  const logFile = join(options.logFolder ?? folder, 'pgbouncer.log')
+  const settings = (url: string) => settingsOf(url, { port, mode })
+  writeFileSync(file, settings(databaseUrl))
+  chmodSync(folder, 0o755)
+  // It refuses to run as root.
+  const owner = await postgresOwner()
+  const begin = async () => {
+    const process = launch({ command: program, args: [file], owner, logFile, stopSignal: 'SIGINT' })
+    await until('PgBouncer listens', async () => {
+      if (process.hasEnded()) throw new Error(`PgBouncer ended:\n${endOfLog(logFile)}`)
+      return listens(port)
+    })
+    return process
+  }
+  let running = await begin()
+  return {
+    url: Object.assign(new URL(databaseUrl), { port: String(port) }).href,
+    async restart(downMs = 0) {
+      await end(running, 'SIGKILL')
+      await sleep(downMs)
+      running = await begin()
+    },
+    pointTo(url) {
+      writeFileSync(file, settings(url))
+      running.signal('SIGHUP')
+    },
+    async stop() {
+      await end(running, 'SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const settingsOf = (databaseUrl: string, { port, mode }: { port: number; mode: Mode }): string => {
+  const { hostname, port: target, username, password } = new URL(databaseUrl)
+  return `[databases]
+* = host=${hostname} port=${target} user=${username} password=${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = 60
+max_client_conn = 400
+server_login_retry = 1
+`
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', () => resolve(false)).on('connect', () => resolve(socket.destroy() !== undefined))
+  })

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../servers/ports.ts'
+import { end, launch, type Running } from '../servers/process.ts'
+import type { PartOptions } from './part.ts'
+
+/** Some `redis-server` processes on 127.0.0.1, in a folder that is deleted with them. */
+export type RedisNodes = {
+  folder: string
+  /** Starts one with these lines of configuration; resolves with its port immediately, before it answers. */
+  start: (lines: string[], options?: { isTls?: boolean; isSentinel?: boolean }) => Promise<number>
+  /** Kills the one at a port. */
+  kill: (port: number) => Promise<void>
+  /** Starts those that were killed again. They keep no data. */
+  startAgain: () => void
+  stop: () => Promise<void>
+}
+
+export function openRedisNodes({ logFolder }: PartOptions = {}): RedisNodes {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-redis-'))
+  const running = new Map<number, Running>()
+  const launches = new Map<number, () => Running>()
+  const kill = async (port: number) => {
+    const process = running.get(port)
+    running.delete(port)
+    if (process !== undefined) await end(process, 'SIGKILL')
+  }
+  const startAgain = () => {
+    for (const [port, start] of launches) if (!running.has(port)) running.set(port, start())
+  }
+  return {
+    folder,
+    async start(lines, { isTls = false, isSentinel = false } = {}) {
+      const own = await freePort()
+      const file = join(folder, `${own}.conf`)
+      const listens = isTls ? ['port 0', `tls-port ${own}`] : [`port ${own}`]
+      const keeps = isSentinel ? [] : ['save ""', `dbfilename ${own}.rdb`]
+      writeFileSync(file, [...listens, 'bind 127.0.0.1', `dir ${folder}`, ...keeps, ...lines, ''].join('\n'))
+      const args = [file, ...(isSentinel ? ['--sentinel'] : [])]
+      const logFile = join(logFolder ?? folder, `redis-${own}.log`)
+      launches.set(own, () => launch({ command: 'redis-server', args, logFile, stopSignal: 'SIGTERM' }))
+      startAgain()
+      return own
+    },
+    kill,
+    startAgain,
+    async stop() {
+      await Promise.all([...running.keys()].map(kill))
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
