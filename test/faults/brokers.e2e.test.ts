@@ -75,9 +75,13 @@ function festivalIn(partition: number): Festival {
 
 type Answer = { atMs: number; orders: number; asOfMs: number }
 
-/** Sends orders of a festival, one after the other, and asks for its figures, both until `stop`. */
-async function watchFestival(partition: number) {
+/**
+ * Sends orders of a festival, one after the other, and asks for its figures, both until `stop`. Each order is sent
+ * together with one of a festival in each partition of `others`.
+ */
+async function watchFestival(partition: number, others: number[] = []) {
   const festival = festivalIn(partition)
+  const festivals = [...others.map(festivalIn), festival]
   await tally.count([festival.organization(), festival.event(), festival.order()])
   const token = await tally.key(festival.organizationId)
   const ask = async (): Promise<Answer> => {
@@ -98,9 +102,9 @@ async function watchFestival(partition: number) {
     }
   }
   const sends = repeat(async () => {
-    const order = festival.order()
-    await until('an order is acknowledged', () =>
-      tally.produce([order]).then(
+    const orders = festivals.map(festival => festival.order())
+    await until('the orders are acknowledged', () =>
+      tally.produce(orders).then(
         () => true,
         () => false,
       ),
@@ -165,10 +169,11 @@ test.each([
     const leaders = await ordersNow()
     const partitionLedBy = (isLost: boolean) =>
       leaders.find(({ leader }) => (leader === lost) === isLost)?.partitionId ?? Number.NaN
-    const [ofLost, ofOther] = [
-      await watchFestival(partitionLedBy(true)),
-      await watchFestival(partitionLedBy(false)),
-    ]
+    const ofLost = await watchFestival(
+      partitionLedBy(true),
+      leaders.filter(({ leader }) => leader !== lost).map(({ partitionId }) => partitionId),
+    )
+    const ofOther = await watchFestival(partitionLedBy(false))
 
     await node?.kill(signal)
     const lostMs = Date.now()

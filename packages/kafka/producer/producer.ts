@@ -1,4 +1,6 @@
-import type { ICustomPartitioner, Message } from 'kafkajs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ICustomPartitioner, Producer as KafkajsProducer, Message, ProducerBatch } from 'kafkajs'
+import { backoffMs } from '../client/backoff.ts'
 import { retryPolicy } from '../client/client.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
@@ -19,12 +21,12 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
     allowAutoTopicCreation: false,
     createPartitioner,
     metadataMaxAge: 30_000,
-    retry: retryPolicy,
+    retry: { ...retryPolicy, retries: 0 },
   })
   await producer.connect()
   const send = async (request: OutgoingRecord[], timeMs?: number): Promise<void> => {
     try {
-      await producer.sendBatch({
+      await sendWhole(producer, {
         acks: -1,
         compression: compressionOf(request),
         topicMessages: byTopic(request, timeMs),
@@ -57,6 +59,23 @@ export async function openProducer(connection: KafkaConnection): Promise<Produce
       for (const request of requestsOf(records)) await sendFitting(request, smaller)
     },
     close: () => producer.disconnect(),
+  }
+}
+
+/**
+ * Sends a batch, and all of it again after an error that kafkajs calls retriable. kafkajs's own retry leaves out each
+ * broker that has answered already, and with it, silently, the records of a partition that has moved there meanwhile
+ * (kafkajs 2.2.4, sendMessages.js).
+ */
+async function sendWhole(producer: KafkajsProducer, batch: ProducerBatch): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return void (await producer.sendBatch(batch))
+    } catch (error) {
+      const isRetriable = (error as Error).name === 'KafkaJSNumberOfRetriesExceeded'
+      if (!isRetriable || failures > retryPolicy.retries) throw error
+      await sleep(backoffMs(failures))
+    }
   }
 }
 
