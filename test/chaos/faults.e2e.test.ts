@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { faults } from './faults/index.ts'
 import type { Fault } from './run/fault.ts'
 import { runFaults } from './run/rounds.ts'
+import { startLinkedSystem } from './system/linkedSystem.ts'
 
 /** Links are left to the long run (`npm run test:chaos`): whenDown.e2e.test.ts has each of them, without the load. */
 const isShort = ({ name, isLong = false }: Fault) => !name.startsWith('connections') && !isLong
@@ -15,6 +16,7 @@ test('one fault of each kind under load: nothing lost, nothing twice, never half
   const log: string[] = []
   try {
     const outcome = await runFaults({
+      start: startLinkedSystem,
       seed: 4,
       count: kinds.length,
       kinds,

@@ -5,7 +5,8 @@ import { Client } from 'pg'
 
 /**
  * Copies the data of the running server at `databaseUrl` to the folder `copy`, as a base backup does (PostgreSQL's
- * manual, low-level base backups), because the packaged binaries have no pg_basebackup. Returns the server's own folder.
+ * manual, low-level base backups), because the packaged binaries have no pg_basebackup. Returns the server's own
+ * folder.
  */
 export async function baseBackup(databaseUrl: string, copy: string): Promise<string> {
   rmSync(copy, { recursive: true, force: true })

@@ -7,7 +7,8 @@ import { badHeader } from '../load/load.ts'
 import type { Random } from '../load/random.ts'
 import { sendSpaces } from '../load/sendSpaces.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
-import { prefix, type System } from '../system/system.ts'
+import type { LinkedSystem } from '../system/linkedSystem.ts'
+import { prefix } from '../system/system.ts'
 
 const MiB = 1024 * 1024
 /** The most memory that a process may ever use (docs/reliability.md, Records). */
@@ -15,7 +16,7 @@ const mostKiB = 1024 * 1024
 const freshTimeoutMs = 60_000
 
 /** Waits until everything is counted, and checks the peak memory of the projectors. */
-async function expectModesty({ projectors }: System, { isFresh, wrongs }: FaultTools): Promise<void> {
+async function expectModesty({ projectors }: LinkedSystem, { isFresh, wrongs }: FaultTools): Promise<void> {
   if (!(await isFresh({ sinceMs: Date.now(), timeoutMs: freshTimeoutMs })))
     wrongs.add('a poison record stops nothing', `not fresh after ${freshTimeoutMs / 1000} s`)
   for (const { name, pid, hasEnded } of projectors) {

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type { Random } from '../load/random.ts'
 import { type Fault, last } from '../run/fault.ts'
-import type { System } from '../system/system.ts'
+import type { LinkedSystem } from '../system/linkedSystem.ts'
 
 /** The file in its data folder to which Redis appends all writes. */
 const file = 'appendonlydir'
 
-const folderOf = ({ dataFolder }: System) => join(dataFolder, 'redis', file)
-const snapshotOf = ({ dataFolder }: System) => join(dataFolder, 'redis-snapshot')
+const folderOf = ({ dataFolder }: LinkedSystem) => join(dataFolder, 'redis', file)
+const snapshotOf = ({ dataFolder }: LinkedSystem) => join(dataFolder, 'redis-snapshot')
 
 /** Keeps what Redis has now for a later fault, which may be many faults away, in half of all cases. */
-function keepSnapshot(system: System, random: Random): void {
+function keepSnapshot(system: LinkedSystem, random: Random): void {
   if (existsSync(snapshotOf(system)) && random.chance(0.5)) return
   rmSync(snapshotOf(system), { recursive: true, force: true })
   cpSync(folderOf(system), snapshotOf(system), { recursive: true })

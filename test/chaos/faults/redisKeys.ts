@@ -5,7 +5,8 @@ import { checkAnswers } from '../checks/checking.ts'
 import { untilSent } from '../load/feeding.ts'
 import type { Random } from '../load/random.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
-import { partitions, prefix, type System } from '../system/system.ts'
+import type { LinkedSystem } from '../system/linkedSystem.ts'
+import { partitions, prefix } from '../system/system.ts'
 
 /** The limit for recovery without help (docs/reliability.md, Redis). */
 const healTimeoutMs = 60_000
@@ -26,7 +27,7 @@ function chosenKeys(random: Random, { eventIds, feeding }: FaultTools): string[]
 }
 
 async function withRedis<Result>(
-  { servers }: System,
+  { servers }: LinkedSystem,
   use: (redis: Redis) => Promise<Result>,
 ): Promise<Result> {
   const redis = new Redis(servers.redisUrl)

@@ -8,13 +8,13 @@ import { type DamagedBatch, writeDamagedBatch } from '../load/damagedBatch.ts'
 import { outgoingOf } from '../load/feeding.ts'
 import { shardOf } from '../load/shardOf.ts'
 import type { Fault, FaultTools } from '../run/fault.ts'
-import type { System } from '../system/system.ts'
+import type { LinkedSystem } from '../system/linkedSystem.ts'
 
 const saidTimeoutMs = 30_000
 const goOnTimeoutMs = 15_000
 
 /** Waits until `tally offsets` reports that a partition is stalled, and why. */
-async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Promise<boolean> {
+async function isSaid({ env }: LinkedSystem, { topic, partition }: DamagedBatch): Promise<boolean> {
   for (const until = Date.now() + saidTimeoutMs; Date.now() < until; await sleep(200)) {
     const { stdout } = await runTally(['offsets', '--json'], env)
     const rows = stdout.split('\n').filter(line => line.startsWith('{'))
@@ -26,7 +26,7 @@ async function isSaid({ env }: System, { topic, partition }: DamagedBatch): Prom
   return false
 }
 
-async function meetDamage(system: System, tools: FaultTools, eventId: string): Promise<void> {
+async function meetDamage(system: LinkedSystem, tools: FaultTools, eventId: string): Promise<void> {
   const { feeding, wrongs, eventIds, isFresh } = tools
   const festival = newFestival({ eventId, organizationId: feeding.book.organizationOf(eventId) })
   // No process may have read the batch before it is damaged. Its record was sent before, so skipping it changes

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Rule } from '../checks/allowed.ts'
 import type { Checking } from '../checks/checking.ts'
 import type { Random } from '../load/random.ts'
+import type { LinkedSystem } from '../system/linkedSystem.ts'
 import type { System } from '../system/system.ts'
 
 /** What a fault may use in addition to the system: the load and the checks. */
@@ -12,17 +13,17 @@ export type FaultTools = Checking & {
   isFresh: (wanted: { sinceMs: number; timeoutMs: number; eventIds?: string[] }) => Promise<boolean>
 }
 
-/** One kind of thing that goes wrong. */
-export type Fault = Pick<Rule, 'mayGoBack'> & {
+/** One kind of thing that goes wrong, with the system it is for. */
+export type Fault<On extends System = LinkedSystem> = Pick<Rule, 'mayGoBack'> & {
   name: string
   /** What answers may say meanwhile. */
   allows: Rule['answers']
   /** Prepares the system for the fault; part of the quiet time before. */
-  prepare?: (system: System) => Promise<void>
+  prepare?: (system: On) => Promise<void>
   /** Does the damage, waits, and takes it back: only what was killed is started again. */
-  run: (system: System, random: Random, tools: FaultTools) => Promise<void>
+  run: (system: On, random: Random, tools: FaultTools) => Promise<void>
   /** False if this machine cannot do it. */
-  isPossible?: (system: System) => boolean | Promise<boolean>
+  isPossible?: (system: On) => boolean | Promise<boolean>
   /** How long after it all answers must be right again; 120 s by default. */
   recoverTimeoutMs?: number
   /** The same for the lists of events; by default 5 s after everything else. */

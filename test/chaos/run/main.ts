@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { localFolder } from '#infra/folder.ts'
 import { listenForInterruption } from '#infra/interruption.ts'
+import { clusterFaults } from '../faults/cluster.ts'
 import { faults, pendingFaults } from '../faults/index.ts'
+import { startClusterSystem } from '../system/clusterSystem.ts'
+import { startLinkedSystem } from '../system/linkedSystem.ts'
+import type { System, SystemWanted } from '../system/system.ts'
 import { type Outcome, together } from './outcome.ts'
 import { runFaults } from './rounds.ts'
 import type { RunWanted } from './run.ts'
@@ -17,6 +21,9 @@ const help = `npm run test:chaos [-- options]
   --faults N    how many faults (200)
   --rate N      records a second (400)
   --pieces N    shares the faults among N runs side by side, each with servers of its own (1)
+  --cluster     on the servers of several machines, whose loss is the fault: three Kafka brokers, Redis Cluster with
+                replicas, Postgres with a standby, PgBouncer
+  --sentinel    the same with Redis and Sentinel
   --only TEXT   only kinds of fault whose name holds this text; several with commas
   --pending     also the kinds that Tally does not withstand yet
   --list        names the kinds and ends
@@ -31,6 +38,8 @@ const options = {
   rate: text,
   pieces: text,
   only: text,
+  cluster: flag,
+  sentinel: flag,
   pending: flag,
   list: flag,
   help: flag,
@@ -46,13 +55,15 @@ export async function main(args: string[]): Promise<number> {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n${help}`)
     return 2
   }
-  const kinds = kindsOf(values)
   const numbers = [values.seed, values.faults, values.rate, values.pieces].filter(
     value => value !== undefined,
   )
   if (values.help || values.list || !numbers.every(value => /^[1-9]\d{0,8}$/.test(value))) {
     const isAsked = values.help || values.list
-    const names = kinds.map(({ name }) => `${name}\n`).join('')
+    const all: { name: string }[] = isCluster(values) ? clusterFaults : allFaults(values)
+    const names = kindsOf(values, all)
+      .map(({ name }) => `${name}\n`)
+      .join('')
     process[isAsked ? 'stdout' : 'stderr'].write(values.list ? names : help)
     return isAsked ? 0 : 2
   }
@@ -64,9 +75,9 @@ export async function main(args: string[]): Promise<number> {
   const { signal, exitCode } = listenForInterruption()
   const run = join(folder, `run-${process.pid}`)
   try {
-    const count = Number(values.faults ?? 200)
-    const wanted = { seed, count, kinds, rate: Number(values.rate ?? 400), log, signal }
-    const outcome = together(seed, await runPieces(wanted, run, Number(values.pieces ?? 1)))
+    const numbers = { count: Number(values.faults ?? 200), rate: Number(values.rate ?? 400) }
+    const wanted = { seed, ...numbers, run, pieces: Number(values.pieces ?? 1), log, signal }
+    const outcome = together(seed, await runWanted(values, wanted))
     writeFileSync(join(folder, `seed-${seed}.json`), `${JSON.stringify(outcome, undefined, 2)}\n`)
     process.stdout.write(`${tableOf(outcome)}\n`)
     if (outcome.wrongs.length > 0) return 1
@@ -78,14 +89,34 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-function kindsOf({ only = '', pending = false }: Values) {
+const isCluster = ({ cluster = false, sentinel = false }: Values) => cluster || sentinel
+const allFaults = ({ pending = false }: Values) => (pending ? [...faults, ...pendingFaults] : faults)
+
+function kindsOf<Kind extends { name: string }>({ only = '' }: Values, all: Kind[]): Kind[] {
   const texts = only.toLowerCase().split(',')
-  const all = pending ? [...faults, ...pendingFaults] : faults
   return all.filter(({ name }) => texts.some(text => name.toLowerCase().includes(text)))
 }
 
+type Pieces = { run: string; pieces: number }
+
+function runWanted(
+  values: Values,
+  wanted: Omit<RunWanted<System>, 'folder' | 'kinds' | 'start'> & Pieces,
+): Promise<Outcome[]> {
+  if (isCluster(values)) {
+    const redis = values.sentinel ? 'sentinel' : 'cluster'
+    const start = (options: SystemWanted) => startClusterSystem(redis, options)
+    return runPieces({ ...wanted, start, kinds: kindsOf(values, clusterFaults) })
+  }
+  return runPieces({ ...wanted, start: startLinkedSystem, kinds: kindsOf(values, allFaults(values)) })
+}
+
 /** Runs the pieces side by side; if one fails, all end. */
-async function runPieces(wanted: Omit<RunWanted, 'folder'>, run: string, of: number): Promise<Outcome[]> {
+async function runPieces<On extends System>({
+  run,
+  pieces: of,
+  ...wanted
+}: Omit<RunWanted<On>, 'folder'> & Pieces): Promise<Outcome[]> {
   const failure = new AbortController()
   const signal = AbortSignal.any([failure.signal, ...(wanted.signal ? [wanted.signal] : [])])
   const runs = Array.from({ length: of }, async (_, index) => {

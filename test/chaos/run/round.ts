@@ -1,7 +1,8 @@
-import { checkAnswers, checkLists } from '../checks/checking.ts'
+import { type Checking, checkAnswers, checkLists } from '../checks/checking.ts'
 import { checkDeadLetters } from '../checks/deadLetters.ts'
 import { untilSent } from '../load/feeding.ts'
 import { randomFrom } from '../load/random.ts'
+import type { System } from '../system/system.ts'
 import type { Fault } from './fault.ts'
 import type { Round } from './outcome.ts'
 import { type Run, recoverTimeoutMs } from './run.ts'
@@ -9,7 +10,11 @@ import { type Run, recoverTimeoutMs } from './run.ts'
 const listsTimeoutMs = 5_000
 
 /** Runs one fault: the quiet time before it, the damage, and the checks after it. */
-export async function injectFault(run: Run, fault: Fault, index: number): Promise<Round> {
+export async function injectFault<On extends System>(
+  run: Run<On>,
+  fault: Fault<On>,
+  index: number,
+): Promise<Round> {
   const { wanted, rate, system, feeding, polling, generations, wrongs, freshAfter } = run
   const startedMs = Date.now()
   const wrongBefore = wrongs.list.length
@@ -59,7 +64,7 @@ export async function injectFault(run: Run, fault: Fault, index: number): Promis
 /**
  * No process may have ended by itself; one that did is started again, so that the next fault meets a complete system.
  */
-async function makeWhole({ system, wrongs }: Run): Promise<void> {
+async function makeWhole({ system, wrongs }: Checking): Promise<void> {
   for (const death of system.deaths.splice(0)) wrongs.add('nothing ends by itself', death)
   if (system.projectors.length === 0) await system.startProjector()
   while (system.queries.length < 2) await system.startQuery()

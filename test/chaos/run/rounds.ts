@@ -1,5 +1,6 @@
 import { checkAnswers } from '../checks/checking.ts'
 import { checkDeadLetterOffsets } from '../checks/deadLetters.ts'
+import type { System } from '../system/system.ts'
 import { deckOf } from './deck.ts'
 import { lineOf, type Outcome, type Round } from './outcome.ts'
 import { injectFault } from './round.ts'
@@ -13,7 +14,7 @@ const faultsAGeneration = 8
  * fresh again, stops the load, waits until all of it is counted, and compares every answer of this set of events and of
  * the last with a brute-force count; at the end, of all. Throws if the records are never counted.
  */
-export async function runFaults(wanted: RunWanted): Promise<Outcome> {
+export async function runFaults<On extends System>(wanted: RunWanted<On>): Promise<Outcome> {
   const releases: (() => Promise<unknown>)[] = []
   try {
     const run = await openRun(wanted, releases)
@@ -29,7 +30,7 @@ export async function runFaults(wanted: RunWanted): Promise<Outcome> {
   }
 }
 
-async function injectAll(run: Run): Promise<Round[]> {
+async function injectAll<On extends System>(run: Run<On>): Promise<Round[]> {
   const { wanted, system, generations } = run
   const possible = await Promise.all(wanted.kinds.map(({ isPossible = () => true }) => isPossible(system)))
   const deck = deckOf({ ...wanted, kinds: wanted.kinds.filter((_, index) => possible[index]) })

@@ -7,15 +7,16 @@ import { collectWrongs } from '../checks/wrong.ts'
 import { type Feeding, openFeeding } from '../load/feeding.ts'
 import { type Load, openLoad } from '../load/load.ts'
 import { randomFrom } from '../load/random.ts'
-import { type System, startSystem } from '../system/system.ts'
+import type { System, SystemWanted } from '../system/system.ts'
 import type { Piece } from './deck.ts'
 import type { Fault, FaultTools } from './fault.ts'
 
-export type RunWanted = {
+export type RunWanted<On extends System> = {
+  start: (wanted: SystemWanted) => Promise<On>
   seed: number
   /** How many faults; each kind as often as the others, in an order that the seed decides. */
   count: number
-  kinds: Fault[]
+  kinds: Fault<On>[]
   /** The piece of several concurrent runs that share the faults, each with servers of its own. */
   piece?: Piece
   /** Records a second. */
@@ -26,8 +27,9 @@ export type RunWanted = {
 }
 
 /** A system under load, with constant questions and checks. */
-export type Run = FaultTools & {
-  wanted: RunWanted
+export type Run<On extends System> = FaultTools & {
+  system: On
+  wanted: RunWanted<On>
   rate: number
   generations: Generations
   etags: Etags
@@ -45,10 +47,13 @@ export type Run = FaultTools & {
 export const recoverTimeoutMs = 120_000
 
 /** Starts everything; `releases` gets the functions that stop it, in order. */
-export async function openRun(wanted: RunWanted, releases: (() => Promise<unknown>)[]): Promise<Run> {
+export async function openRun<On extends System>(
+  wanted: RunWanted<On>,
+  releases: (() => Promise<unknown>)[],
+): Promise<Run<On>> {
   const { seed, rate = 400, folder, log, signal } = wanted
   const wrongs = collectWrongs(log)
-  const system = await startSystem({ folder, log, ...(signal && { signal }) })
+  const system = await wanted.start({ folder, log, ...(signal && { signal }) })
   releases.push(system.stop)
   const load = openLoad(seed)
   const feeding = await openFeeding(system, load, rate)
@@ -86,6 +91,7 @@ export async function openRun(wanted: RunWanted, releases: (() => Promise<unknow
   releases.push(polling.stop)
   return {
     ...checking,
+    system,
     wanted,
     rate,
     generations,

@@ -9,11 +9,12 @@ import { collectWrongs, type Wrongs } from '../checks/wrong.ts'
 import { type Feeding, openFeeding } from '../load/feeding.ts'
 import { openLoad } from '../load/load.ts'
 import { randomFrom } from '../load/random.ts'
-import { type System, type SystemWanted, startSystem } from './system.ts'
+import { type LinkedSystem, startLinkedSystem } from './linkedSystem.ts'
+import type { SystemWanted } from './system.ts'
 
 /** A system of a test file's own, whose servers may be killed, and what its tests ask of it. */
 export type Fixture = {
-  system: System
+  system: LinkedSystem
   feeding: Feeding
   /** Sends good records. */
   send: (...records: TestRecord[]) => Promise<void>
@@ -30,7 +31,7 @@ export function useFixture(wanted: Omit<SystemWanted, 'folder'>): Fixture {
   let stop = async () => {}
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tally-chaos-'))
-    const system = await startSystem({ ...wanted, folder })
+    const system = await startLinkedSystem({ ...wanted, folder })
     stop = async () => {
       await system.stop()
       rmSync(folder, { recursive: true, force: true })

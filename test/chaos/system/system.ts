@@ -8,25 +8,15 @@ import { openLogger } from '@tally/runtime'
 import { type Postgres, whenReady } from '@tally/storage'
 import { environmentOf } from '@tally/testkit/processes/environment'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
-import { type LocalServers, type PartName, startServers } from '#infra/servers/index.ts'
-import { type Disk, mountDisk } from './disk.ts'
-import { type Link, openLink } from './link.ts'
-import { hostOf, type Names, openNames } from './names.ts'
 import { openProcesses, type Processes } from './processes.ts'
 
 export const prefix = 'chaos'
 export const partitions = 6
 
-/** Servers of its own, a link in front of each, and Tally's processes behind the links. */
+/** Tally's processes on servers of their own: what the load and the checks use. */
 export type System = Processes & {
-  servers: LocalServers
-  links: Record<PartName, Link>
-  /** The host names by which Tally's processes reach the links. */
-  names: Names
-  /** A disk for Postgres alone; undefined if it cannot be mounted. */
-  disk: Disk | undefined
   dataFolder: string
-  /** Straight to the servers: what the tests themselves do must not meet the faults of the links. */
+  /** Straight to the servers: what the tests themselves do must not meet the faults. */
   db: Postgres
   kafka: KafkaConnection
   /** The environment of Tally's processes and commands. */
@@ -47,104 +37,85 @@ export type SystemWanted = {
   signal?: AbortSignal
 }
 
-/** Starts everything. If something cannot be started, the rest is stopped again. */
-export async function startSystem(wanted: SystemWanted): Promise<System> {
+type Release = () => Promise<unknown> | unknown
+
+/** What the servers of a system are started with. */
+export type Opening = Required<Pick<SystemWanted, 'folder' | 'log'>> & {
+  dataFolder: string
+  signal: AbortSignal | undefined
+  onDeath: (message: string) => void
+  /** Called with how to end what was started; the last one ends first. */
+  onRelease: (release: Release) => void
+}
+
+type Addresses = { kafkaBrokers: string; databaseUrl: string; redisUrl: string }
+
+/** Servers that run, and how the tests and Tally's processes reach them. */
+type Opened<Servers> = {
+  servers: Servers
+  direct: Addresses
+  reached: Addresses
+  env?: Record<string, string>
+}
+
+/** Starts servers by `open`, and Tally's processes on them. If one cannot be started, the rest is stopped again. */
+export async function openSystem<Servers>(
+  { folder, projectors = 2, queries = 2, rateLimits, log = () => {}, signal }: SystemWanted,
+  open: (opening: Opening) => Promise<Opened<Servers>>,
+): Promise<System & Servers> {
   const releases: Release[] = []
   const stop = async () => {
     for (const release of releases.splice(0).reverse()) await release()
   }
   try {
-    return await start(wanted, releases, stop)
+    const dataFolder = join(folder, 'data')
+    mkdirSync(dataFolder, { recursive: true })
+    const deaths: string[] = []
+    const onDeath = (message: string) => void deaths.push(message)
+    const onRelease = (release: Release) => void releases.push(release)
+    const opened = await open({ folder, dataFolder, log, signal, onDeath, onRelease })
+    const { servers, direct, reached } = opened
+    const { db, kafka } = await openDirectly(direct, onRelease)
+    const env = {
+      ...environmentOf({ ...reached, name: prefix }),
+      ...(rateLimits !== undefined && { RATE_LIMITS: rateLimits }),
+      ...opened.env,
+    }
+    const processes = openProcesses({ env, folder, onRelease, onDeath })
+    const key = (organizationId: string) => makeKey(db, direct.redisUrl, organizationId)
+    await Promise.all([
+      ...Array.from({ length: queries }, () => processes.startQuery()),
+      ...Array.from({ length: projectors }, () => processes.startProjector()),
+    ])
+    return { ...servers, dataFolder, db, kafka, deaths, stop, env, key, ...processes }
   } catch (error) {
     await stop()
-    wanted.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     throw error
   }
 }
 
-type Release = () => Promise<unknown> | unknown
-
-async function start(
-  { folder, projectors = 2, queries = 2, rateLimits, log = () => {}, signal }: SystemWanted,
-  releases: Release[],
-  stop: () => Promise<void>,
-): Promise<System> {
-  const dataFolder = join(folder, 'data')
-  mkdirSync(dataFolder, { recursive: true })
-  const disk = mountDisk(join(dataFolder, 'postgres'))
-  const deaths: string[] = []
-  const onDeath = (message: string) => void deaths.push(message)
-  const servers = await startServers({
-    dataFolder,
-    logFolder: folder,
-    log,
-    onDeath,
-    ...(signal && { signal }),
-  })
-  // Released in reverse: stop, unmount, delete.
-  releases.push(servers.forget, () => disk?.remove(), servers.stop)
-  const links = await openLinks(servers)
-  releases.push(() => Promise.all(Object.values(links).map(link => link.close())))
-  const { db, kafka } = await openDirectly(servers, releases)
-
-  const names = openNames(join(folder, 'names'))
-  const env = {
-    ...environmentOf({ ...addressesOf(servers, links), name: prefix }),
-    ...(rateLimits !== undefined && { RATE_LIMITS: rateLimits }),
-    NODE_OPTIONS: names.options,
-  }
-  const onRelease = (release: Release) => void releases.push(release)
-  const processes = openProcesses({ env, folder, onRelease, onDeath })
-  const key = (organizationId: string) => makeKey({ db, servers }, organizationId)
-  await Promise.all([
-    ...Array.from({ length: queries }, () => processes.startQuery()),
-    ...Array.from({ length: projectors }, () => processes.startProjector()),
-  ])
-  return { servers, links, names, disk, dataFolder, db, kafka, deaths, stop, env, key, ...processes }
-}
-
-async function openLinks(servers: LocalServers): Promise<Record<PartName, Link>> {
-  return {
-    kafka: await openLink(Number(servers.kafkaBrokers.split(':')[1]), { host: hostOf('kafka') }),
-    postgres: await openLink(Number(new URL(servers.databaseUrl).port)),
-    redis: await openLink(Number(new URL(servers.redisUrl).port)),
-  }
-}
-
-/** The addresses that Tally's processes use: those of the links. */
-function addressesOf(servers: LocalServers, links: Record<PartName, Link>) {
-  const through = (url: string, part: PartName) =>
-    Object.assign(new URL(url), { host: `${hostOf(part)}:${links[part].port}` }).href
-  return {
-    kafkaBrokers: `${hostOf('kafka')}:${links.kafka.port}`,
-    databaseUrl: through(servers.databaseUrl, 'postgres'),
-    redisUrl: through(servers.redisUrl, 'redis'),
-  }
-}
-
-/** Connections that do not go through the links; creates the schema and the topics. */
-async function openDirectly({ databaseUrl, kafkaBrokers }: LocalServers, releases: Release[]) {
+/** Connections past what the faults break; creates the schema and the topics. */
+async function openDirectly({ databaseUrl, kafkaBrokers }: Addresses, onRelease: Opening['onRelease']) {
   const db = openPostgres(databaseUrl, {
     name: 'chaos',
     max: 3,
     statementTimeoutMs: 30_000,
     onError: () => {},
   })
-  releases.push(() => db.destroy())
+  onRelease(() => db.destroy())
   await migrate(db)
   const kafka = connectKafka(
-    { brokers: [kafkaBrokers], ssl: false },
+    { brokers: kafkaBrokers.split(','), ssl: false },
     { clientId: 'chaos', logger: openLogger('chaos', 'silent') },
   )
-  releases.push(() => kafka.close())
-  await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: 1 })
+  onRelease(() => kafka.close())
+  // As many replicas as the brokers give each topic.
+  await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: -1 })
   return { db, kafka }
 }
 
-async function makeKey(
-  { db, servers }: Pick<System, 'db' | 'servers'>,
-  organizationId: string,
-): Promise<string> {
+async function makeKey(db: Postgres, redisUrl: string, organizationId: string): Promise<string> {
   const wanted = {
     organizationId,
     name: 'chaos',
@@ -155,7 +126,7 @@ async function makeKey(
   for (const until = Date.now() + 30_000; ; await sleep(100)) {
     try {
       const { stored, token } = await createKey(db, wanted as Parameters<typeof createKey>[1])
-      const redis = openWholeRedis([servers.redisUrl], {
+      const redis = openWholeRedis(redisUrl, {
         name: 'chaos',
         commandTimeoutMs: 5_000,
         onError: () => {},
