@@ -133,6 +133,18 @@ test('no more projectors than shards are started by themselves', async () => {
   expect(await scaled(4, 30)).toMatchObject({ maxReplicaCount: 4 })
 })
 
+test('several projectors are replaced one by one, a single one by starting the new one first', async () => {
+  const strategy = async (replicas: number) => {
+    const manifests = await render(helm, { ...least, projector: { replicas } })
+    const projector = manifests.find(
+      one => one.kind === 'Deployment' && one.metadata.name.endsWith('-projector'),
+    )
+    return projector?.spec.strategy
+  }
+  expect(await strategy(3)).toEqual({ rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } })
+  expect(await strategy(1)).toEqual({ rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } })
+})
+
 test('a changed secret replaces the pods', async () => {
   const sums = async (password: string) => {
     const REDIS_URL = `redis://:${password}@redis:6379`
