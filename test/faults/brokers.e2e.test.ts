@@ -73,6 +73,9 @@ function festivalIn(partition: number): Festival {
     : festivalIn(partition)
 }
 
+const text = ({ usualMs, delayMs, asOfAgeMs }: ReturnType<typeof figures>) =>
+  `${delayMs} ms late (${usualMs} ms before), asOf ${asOfAgeMs} ms old`
+
 type Answer = { atMs: number; orders: number; asOfMs: number }
 
 /**
@@ -115,21 +118,24 @@ async function watchFestival(partition: number, others: number[] = []) {
   return {
     ask,
     acknowledged,
-    /** Stops and waits until the last order is counted. */
-    async stop() {
+    /** Stops and waits until the last order is counted; the fault was at `lostMs`. */
+    async stop(lostMs: number) {
       isStopped = true
       await sends
       await tally.settle()
       answers.push(await ask())
       await asks
       expect(answers.at(-1)?.orders, 'each order counts once').toBe(acknowledged.length)
-      return figures(acknowledged, answers)
+      return figures(acknowledged, answers, lostMs)
     },
   }
 }
 
-/** In ms: how late the answers held an acknowledged order, and how old their asOf was; each at its worst. */
-function figures(acknowledged: number[], answers: Answer[]) {
+/**
+ * In ms: how late the answers held an acknowledged order, and how old their asOf was; each at its worst. `usualMs` is
+ * how late they were before the fault, which tells how busy this machine is.
+ */
+function figures(acknowledged: number[], answers: Answer[], lostMs: number) {
   for (const { orders, asOfMs } of answers) {
     const before = acknowledged.filter(atMs => atMs <= asOfMs).length
     expect(orders, 'asOf claims only what is counted').toBeGreaterThanOrEqual(before)
@@ -139,6 +145,7 @@ function figures(acknowledged: number[], answers: Answer[]) {
     return (answered?.atMs ?? Number.POSITIVE_INFINITY) - atMs
   })
   return {
+    usualMs: Math.max(...delays.filter((delayMs, index) => (acknowledged[index] ?? 0) + delayMs < lostMs)),
     delayMs: Math.max(...delays),
     asOfAgeMs: Math.max(...answers.map(({ atMs, asOfMs }) => atMs - asOfMs)),
   }
@@ -151,9 +158,10 @@ function figures(acknowledged: number[], answers: Answer[]) {
 const boundMs = brokerSessionMs + 3_000 + 4_000 + 5_000 + 2_000
 /**
  * Partitions of other leaders wait for one request to the silent broker at most (4 s), and for the reads to start again
- * (1 s); twice that on a busy machine.
+ * (1 s); twice that on a machine that is a little busy. On a very busy one each of about twenty steps takes as long as
+ * an order took from its acknowledgement to an answer before the fault (`usualMs`).
  */
-const othersMs = 2 * (4_000 + 1_000)
+const othersMs = (usualMs: number) => Math.max(2 * (4_000 + 1_000), 4_000 + 1_000 + 20 * usualMs)
 
 test.each([
   { how: 'is cut off with its connections open', signal: 'SIGSTOP' },
@@ -163,7 +171,7 @@ test.each([
   {
     timeout: 600_000,
   },
-  async ({ signal }) => {
+  async ({ how, signal }) => {
     const lost = await coordinator()
     const node = brokers.nodes[lost - 1]
     const leaders = await ordersNow()
@@ -175,6 +183,8 @@ test.each([
     )
     const ofOther = await watchFestival(partitionLedBy(false))
 
+    for (const { ask } of [ofLost, ofOther])
+      await until('orders are counted as usual', async () => (await ask()).orders > 40)
     await node?.kill(signal)
     const lostMs = Date.now()
     await until('other brokers lead all partitions', async () =>
@@ -195,11 +205,12 @@ test.each([
       (await ordersNow()).every(({ isr }) => isr.length === 3),
     )
 
-    const [late, others] = [await ofLost.stop(), await ofOther.stop()]
+    const [late, others] = [await ofLost.stop(lostMs), await ofOther.stop(lostMs)]
+    console.info(`a broker ${how}: its orders ${text(late)}, those of others ${text(others)}`)
     expect(late.delayMs).toBeLessThan(boundMs)
     expect(late.asOfAgeMs).toBeLessThan(boundMs)
-    expect(others.delayMs).toBeLessThan(othersMs)
-    expect(others.asOfAgeMs).toBeLessThan(othersMs)
+    expect(others.delayMs).toBeLessThan(othersMs(others.usualMs))
+    expect(others.asOfAgeMs).toBeLessThan(othersMs(others.usualMs))
     const [projector] = tally.projectors
     await until('the projector is ready', async () => (await missingOf(projector)) === undefined)
     const { deadLetters } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
