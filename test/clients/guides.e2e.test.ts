@@ -10,7 +10,8 @@ import { interpreters } from './interpreters.ts'
 
 const tally = useTally()
 const festival = newFestival()
-const blocks = readBlocks()
+// Those of the guides for people who poll.
+const blocks = readBlocks(['*.md', 'errors/*.md', 'dashboard/*.md'].map(pattern => `guides/${pattern}`))
 const made = useFolder()
 let folder: string
 let env: Record<string, string>
