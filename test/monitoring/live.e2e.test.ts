@@ -4,12 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { ask } from '@tally/testkit/processes/http'
 import { program } from '@tally/testkit/processes/program'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { programPath } from '#infra/install/programs.ts'
+import { rows } from '../../infra/monitoring/board/rows.ts'
 import { startExporters } from './exporters.ts'
 import { opsOf } from './ops.ts'
 import { type Prometheus, startPrometheus } from './prometheus.ts'
@@ -27,6 +29,8 @@ afterAll(async () => {
 /** Of the commands of the runbook, with their Debian packages. */
 const programs = { curl: 'curl', openssl: 'openssl', psql: 'postgresql-client', 'redis-cli': 'redis-tools' }
 let prometheus: Prometheus
+let token: string
+let area: string
 let incidents: ReturnType<typeof openIncidents>
 /** Of the commands of the runbook. */
 let env: Record<string, string>
@@ -38,7 +42,9 @@ beforeAll(async () => {
       console.error,
     )
   await tally.count([festival.organization(), festival.event(), festival.order()])
+  token = await tally.key(festival.organizationId)
   const admin = await tally.startAdmin()
+  area = admin.address
   incidents = openIncidents(tally, festival)
   await incidents.reject()
   const tls = await startTlsServer(folder, () => 'a page')
@@ -65,6 +71,34 @@ beforeAll(async () => {
     CURL_CA_BUNDLE: tls.certificate,
   }
 }, 600_000)
+
+/** Something to see: a sale, questions of a device, a page. */
+async function use(): Promise<void> {
+  await tally.produce([festival.order()])
+  for (const path of ['/analytics/kpis', '/orders']) await tally.get(`${festival.path}${path}`, { token })
+  await ask(area, '/')
+}
+
+const queries = rows.flatMap(({ panels }) =>
+  panels.flatMap(({ title, queries }) => queries.map(({ expr, legend }) => ({ title, legend, expr }))),
+)
+
+test('every query of every panel of the board returns series', async () => {
+  const missing = new Set(queries)
+  await until(
+    `there are series for ${[...missing].map(({ title, legend }) => `${title}, ${legend}`)}`,
+    async () => {
+      await use()
+      for (const query of missing) {
+        const series = await prometheus.query(
+          query.expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '4s'),
+        )
+        if (series.some(({ value }) => Number.isFinite(Number(value[1])))) missing.delete(query)
+      }
+      return missing.size === 0
+    },
+  )
+})
 
 test('a projector that is stopped is missed, and the budget of freshness burns; then it is back', async () => {
   const fires = async (name: string) => (await prometheus.firing()).includes(name)
