@@ -1,6 +1,8 @@
 import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
 import { cold } from './cold.ts'
+import { cores } from './cores.ts'
+import { costs } from './costs.ts'
 import { dashboards } from './dashboards.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'
@@ -26,6 +28,8 @@ export const rows: Row[] = [
   polling,
   pollingUnchanged,
   pollingLive,
+  costs,
+  cores,
   hotSize,
   orderList,
   freshness,

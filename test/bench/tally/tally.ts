@@ -18,6 +18,8 @@ export type RunningTally = {
   query: Service
   db: Postgres
   databaseUrl: string
+  /** Starts one more process of it, which ends with the others. */
+  startAnother: (command: 'projector' | 'query') => Promise<Service>
   /** The environment of its processes. */
   env: Record<string, string>
   /** Where an event's answers begin, for HTTP. */
@@ -67,8 +69,12 @@ async function start(
     name,
     topicPrefix: data.topicPrefix,
   })
-  const startOne = async (command: 'projector' | 'query') => {
-    const service = await startService(command, { name: `${name}-${command}`, env, folder: bench.folder })
+  const startOne = async (command: 'projector' | 'query', suffix = '') => {
+    const service = await startService(command, {
+      name: `${name}-${command}${suffix}`,
+      env,
+      folder: bench.folder,
+    })
     releases.push(async () => service.hasEnded() || (await service.end('SIGTERM')))
     return service
   }
@@ -95,6 +101,7 @@ async function start(
     query,
     db,
     databaseUrl: url,
+    startAnother: command => startOne(command, `-${bench.nextNumber()}`),
     env,
     addressOf,
     tokenOf,
