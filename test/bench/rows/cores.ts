@@ -16,7 +16,8 @@ const connections = 64
 
 /**
  * One process that is pinned to a core, and two on a core each. The servers and the load share the cores with them, so
- * the rate of two says what this machine still has; what a record or a request costs says what another machine would do.
+ * the rate of two says what this machine still has; what a record or a request costs says what another machine would
+ * do.
  */
 export const cores: Row = {
   name: 'cores',
@@ -77,7 +78,7 @@ async function projectOn(bench: Bench, data: Preloaded, onCores: number[]): Prom
   }
 }
 
-/** The load of `polling` on one query process, or half of it on each of two; the first on core 0, the second on core 1. */
+/** The load of `polling` on one query process on core 0, or half of it on each of two on cores 0 and 1. */
 async function answerOn(bench: Bench, others: { pid: number; address: string }[]): Promise<Sample> {
   const { tally, questions, order } = await polled.get(bench)
   const plan = writePlan(
