@@ -1,8 +1,18 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const compose = readFileSync(join(import.meta.dirname, '../../docker-compose.yml'), 'utf8')
+const root = join(import.meta.dirname, '../..')
+const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+const dockerfile = readFileSync(join(import.meta.dirname, 'Dockerfile'), 'utf8')
+const images = linesOf(readFileSync(join(import.meta.dirname, 'images.env'), 'utf8'))
+
+function linesOf(env: string): Map<string, string> {
+  const lines = env.split('\n').filter(line => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+}
 
 /** `${A:-http://…${B:-8080}}`: Compose 1.29 ends the default at the first brace, and the area does not start. */
 const nested = /\$\{[^}]*\$\{/
@@ -11,4 +21,48 @@ test('no default in docker-compose.yml holds another one', () => {
   expect(compose.split('\n').filter(line => nested.test(line))).toEqual([])
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of Compose
   expect(nested.test("ADMIN_API_URL: '${ADMIN_API_URL:-http://localhost:${QUERY_PORT:-8080}}'")).toBe(true)
+})
+
+test('every image is a variable, and images.env names it by digest at the version of its default', () => {
+  const named = [...compose.matchAll(/^ +image: (.*)$/gm)].map(([, image]) => image)
+  const fixed = named.filter(image => image !== 'tally' && !/^\$\{\w+_IMAGE:-/.test(image ?? ''))
+  expect(fixed).toEqual([])
+  expect(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\})/m)).toBeNull()
+  const defaults = new Map(
+    [...compose.matchAll(/\$\{(\w+_IMAGE):-([^}]+)\}/g)].map(([, name = '', tag = '']) => [name, tag]),
+  )
+  expect([...images.keys()].toSorted()).toEqual([...defaults.keys()].toSorted())
+  for (const [name, tag] of defaults) {
+    expect(images.get(name)).toMatch(/@sha256:[0-9a-f]{64}$/)
+    expect(images.get(name)?.split('@')[0]).toBe(tag)
+  }
+})
+
+/** Runs infra/docker/up with a docker that has only the images of these tags; returns what .env names afterwards. */
+function up({ has, env = '' }: { has: string[]; env?: string }): Map<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tally-up-'))
+  try {
+    mkdirSync(join(folder, 'infra'))
+    cpSync(import.meta.dirname, join(folder, 'infra/docker'), { recursive: true })
+    writeFileSync(join(folder, '.env'), env)
+    const docker = `#!/bin/sh\ncase "$1 $3" in ${has.map(tag => `"image ${tag}"`).join('|') || 'none'}) ;; image*) exit 1 ;; esac\n`
+    writeFileSync(join(folder, 'docker'), docker)
+    chmodSync(join(folder, 'docker'), 0o755)
+    execFileSync(join(folder, 'infra/docker/up'), {
+      env: { ...process.env, PATH: `${folder}:${process.env.PATH}` },
+    })
+    return linesOf(readFileSync(join(folder, '.env'), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('infra/docker/up names images by digest, but keeps those that .env names or that the engine has', () => {
+  const named = (env: Map<string, string>) => new Map([...env].filter(([name]) => name.endsWith('_IMAGE')))
+  expect(named(up({ has: [] }))).toEqual(images)
+  expect([...named(up({ has: ['node:24-slim', 'redis:8'] })).keys()]).toEqual([
+    'KAFKA_IMAGE',
+    'POSTGRES_IMAGE',
+  ])
+  expect(up({ has: [], env: 'REDIS_IMAGE=mirror/redis:8\n' }).get('REDIS_IMAGE')).toBe('mirror/redis:8')
 })
