@@ -1,7 +1,7 @@
 // What `npm start`, `npm test`, `npm run bench` and `npm run test:integrations`, `test:chaos`, `test:model`,
-// `test:security`, `test:api` run. It needs the machine's own Node (20 or later) and nothing installed: it installs the
-// dependencies, among them Node 24, and hands over to start.ts, test.ts, bench.ts, integrations.ts, chaos.ts, model.ts,
-// security.ts or api.ts.
+// `test:security`, `test:api`, `test:kubernetes` run. It needs the machine's own Node (20 or later) and nothing
+// installed: it installs the dependencies, among them Node 24, and hands over to start.ts, test.ts, bench.ts,
+// integrations.ts, chaos.ts, model.ts, security.ts, api.ts or kubernetes.ts.
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -15,9 +15,13 @@ const packaged = join(root, `node_modules/node-linux-${process.arch}/bin/node`)
 const node = process.platform === 'linux' ? packaged : process.execPath
 const [task, ...args] = process.argv.slice(2)
 
-if (!['start', 'test', 'integrations', 'chaos', 'model', 'security', 'api', 'bench'].includes(task)) {
+if (
+  !['start', 'test', 'integrations', 'chaos', 'model', 'security', 'api', 'kubernetes', 'bench'].includes(
+    task,
+  )
+) {
   console.error(
-    'usage: node infra/local/run.mjs start|test|integrations|chaos|model|security|api|bench [arguments]',
+    'usage: node infra/local/run.mjs start|test|integrations|chaos|model|security|api|kubernetes|bench [arguments]',
   )
   process.exit(2)
 }

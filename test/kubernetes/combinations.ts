@@ -91,6 +91,13 @@ export const samples: [string, Values][] = [
   ],
 ]
 
+/** Every combination of the choices. */
+export const combinations = (): Values[] =>
+  Object.values(choices).reduce(
+    (all, options) => all.flatMap(values => options.map(option => merge(values, option))),
+    [least],
+  )
+
 function merge(one: Values, other: Values): Values {
   const merged = { ...one }
   for (const [name, value] of Object.entries(other)) {

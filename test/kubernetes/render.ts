@@ -20,7 +20,7 @@ export type Manifest = {
 }
 
 /** What `helm template` makes of values, a text for each document; throws with its complaint. */
-async function renderTexts(helm: string, values: Values): Promise<string[]> {
+export async function renderTexts(helm: string, values: Values): Promise<string[]> {
   const args = ['template', 'shop', chart, '--namespace', 'sales', ...kubeVersion, '--values', '-']
   const { stdout } = await run(helm, args, { input: JSON.stringify(values) })
   return stdout.split(/^---$/m)
@@ -31,7 +31,7 @@ export const render = async (helm: string, values: Values): Promise<Manifest[]> 
   (await renderTexts(helm, values)).flatMap(manifestOf)
 
 /** The object in a document; none if it is empty. Throws for text that is not YAML, and for a repeated key. */
-function manifestOf(text: string): Manifest[] {
+export function manifestOf(text: string): Manifest[] {
   const document = parseDocument(text)
   for (const problem of [...document.errors, ...document.warnings]) throw problem
   return document.contents === null ? [] : [document.toJS() as Manifest]

@@ -41,3 +41,9 @@ export async function goProgram(
   })
   return path
 }
+
+/** The folder of a Go module's source (`path@version`), which Go downloads once. */
+export async function goModule(module: string): Promise<string> {
+  const { stdout } = await run('go', ['mod', 'download', '-json', module], { cwd: homedir() })
+  return JSON.parse(stdout).Dir
+}
