@@ -7,7 +7,7 @@ import { putLoad, writePlan } from '../run/wrk.ts'
 import { checkPolled } from '../tally/checkPolled.ts'
 import { polled } from '../tally/polled.ts'
 
-const recordPaces = [100, 1_000, 4_000]
+const recordPaces = [100, 1_000, 4_000, 8_000]
 const requestPaces = [1_000, 4_000, undefined]
 const connections = 400
 const parts = ['projector', 'query', 'Postgres', 'Redis', 'Kafka']
