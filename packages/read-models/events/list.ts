@@ -1,7 +1,8 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
-import { allAreas, confirmedStatuses } from '@tally/core'
+import { allAreas } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
+import { lastSaleOf } from '../orders/lastSales.ts'
 import { statusTotal } from '../statusCounts.ts'
 
 /** An event as an operator sees it. Null: no record says it. */
@@ -39,13 +40,7 @@ select organization_id as "organizationId", nullif(organization.name, '') as "or
   known.event_id as "eventId", known.document->>'name' as name, (known.document->>'startDate')::bigint as "startDate",
   sale.ordered_at as "lastSaleAt", coalesce(counted.orders, 0)::bigint as orders
 from known full join organizations as organization using (organization_id)
-  left join lateral (
-    select ordered_at
-    from orders
-    where event_id = known.event_id and ordered_at is not null and status = any(${confirmedStatuses}::order_status[])
-    order by ordered_at desc, order_id desc
-    limit 1
-  ) as sale on true
+  left join lateral (${lastSaleOf(sql.ref('known.event_id'))}) as sale on true
   left join lateral (
     select sum(${statusTotal}) as orders
     from daily_counters where event_id = known.event_id and area_id = ${allAreas}
