@@ -1,3 +1,4 @@
+import { kafkaImage } from '#infra/servers/kafka.ts'
 import { newPassword } from '#infra/servers/password.ts'
 import { apply, kubectl, type Manifest } from './cluster.ts'
 
@@ -14,21 +15,8 @@ export type Servers = { kafkaBrokers: string; databaseUrl: string; redisUrl: str
 export async function startServers(namespace: string): Promise<Servers> {
   const password = newPassword()
   const host = (name: string) => `${name}.${namespace}.svc.cluster.local`
-  const kafka = {
-    KAFKA_NODE_ID: '1',
-    KAFKA_PROCESS_ROLES: 'broker,controller',
-    KAFKA_CONTROLLER_QUORUM_VOTERS: '1@localhost:9093',
-    KAFKA_CONTROLLER_LISTENER_NAMES: 'CONTROLLER',
-    KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
-    KAFKA_LISTENERS: 'PLAINTEXT://:9092,CONTROLLER://:9093',
-    KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://${host('kafka')}:9092`,
-    KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: '1',
-    KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR: '1',
-    KAFKA_TRANSACTION_STATE_LOG_MIN_ISR: '1',
-    KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
-    KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
-    KAFKA_HEAP_OPTS: '-Xms256m -Xmx512m',
-  }
+  const kafkaBrokers = `${host('kafka')}:9092`
+  const kafka = { ...kafkaImage(kafkaBrokers).env, KAFKA_HEAP_OPTS: '-Xms256m -Xmx512m' }
   const postgres = { POSTGRES_USER: 'tally', POSTGRES_DB: 'tally', POSTGRES_PASSWORD: password }
   await apply(
     [
@@ -42,7 +30,7 @@ export async function startServers(namespace: string): Promise<Servers> {
   for (const name of Object.keys(images))
     await kubectl(['--namespace', namespace, 'rollout', 'status', `deployment/${name}`, '--timeout=300s'])
   return {
-    kafkaBrokers: `${host('kafka')}:9092`,
+    kafkaBrokers,
     databaseUrl: `postgres://tally:${password}@${host('postgres')}:5432/tally`,
     redisUrl: `redis://:${password}@${host('redis')}:6379`,
   }
