@@ -25,20 +25,31 @@ export function reachRedis(
 ): Promise<Reached<RedisDeps>> {
   const address = describeRedis(redisNodes)
   return reach('redis', { wrongSettings, address, mend: 'start it, or correct REDIS_URL' }, async () => {
-    let lastError: Error | undefined
-    const redis = openRedis(redisNodes, {
-      name: 'doctor',
-      commandTimeoutMs,
-      onError: error => {
-        lastError = error
-      },
-    })
-    onOpen(async () => redis.disconnect())
-    if (!(await connects(redis))) throw lastError ?? new Error('no connection')
+    const connect = () => connectTo(redisNodes, onOpen)
+    const redis = await connect()
     const nodes = await Promise.all(mastersOf(redis).map(readNode))
-    const refusal = await redis.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
+    // Not over the connection of the checks: a client leaves a node that refuses a write as a replica (openRedis).
+    const writing = await connect()
+    const refusal = await writing.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
     return { finding: ok(address), deps: { redis, nodes, refusal } }
   })
+}
+
+async function connectTo(
+  nodes: string[],
+  onOpen: (close: () => Promise<void>) => void,
+): Promise<RedisClient> {
+  let lastError: Error | undefined
+  const redis = openRedis(nodes, {
+    name: 'doctor',
+    commandTimeoutMs,
+    onError: error => {
+      lastError = error
+    },
+  })
+  onOpen(async () => redis.disconnect())
+  if (!(await connects(redis))) throw lastError ?? new Error('no connection')
+  return redis
 }
 
 /** A first attempt may meet a node that is just failing over. */
