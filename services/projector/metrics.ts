@@ -1,7 +1,10 @@
+import type { Effects } from '@tally/projection'
 import type { Metrics } from '@tally/runtime'
 import { partitionGauge } from './partitionGauge.ts'
 
-const outcomes = ['applied', 'parked', 'duplicate', 'rejected']
+type Outcome = keyof Effects['counts'] | 'rejected'
+/** How many records a new process has seen of each outcome. */
+const none: Record<Outcome, 0> = { applied: 0, parked: 0, duplicate: 0, ignored: 0, rejected: 0 }
 const parts = ['kafka', 'postgres', 'redis']
 
 /** The metrics of a projector of these topics; packages/runtime describes each. */
@@ -11,7 +14,7 @@ export function projectorMetrics(metrics: Metrics, topics: string[]) {
   const failures = metrics.counter('tally_projector_failures_total', ['part'])
   // A counter that begins at 1 has no increase for Prometheus: the first dead letter would not show.
   for (const topic of topics) {
-    for (const outcome of outcomes) records.inc({ topic, outcome }, 0)
+    for (const [outcome, zero] of Object.entries(none)) records.inc({ topic, outcome }, zero)
     lostCommits.inc({ topic }, 0)
   }
   for (const part of parts) failures.inc({ part }, 0)

@@ -13,8 +13,10 @@ const given = () => {
 
 test('a counter that an alert watches begins at 0, because Prometheus sees no increase in the first value', async () => {
   const { lines } = given()
-  expect(await lines('tally_projector_records_total')).toContain(
-    `tally_projector_records_total{topic="${topic}",outcome="rejected"} 0`,
+  expect(await lines('tally_projector_records_total')).toEqual(
+    ['applied', 'parked', 'duplicate', 'ignored', 'rejected'].map(
+      outcome => `tally_projector_records_total{topic="${topic}",outcome="${outcome}"} 0`,
+    ),
   )
   expect(await lines('tally_projector_lost_commits_total')).toHaveLength(1)
   expect(await lines('tally_projector_failures_total')).toHaveLength(3)

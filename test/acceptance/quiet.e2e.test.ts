@@ -1,10 +1,10 @@
-import { redisKeys } from '@tally/read-models'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { runTally } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
+import { allKeys } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 
@@ -22,7 +22,7 @@ const records = [
 test('documents of a quiet event expire, and come back with the next request, whose answer and tag are the same', async () => {
   await tally.count(records)
   const token = await tally.key(festival.organizationId)
-  const key = redisKeys(tally.settings.REDIS_PREFIX ?? '').event(festival.eventId as never)
+  const key = allKeys(tally.settings.REDIS_PREFIX ?? '').event(festival.eventId as never)
   const ask = async (path: string, headers = {}) => {
     const reply = await tally.get(`${festival.path}${path}`, { token, headers })
     return { status: reply.status, data: reply.body?.data, etag: String(reply.headers.etag) }

@@ -5,7 +5,7 @@ import type { EventId, OrganizationId } from '@tally/contract'
  * or of one organization, are in one slot of a Redis Cluster. A script of `n` keys uses several tags; it is called only
  * if Redis is one node. `quietMs` is the setting `REDIS_QUIET_AFTER`.
  */
-export function redisKeys(prefix: string, quietMs = 30 * 86_400_000) {
+export function redisKeys(prefix: string, quietMs: number) {
   return {
     /** How long an event's hash lives after it was written last. */
     quietMs,

@@ -1,7 +1,7 @@
-import { redisKeys } from '@tally/read-models'
 import { runTally } from '@tally/testkit/processes/process'
 import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
+import { allKeys } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 
@@ -64,4 +64,4 @@ export async function damage({ database }: Tally, statement: string): Promise<vo
   await sql.raw(statement).execute(database.db)
 }
 
-export const keysOf = ({ settings }: Tally) => redisKeys(settings.REDIS_PREFIX ?? '')
+export const keysOf = ({ settings }: Tally) => allKeys(settings.REDIS_PREFIX ?? '')

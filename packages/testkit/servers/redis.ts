@@ -14,8 +14,11 @@ export const openWholeRedis = (url: string, options: RedisOptions): WholeRedis =
   return openRedis(nodes, options, { ...readModelScripts, ...accessScripts })
 }
 
+/** Longer than any test: no document expires. */
+const quietMs = 86_400_000
+
 /** Every key that Tally has under a prefix. */
-export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix), ...accessKeys(prefix) })
+export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix, quietMs), ...accessKeys(prefix) })
 
 /** A connection to the run's Redis, and keys under a prefix of its own. Close it with `disconnect()`. */
 export async function testRedis(): Promise<{ redis: WholeRedis; keys: AllKeys }> {

@@ -5,11 +5,11 @@ import {
   type ReadModelRedis,
   readAsOf,
   readOffsets,
-  redisKeys,
   storeOffset,
 } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { allKeys } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
@@ -77,7 +77,7 @@ async function watched(
     kafka: {} as KafkaConnection,
     db,
     redis,
-    keys: redisKeys('test'),
+    keys: allKeys('test'),
     publisher,
     asOf,
     seen: { epoch: 0, revision: 0 },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redisKeys } from '@tally/read-models'
+import { allKeys } from '@tally/testkit/servers/redis'
 import { Redis } from 'ioredis'
 import { checkAnswers } from '../checks/checking.ts'
 import { untilSent } from '../load/feeding.ts'
@@ -11,7 +11,7 @@ import { partitions, prefix } from '../system/system.ts'
 /** The limit for recovery without help (docs/reliability.md, Redis). */
 const healTimeoutMs = 60_000
 
-const keys = redisKeys(prefix)
+const keys = allKeys(prefix)
 type Id = Parameters<typeof keys.event>[0] & Parameters<typeof keys.organization>[0]
 
 /** One, half or all of the keys that a kind of damage affects. */
