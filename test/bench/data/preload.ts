@@ -3,10 +3,9 @@ import type { TestRecord } from '@tally/testkit/processes/tally'
 import { randomFrom } from '../../chaos/load/random.ts'
 import { type BadValue, badValue } from './bad.ts'
 import { type Count, openCount } from './count.ts'
-import type { Shape } from './shape.ts'
+import { partitionsOf, type Shape } from './shape.ts'
 import { streamOf } from './stream.ts'
 
-export const partitions = 6
 /** Records that are sorted by partition before they are sent, so that Kafka gets batches of hundreds, not of tens. */
 const atOnce = 12_000
 
@@ -28,6 +27,7 @@ export type Preloaded = {
  * partitions where Kafka's Java client would put them; counts it meanwhile.
  */
 export async function preload(kafka: KafkaConnection, topicPrefix: string, shape: Shape): Promise<Preloaded> {
+  const partitions = partitionsOf(shape)
   await createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
   const producer = await openProducer(kafka)
   const names = topicNames(topicPrefix)
@@ -40,7 +40,7 @@ export async function preload(kafka: KafkaConnection, topicPrefix: string, shape
     waiting = []
     await producer.send(sorted.map(({ type, key, value }) => ({ topic: names[type], key, value })))
   }
-  const placeOf = openPlaces()
+  const placeOf = openPlaces(partitions)
   const random = randomFrom(shape.seed, 'bad')
   for (const record of streamOf(shape)) {
     const { type, value } = record
@@ -59,7 +59,7 @@ export async function preload(kafka: KafkaConnection, topicPrefix: string, shape
 }
 
 /** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */
-function openPlaces(): (type: TestRecord['type'], key: string) => number {
+function openPlaces(partitions: number): (type: TestRecord['type'], key: string) => number {
   const types = ['organizations', 'events', 'orders', 'refunds']
   const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
     partitionId,

@@ -9,6 +9,8 @@ export type Shape = {
   eventsOfAnOrganization?: number
   /** Menu items of each event; 80 by default. */
   menuItems?: number
+  /** Partitions of the topics of events, orders and refunds; 6 by default. */
+  partitions?: number
   /** A bad record lies behind each order record, on its partition. */
   hasBad?: boolean
 }
@@ -17,6 +19,8 @@ export const areas = [1, 2, 3, 4, 5]
 /** How many days, and how many menu items, each event has; their ids count from 1. */
 export const daysOf = ({ days = 5 }: Shape): number => days
 export const menuItemsOf = ({ menuItems = 80 }: Shape): number => menuItems
+
+export const partitionsOf = ({ partitions = 6 }: Shape): number => partitions
 
 /** The default data set: this many orders (200,000 by default), spread evenly over 40 events. */
 export function evenShape(seed: number, orders: number, events = 40): Shape {

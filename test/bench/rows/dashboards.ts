@@ -13,6 +13,7 @@ import { alternate, measured, type Sample } from '../run/rounds.ts'
 import type { Row } from '../run/row.ts'
 import { putLoad, writePlan } from '../run/wrk.ts'
 import { type Evening, openEvening } from '../tally/evening.ts'
+import { questionsOf } from '../tally/questions.ts'
 import { openScreen, signIn } from '../tally/screens.ts'
 import { type RunningTally, startTally } from '../tally/tally.ts'
 
@@ -107,14 +108,8 @@ async function oneRound(bench: Bench, { tally, data, plan, evening, next }: Roun
 
 /** The four questions about each event, events by Zipf's law. */
 function planOf(bench: Bench, tally: RunningTally, count: Count): string {
-  const questions = count.eventIds().flatMap(eventId =>
-    count.polledAnswers(eventId).map(({ path }) => ({
-      path: new URL(tally.addressOf(eventId)).pathname + path,
-      token: tally.tokenOf(eventId),
-    })),
-  )
   const random = randomFrom(bench.options.seed, 'dashboards')
   const drawEvent = zipfOf(screens)
   const order = Array.from({ length: drawn }, () => 4 * drawEvent(random) + random.whole(0, 3))
-  return writePlan(bench, questions, order)
+  return writePlan(bench, questionsOf(tally, count), order)
 }

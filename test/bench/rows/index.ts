@@ -14,6 +14,8 @@ import { orderList } from './orderList.ts'
 import { polling, pollingUnchanged } from './polling.ts'
 import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
+import { rollingProjectors } from './rollingProjectors.ts'
+import { rollingQueries } from './rollingQueries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import { start } from './start.ts'
@@ -38,5 +40,7 @@ export const rows: Row[] = [
   start,
   memory,
   badRecords,
+  rollingQueries,
+  rollingProjectors,
   soak,
 ]

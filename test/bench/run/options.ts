@@ -4,7 +4,7 @@ export const help = `npm run bench [-- options]
   Measures Tally against its ceilings, side by side on servers of its own, and checks all answers before it prints a figure.
   A table on stdout; JSON and a chart (SVG) in .local/bench/. Exit 1 if an answer was wrong, not if a goal was missed.
 
-  --only ROWS    some rows, comma-separated; --list names them; costs, cores and soak (an hour) run only if named
+  --only ROWS    some rows, comma-separated; --list names them, and those that run only if named
   --rounds N     counted rounds of each row (5; fewer are for trying out)
   --orders N     orders of the usual data set (200,000); the other sizes follow it
   --seconds N    length of one load on an endpoint (5)

@@ -14,7 +14,7 @@ export type Row = {
   run: (bench: Bench) => Promise<Result>
 }
 
-export type Unit = 'records/s' | 'requests/s' | 'ms' | 'µs' | 'MiB' | 'bytes'
+export type Unit = 'records/s' | 'requests/s' | 'ms' | 'µs' | 'MiB' | 'bytes' | 'moves'
 
 /** What one contender measured, a value a counted round. */
 export type Measured = { what: string; unit: Unit; rounds: number[] }

@@ -40,18 +40,27 @@ export function writePlan(bench: Bench, questions: Question[], order: ArrayLike<
 /**
  * Puts a load on an address with one thread of wrk, which takes far less of the processor than a generator in Node,
  * over connections that stay open. With `perSecond` each connection rests between its requests, so that it is at most
- * that many; without, each asks as soon as it has its answer. Throws if an answer is missing or is not a 2xx or 3xx.
+ * that many; without, each asks as soon as it has its answer. `signal` ends it before its time. Throws if an answer is
+ * missing or is not a 2xx or 3xx.
  */
 export async function putLoad(
   address: string,
   plan: string,
-  { connections, seconds, perSecond }: { connections: number; seconds: number; perSecond?: number },
+  {
+    connections,
+    seconds,
+    perSecond,
+    signal,
+  }: { connections: number; seconds: number; perSecond?: number; signal?: AbortSignal },
 ): Promise<Load> {
   const pauseMs = perSecond === undefined ? 0 : (connections * 1000) / perSecond
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script]
-  const { stdout } = await run('wrk', [...options, address, '--', plan], {
+  const running = run('wrk', [...options, address, '--', plan], {
     env: { ...process.env, PAUSE_MS: String(pauseMs) },
   })
+  // It prints its figures all the same.
+  signal?.addEventListener('abort', () => running.child.kill('SIGINT'))
+  const { stdout } = await running
   const line = stdout.split('\n').find(line => line.startsWith('{'))
   if (line === undefined) throw new Error(`wrk ended without figures: ${stdout}`)
   const { requests, bytes, microseconds, median, p99, failed, refused } = JSON.parse(line)

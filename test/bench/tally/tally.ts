@@ -5,7 +5,8 @@ import type { Postgres } from '@tally/storage'
 import { environmentOf } from '@tally/testkit/processes/environment'
 import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
-import { type Preloaded, partitions } from '../data/preload.ts'
+import type { Preloaded } from '../data/preload.ts'
+import { partitionsOf } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
 import { checkAnswers, untilRight } from './answers.ts'
 import { makeKeys } from './keys.ts'
@@ -30,6 +31,8 @@ export type RunningTally = {
   assignedAtMs: number
   /** Waits until every event's last day is answered right; returns the moment (epoch milliseconds). */
   untilAnswered: () => Promise<number>
+  /** The moment (epoch milliseconds) up to which all that Kafka has is counted and published. */
+  countedUpTo: () => Promise<number>
   /** Waits until all that Kafka has is counted and published. */
   untilCounted: () => Promise<void>
   /** The same, then compares every answer; throws on a wrong one. */
@@ -83,12 +86,16 @@ async function start(
   const projector = await startOne('projector')
   const throwIfGone = () => {
     signal.throwIfAborted()
-    const gone = [projector, query].find(service => service.hasEnded())
+    const gone = [projector, query].find(service => service.hasEnded() && !service.isUnwanted())
     if (gone !== undefined) throw new Error(`${gone.name} ended unexpectedly; see ${gone.logFile}`)
   }
 
   const countedUpTo = () =>
-    earliestAsOf(redis, { redisPrefix: name, topicPrefix: data.topicPrefix, partitions })
+    earliestAsOf(redis, {
+      redisPrefix: name,
+      topicPrefix: data.topicPrefix,
+      partitions: partitionsOf(data.shape),
+    })
   const untilCounted = async () => {
     const sinceMs = Date.now()
     while ((await countedUpTo()) < sinceMs) await sleep(20).then(throwIfGone)
@@ -111,6 +118,7 @@ async function start(
       tokens = await makeKeys({ db, redis, redisPrefix: name }, organizationIds, throwIfGone)
       return untilRight(data.count, { addressOf, tokenOf }, { countedUpTo, throwIfGone })
     },
+    countedUpTo,
     untilCounted,
     async check() {
       await untilCounted()
