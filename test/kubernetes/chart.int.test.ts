@@ -121,28 +121,46 @@ test.each<[string, Values, RegExp]>([
 })
 
 test('no more projectors than shards are started by themselves', async () => {
-  const scaled = async (maxReplicas: number, partitions: number) => {
+  const scaled = async (maxReplicas: number, partitions: number, minReplicas = 1) => {
     const values = {
       ...least,
       topics: { partitions },
-      projector: { autoscaling: { enabled: true, maxReplicas } },
+      projector: { autoscaling: { enabled: true, minReplicas, maxReplicas } },
     }
     return (await render(helm, values)).find(({ kind }) => kind === 'ScaledObject')?.spec
   }
   expect(await scaled(100, 30)).toMatchObject({ minReplicaCount: 1, maxReplicaCount: 30 })
   expect(await scaled(4, 30)).toMatchObject({ maxReplicaCount: 4 })
+  // KEDA refuses a minimum above the maximum.
+  expect(await scaled(12, 6, 8)).toMatchObject({ minReplicaCount: 6, maxReplicaCount: 6 })
 })
 
 test('several projectors are replaced one by one, a single one by starting the new one first', async () => {
-  const strategy = async (replicas: number) => {
-    const manifests = await render(helm, { ...least, projector: { replicas } })
-    const projector = manifests.find(
+  const strategy = async (projector: Values) => {
+    const manifests = await render(helm, { ...least, projector })
+    const deployment = manifests.find(
       one => one.kind === 'Deployment' && one.metadata.name.endsWith('-projector'),
     )
-    return projector?.spec.strategy
+    return deployment?.spec.strategy
   }
-  expect(await strategy(3)).toEqual({ rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } })
-  expect(await strategy(1)).toEqual({ rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } })
+  const oneByOne = { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }
+  const newOneFirst = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } }
+  expect(await strategy({ replicas: 3 })).toEqual(oneByOne)
+  expect(await strategy({ replicas: 1 })).toEqual(newOneFirst)
+  expect(await strategy({ autoscaling: { enabled: true, minReplicas: 2 } })).toEqual(oneByOne)
+  expect(await strategy({ autoscaling: { enabled: true } })).toEqual(newOneFirst)
+})
+
+test('hooks may reach their servers before anything else of the release exists', async () => {
+  const values = { ...least, migrate: { contract: true }, networkPolicy: { enabled: true } }
+  const manifests = await render(helm, values)
+  const hookOf = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook']?.split(',') ?? []
+  const jobs = manifests.filter(({ kind }) => kind === 'Job')
+  const policy = manifests.find(
+    ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-hooks'),
+  ) as Manifest
+  expect(new Set(hookOf(policy))).toEqual(new Set(jobs.flatMap(hookOf)))
+  expect(policy.metadata.annotations).toMatchObject({ 'helm.sh/hook-weight': '-1' })
 })
 
 test('a changed secret replaces the pods', async () => {
