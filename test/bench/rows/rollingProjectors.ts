@@ -65,7 +65,7 @@ export const rollingProjectors: Row = {
   },
 }
 
-/** Restarts one projector after the other, each as soon as the one before it is ready again; replaces them in the list. */
+/** Restarts each projector as soon as the one before it is ready again; the new ones take their places in the list. */
 async function restartAll(tally: RunningTally, data: Preloaded, projectors: Service[]): Promise<Sample> {
   await tally.untilCounted()
   const steady = await oldestDuring(tally, () => sleep(steadyMs))

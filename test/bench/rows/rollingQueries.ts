@@ -16,7 +16,7 @@ import { untilReady } from '../tally/untilReady.ts'
 const processes = 3
 const connections = 128
 const leastPerSecond = 1_000
-/** A connection rests as long as this rate needs, and its answer takes time as well: the rate that it reaches is lower. */
+/** What the pauses of wrk's connections are for. The time of the answers adds to them: the rate it reaches is lower. */
 const perSecond = 1_200
 const ordersPerSecond = 100
 /** The load begins before the first restart, and ends after the last one. */
