@@ -121,6 +121,8 @@ export type ConsumeOptions = {
 export type ConsumerState = {
   /** In the group, and not in the middle of a rebalance. */
   joined: boolean
+  /** It knows where its partitions begin: it reads them, unless one is held. */
+  begun: boolean
   /** Milliseconds since the broker last answered a fetch (or a heartbeat, if no partition is assigned). */
   lastFetchMs: number
   /** The last error of Kafka or of a batch that has not succeeded since. */

@@ -110,10 +110,12 @@ function openComponents(
 
 /** Why a started projector is not ready, or undefined. */
 function notReady(consumer: Consumer, logs: Logs, refusals: Refusals): string | undefined {
-  const { joined, lastFetchMs, lastError } = consumer.state()
+  const { joined, begun, lastFetchMs, lastError } = consumer.state()
   if (!joined) return 'not in the consumer group yet'
   const held = logs.notReady() ?? refusals.notReady()
   if (held !== undefined) return held
   if (lastError !== undefined) return 'Kafka or a batch has failed; retrying'
+  // Whoever restarts the next projector now would move partitions that this one does not read yet.
+  if (!begun) return 'finding where its partitions begin'
   return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined
 }

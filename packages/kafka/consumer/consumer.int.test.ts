@@ -250,6 +250,19 @@ test('a batch that is being processed when its partition is revoked learns of it
   expect(first.records.map(textOf)).toEqual(['a'])
 })
 
+test('a consumer has begun as soon as it knows where its partitions begin', async () => {
+  const connection = connectForTest(brokers)
+  const starts = Promise.withResolvers<undefined>()
+  const { consumer } = await readForTest(connection, {
+    topics: [await newTopic(connection)],
+    onAssigned: () => starts.promise,
+  })
+  await until('it has joined', () => consumer.state().joined)
+  expect(consumer.state().begun).toBe(false)
+  starts.resolve(undefined)
+  await until('it has begun', () => consumer.state().begun)
+})
+
 test('partitions that are added are read without a restart', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)

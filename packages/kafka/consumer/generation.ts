@@ -46,6 +46,7 @@ export function openGenerations({ options, memory, positions, logger }: Generati
       current.over.abort()
       memory.assignment = assignment
       memory.joined = true
+      memory.begun = false
       memory.kafkaError = undefined
       memory.lastAnswerAt = Date.now()
       positions.restore(assignment)
@@ -53,6 +54,7 @@ export function openGenerations({ options, memory, positions, logger }: Generati
       const begun: Generation = { over, ready: start(assignment, over.signal), isReady: false }
       void begun.ready.then(() => {
         begun.isReady = true
+        if (current === begun) memory.begun = true
       })
       current = begun
       logger.info({ assignment: Object.fromEntries(assignment) }, 'joined the consumer group')

@@ -27,6 +27,7 @@ export type Memory = {
   /** What this process claims when it joins its group again. */
   claim?: Claim | undefined
   joined: boolean
+  begun: boolean
   lastAnswerAt: number
   kafkaError?: Error | undefined
   assignError?: Error | undefined
@@ -41,6 +42,7 @@ export function newMemory(): Memory {
     seeks: new OffsetTable(),
     assignment: new Map(),
     joined: false,
+    begun: false,
     lastAnswerAt: Date.now(),
   }
 }
@@ -52,6 +54,7 @@ export function stateOf(memory: Memory): ConsumerState {
   const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
   return {
     joined: memory.joined,
+    begun: memory.begun,
     lastFetchMs: Date.now() - memory.lastAnswerAt,
     assignment: memory.assignment,
     batchErrors,
