@@ -65,6 +65,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
     deadLetters: openDeadLetters(servers.producer, names.deadLetters),
     onAssigned: partitions => {
       assigned = partitions
+      watching?.soon()
     },
     crash,
   })

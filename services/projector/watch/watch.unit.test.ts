@@ -1,0 +1,33 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { WatchDeps } from './deps.ts'
+import { watch } from './watch.ts'
+
+let ticks: number
+let sleeps: number[]
+beforeEach(() => {
+  ticks = 0
+  sleeps = []
+})
+
+vi.mock('./tick.ts', () => ({ openTick: () => ({ tick: async () => void ticks++, settle: async () => {} }) }))
+// Short sleeps are over at once; the usual one lasts until it is aborted.
+vi.mock('node:timers/promises', async original => ({
+  ...(await original<typeof import('node:timers/promises')>()),
+  setTimeout(ms: number, _: undefined, { signal }: { signal: AbortSignal }) {
+    sleeps.push(ms)
+    if (ms < 400) return Promise.resolve()
+    const aborted = Promise.withResolvers<never>()
+    if (signal.aborted) aborted.reject(signal.reason)
+    signal.addEventListener('abort', () => aborted.reject(signal.reason))
+    return aborted.promise
+  },
+}))
+
+test('partitions that were just assigned get their watermarks without the usual sleeps between two ticks', async () => {
+  const watching = watch({} as WatchDeps)
+  await vi.waitFor(() => expect(sleeps).toEqual([400]))
+  watching.soon()
+  await vi.waitFor(() => expect(sleeps).toEqual([400, 50, 50, 400]))
+  expect(ticks).toBe(4)
+  await watching.stop()
+})
