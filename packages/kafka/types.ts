@@ -178,11 +178,3 @@ export type PartitionLogs = Map<
 export type LogIdentity = { topicId: string; leaderEpoch: number }
 
 export type ConnectOptions = { clientId: string; logger: Logger }
-
-export type TopicNames = {
-  organizations: string
-  events: string
-  orders: string
-  refunds: string
-  deadLetters: string
-}

@@ -1,5 +1,5 @@
 import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts } from '@tally/access'
-import { topicNames } from '@tally/kafka'
+import { topicNames } from '@tally/kafka/names'
 import { openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import type { RequestDeps } from './answerRequest.ts'

@@ -98,21 +98,31 @@ function isRealDate(year: number, month: number, day: number): boolean {
 }
 
 type PackedZones = { zones: string[]; links: string[] }
-const packed = createRequire(import.meta.url)('moment-timezone/data/packed/latest.json') as PackedZones
 
 /**
  * The names of the IANA database, including aliases. Intl cannot decide: it also accepts offsets (`+02:00`), other
  * cases (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
  */
-const ianaNames = new Set([
-  ...packed.zones.map(zone => zone.slice(0, zone.indexOf('|'))),
-  ...packed.links.map(link => link.slice(link.indexOf('|') + 1)),
-])
+function readIanaNames(): Set<string> {
+  const { zones, links } = createRequire(import.meta.url)(
+    'moment-timezone/data/packed/latest.json',
+  ) as PackedZones
+  return new Set([
+    ...zones.map(zone => zone.slice(0, zone.indexOf('|'))),
+    ...links.map(link => link.slice(link.indexOf('|') + 1)),
+  ])
+}
+/** Read when the first time zone is checked: a query process never does. */
+let ianaNames: Set<string> | undefined
+function isIanaName(name: string): boolean {
+  ianaNames ??= readIanaNames()
+  return ianaNames.has(name)
+}
 
 /** The name of an IANA time zone; absent or null means UTC (docs/records.md, Event). */
 export const timeZone = z
   .string()
-  .refine(name => ianaNames.has(name), 'must be the name of an IANA time zone')
+  .refine(isIanaName, 'must be the name of an IANA time zone')
   .meta({ description: 'A name of the IANA time zone database; UTC if absent' })
   .nullish()
   .transform(name => name ?? 'UTC')

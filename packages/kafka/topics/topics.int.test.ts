@@ -4,7 +4,8 @@ import { expect, inject, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { endOffsets } from '../log/offsets.ts'
-import { checkTopics, createTimeoutMs, createTopics, describeTopics, topicNames } from './topics.ts'
+import { topicNames } from './names.ts'
+import { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics.ts'
 
 const brokers = inject('servers').kafkaBrokers
 const newPrefix = () => `test-${randomUUID()}`

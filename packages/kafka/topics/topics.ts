@@ -3,7 +3,7 @@ import { backoffMs } from '../client/backoff.ts'
 import { requestTimeoutMs } from '../client/client.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
-import type { TopicNames } from '../types.ts'
+import { topicNames } from './names.ts'
 
 /** The dead letters' limit, so that a record with added headers always fits (docs/records.md, Topics). */
 const deadLetterMaxBytes = 2 * 1024 * 1024
@@ -16,17 +16,6 @@ export const createTimeoutMs = requestTimeoutMs - 1_000
 
 /** Number of checks whether a created topic is known: 30 s altogether. */
 const maxChecks = 12
-
-/** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; docs/records.md, Topics). */
-export function topicNames(prefix: string): TopicNames {
-  return {
-    organizations: `${prefix}.organizations`,
-    events: `${prefix}.events`,
-    orders: `${prefix}.orders`,
-    refunds: `${prefix}.refunds`,
-    deadLetters: `${prefix}.dead-letters`,
-  }
-}
 
 /** Partition counts of those of the topics that exist. */
 export async function describeTopics(

@@ -46,7 +46,7 @@ export function openRateLimiter(
   limits: RateLimits,
 ): RateLimiter {
   const { db, batches, breaker } = deps
-  const ownWindows = new LRUCache<OrganizationId, Window>({ max: 100_000 })
+  const ownWindows = new LRUCache<OrganizationId, Window>({ max: 20_000 })
   const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
   const publish = onceInAWhile(id => publishOrganizations(deps, [id]))
 

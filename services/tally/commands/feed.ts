@@ -1,5 +1,5 @@
 import type { FeedOptions, KeptRun, Simulation } from '@tally/feed'
-import { feedDefaults } from '@tally/feed'
+import { feedDefaults } from '@tally/feed/options'
 import type { Command } from 'commander'
 import { UsageError } from '../failure.ts'
 import { openCommand, withKafka } from '../open.ts'

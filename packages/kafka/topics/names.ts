@@ -1,0 +1,18 @@
+export type TopicNames = {
+  organizations: string
+  events: string
+  orders: string
+  refunds: string
+  deadLetters: string
+}
+
+/** Names of Tally's topics under a prefix (setting TOPIC_PREFIX; docs/records.md, Topics). */
+export function topicNames(prefix: string): TopicNames {
+  return {
+    organizations: `${prefix}.organizations`,
+    events: `${prefix}.events`,
+    orders: `${prefix}.orders`,
+    refunds: `${prefix}.refunds`,
+    deadLetters: `${prefix}.dead-letters`,
+  }
+}
