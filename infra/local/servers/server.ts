@@ -45,7 +45,7 @@ export interface ServerOptions {
   signal?: AbortSignal | undefined
 }
 
-const readyTimeoutMs = 60_000
+const readyTimeoutMs = 180_000
 
 /** Makes a server of a kind of server; nothing is started yet. */
 export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): Server {
