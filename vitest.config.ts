@@ -1,12 +1,12 @@
+import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const folders = '{packages,services,infra,test}/**'
 const model = 'test/model/*.int.test.ts'
 /** Unit tests that mock modules, which has no effect on modules that another file has loaded. */
-const mocking = [
-  'packages/kafka/consumer/session.unit.test.ts',
-  'services/query/views/eventViews.unit.test.ts',
-]
+const mocking = globSync(`${folders}/*.unit.test.ts`, { exclude: ['**/node_modules'] }).filter(file =>
+  readFileSync(file, 'utf8').includes('\nvi.mock('),
+)
 /**
  * No limit here is a requirement of Tally: on a busy machine a state may be reached late. A test may take longer than
  * the `until` in it (packages/testkit/until.ts), whose error says what did not happen.
