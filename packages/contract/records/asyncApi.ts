@@ -49,7 +49,7 @@ export function asyncApiDocument({ topicPrefix }: { topicPrefix: string }) {
   }
 }
 
-const keptForever = { 'cleanup.policy': ['delete'], 'retention.ms': -1 }
+const keptForever = { 'cleanup.policy': ['delete'], 'retention.ms': -1, 'retention.bytes': -1 }
 
 function recordChannel(type: RecordType, topicPrefix: string) {
   const { keyField } = recordTypes[type]

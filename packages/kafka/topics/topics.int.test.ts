@@ -8,6 +8,8 @@ import { topicNames } from './names.ts'
 import { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics.ts'
 
 const brokers = inject('servers').kafkaBrokers
+/** Where a setting is from, as Kafka says it: the topic. */
+const topicConfig = 1
 const newPrefix = () => `test-${randomUUID()}`
 const create = (connection: KafkaConnection, topicPrefix: string, partitions = 6) =>
   createTopics(connection, { topicPrefix, partitions, replicationFactor: 1 })
@@ -29,6 +31,7 @@ test('missing topics are created with the counts and settings that Tally needs',
   expect(await settingsOf(connection, names.orders)).toMatchObject({
     'cleanup.policy': 'delete',
     'retention.ms': '-1',
+    'retention.bytes': '-1',
   })
   expect(await settingsOf(connection, names.deadLetters)).toMatchObject({
     'retention.ms': '-1',
@@ -99,11 +102,11 @@ test('the offsets of a log are its first one and the one after its last', async 
   )
 })
 
+/** The settings that the topic itself has: those of the broker may be others elsewhere. */
 async function settingsOf(connection: KafkaConnection, name: string): Promise<Record<string, string>> {
   const { resources } = await inside(connection).admin.use(admin =>
     admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name }] }),
   )
-  return Object.fromEntries(
-    resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]) ?? [],
-  )
+  const own = resources[0]?.configEntries.filter(({ configSource }) => configSource === topicConfig) ?? []
+  return Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue]))
 }

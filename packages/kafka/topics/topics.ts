@@ -52,6 +52,8 @@ export async function createTopics(
     const configEntries = [
       { name: 'cleanup.policy', value: 'delete' },
       { name: 'retention.ms', value: '-1' },
+      // A broker may have a limit of its own for topics that name none.
+      { name: 'retention.bytes', value: '-1' },
       ...(topic === topicNames(topicPrefix).deadLetters
         ? [{ name: 'max.message.bytes', value: String(deadLetterMaxBytes) }]
         : []),

@@ -67,7 +67,7 @@ test('the topics of `topics create`, and the headers of dead letters, are those 
 
   const kafka = connectForTest(kafkaBrokers)
   const counts = await describeTopics(kafka, topics)
-  const names = ['cleanup.policy', 'retention.ms', 'max.message.bytes']
+  const names = ['cleanup.policy', 'retention.ms', 'retention.bytes', 'max.message.bytes']
   const settings = await topicConfigs(kafka, topics, names)
   for (const { topic, partitions, topicConfiguration } of documented) {
     expect([topic, counts.get(topic)]).toEqual([topic, partitions])
