@@ -1,7 +1,7 @@
 import { describeRedis, isRefusedWrite, reasonOf, type Settings } from '@tally/runtime'
 import { openRedis, type RedisClient, whenReady } from '@tally/storage'
 import { Cluster, type Redis } from 'ioredis'
-import { ok } from './check.ts'
+import { type Finding, fail, ok } from './check.ts'
 import { type Reached, reach } from './reach.ts'
 
 /** A master, and the fields of its INFO; none if this user may not read it. */
@@ -31,8 +31,18 @@ export function reachRedis(
     // Not over the connection of the checks: a client leaves a node that refuses a write as a replica (openRedis).
     const writing = await connect()
     const refusal = await writing.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
-    return { finding: ok(address), deps: { redis, nodes, refusal } }
+    return { finding: judge(address, nodes, refusal), deps: { redis, nodes, refusal } }
   })
+}
+
+/** A refused write belongs to another check, unless a user who may not read INFO keeps those from judging it. */
+function judge(address: string, nodes: RedisNode[], refusal: string): Finding {
+  const isBlind = nodes.some(({ info }) => info.size === 0)
+  if (!isBlind || refusal === '') return ok(address)
+  return fail(
+    `${address} refuses writes: ${refusal}`,
+    'free its memory or disk, or point REDIS_URL to the master',
+  )
 }
 
 async function connectTo(

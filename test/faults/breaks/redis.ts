@@ -41,6 +41,14 @@ export const redisBreaks: Break[] = [
     },
   },
   {
+    line: 'fail redis',
+    what: 'a full Redis that does not let Tally see why it refuses writes',
+    make: async (of, undo) => {
+      const url = await redisWith(of, undo, 'maxmemory 1mb', 'user tally on >hidden ~* &* +@all -info')
+      return { REDIS_URL: url.replace('//', '//tally:hidden@') }
+    },
+  },
+  {
     line: 'fail redis version',
     what: 'an old Redis',
     make: async (of, undo) => ({
