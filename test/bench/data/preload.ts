@@ -9,9 +9,11 @@ import { streamOf } from './stream.ts'
 /** Records that are sorted by partition before they are sent, so that Kafka gets batches of hundreds, not of tens. */
 const atOnce = 12_000
 
-/** A data set in topics of its own. */
-export type Preloaded = {
-  topicPrefix: string
+/** Records in topics of their own, and the count that answers about them are compared with. */
+export type DataSet = { topicPrefix: string; partitions: number; count: Count }
+
+/** A data set that was made from a shape. */
+export type Preloaded = DataSet & {
   shape: Shape
   /** Good records by topic type. */
   records: Record<TestRecord['type'], number>
@@ -19,43 +21,65 @@ export type Preloaded = {
   total: number
   /** Bad records, all of them in the orders topic. */
   bad: number
-  count: Count
+}
+
+/** A record as it is sent. */
+export type Outgoing = { type: TestRecord['type']; key: string; value: BadValue }
+
+/** Puts the data set of a shape into new topics, and counts it meanwhile. */
+export async function preload(kafka: KafkaConnection, topicPrefix: string, shape: Shape): Promise<Preloaded> {
+  const partitions = partitionsOf(shape)
+  const count = openCount()
+  const records = { organizations: 0, events: 0, orders: 0, refunds: 0 }
+  const random = randomFrom(shape.seed, 'bad')
+  function* counted(): Generator<Outgoing> {
+    for (const record of streamOf(shape)) {
+      const { type, value } = record
+      count.add(record)
+      records[type] += 1
+      yield outgoingOf(record)
+      if (shape.hasBad && type === 'orders') yield { ...outgoingOf(record), value: badValue(value, random) }
+    }
+  }
+  await sendAll(kafka, { topicPrefix, partitions }, counted())
+  const total = Object.values(records).reduce((sum, number) => sum + number, 0)
+  return { topicPrefix, partitions, shape, records, total, bad: shape.hasBad ? records.orders : 0, count }
+}
+
+/** The record with its key, as tills send it. */
+export function outgoingOf({ type, value }: TestRecord): Outgoing {
+  const key = type === 'organizations' ? value.organizationId : value.eventId
+  return { type, key, value: JSON.stringify(value) }
 }
 
 /**
- * Puts a data set into new topics, uncompressed, in batches as large as a broker takes them by default, keys on the
- * partitions where Kafka's Java client would put them; counts it meanwhile.
+ * Puts records into new topics, uncompressed, in batches as large as a broker takes them by default, keys on the
+ * partitions where Kafka's Java client would put them. Returns how many there were.
  */
-export async function preload(kafka: KafkaConnection, topicPrefix: string, shape: Shape): Promise<Preloaded> {
-  const partitions = partitionsOf(shape)
+export async function sendAll(
+  kafka: KafkaConnection,
+  { topicPrefix, partitions }: Pick<DataSet, 'topicPrefix' | 'partitions'>,
+  records: Iterable<Outgoing>,
+): Promise<number> {
   await createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
   const producer = await openProducer(kafka)
   const names = topicNames(topicPrefix)
-  const count = openCount()
-  const records = { organizations: 0, events: 0, orders: 0, refunds: 0 }
-  let waiting: { place: number; type: TestRecord['type']; key: string; value: BadValue }[] = []
-
+  const placeOf = openPlaces(partitions)
+  let waiting: (Outgoing & { place: number })[] = []
+  let sent = 0
   const send = async () => {
     const sorted = waiting.sort((one, other) => one.place - other.place)
     waiting = []
     await producer.send(sorted.map(({ type, key, value }) => ({ topic: names[type], key, value })))
+    sent += sorted.length
   }
-  const placeOf = openPlaces(partitions)
-  const random = randomFrom(shape.seed, 'bad')
-  for (const record of streamOf(shape)) {
-    const { type, value } = record
-    const key: string = type === 'organizations' ? value.organizationId : value.eventId
-    count.add(record)
-    records[type] += 1
-    const place = placeOf(type, key)
-    waiting.push({ place, type, key, value: JSON.stringify(value) })
-    if (shape.hasBad && type === 'orders') waiting.push({ place, type, key, value: badValue(value, random) })
+  for (const record of records) {
+    waiting.push({ ...record, place: placeOf(record.type, record.key) })
     if (waiting.length >= atOnce) await send()
   }
   await send()
   await producer.close()
-  const total = Object.values(records).reduce((sum, number) => sum + number, 0)
-  return { topicPrefix, shape, records, total, bad: shape.hasBad ? records.orders : 0, count }
+  return sent
 }
 
 /** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */

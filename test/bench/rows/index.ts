@@ -19,6 +19,7 @@ import { rollingQueries } from './rollingQueries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import { start } from './start.ts'
+import { years } from './years.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
 export const rows: Row[] = [
@@ -43,4 +44,5 @@ export const rows: Row[] = [
   rollingQueries,
   rollingProjectors,
   soak,
+  years,
 ]

@@ -33,7 +33,8 @@ export type Bench = {
   stop: () => Promise<void>
 }
 
-type Database = { url: string; db: Postgres; drop: () => Promise<void> }
+/** `drop` closes and deletes it. */
+export type Database = { url: string; db: Postgres; drop: () => Promise<void> }
 export type BenchWanted = Pick<Bench, 'options' | 'folder' | 'log' | 'signal'>
 
 /** Starts servers with the durability of `npm start`, and connects to them. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { topicNames } from '@tally/kafka'
 import { readOffsets } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import type { Preloaded } from '../data/preload.ts'
+import type { DataSet } from '../data/preload.ts'
 
 /** So many records were applied at a moment (epoch milliseconds). */
 export type Applied = { atMs: number; records: number }
@@ -10,7 +10,7 @@ export type Applied = { atMs: number; records: number }
 const lookEveryMs = 100
 
 /** Notes how far the projector is, ten times a second, from the offsets in Postgres; `stop` returns the notes. */
-export function watchProgress(db: Postgres, { topicPrefix }: Preloaded): { stop: () => Promise<Applied[]> } {
+export function watchProgress(db: Postgres, { topicPrefix }: DataSet): { stop: () => Promise<Applied[]> } {
   const { organizations, events, orders, refunds } = topicNames(topicPrefix)
   const notes: Applied[] = []
   let isStopped = false

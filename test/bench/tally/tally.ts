@@ -5,9 +5,8 @@ import type { Postgres } from '@tally/storage'
 import { environmentOf } from '@tally/testkit/processes/environment'
 import { earliestAsOf } from '@tally/testkit/servers/watermarks'
 import { type Service, startService } from '../../chaos/system/service.ts'
-import type { Preloaded } from '../data/preload.ts'
-import { partitionsOf } from '../data/shape.ts'
-import type { Bench } from '../run/bench.ts'
+import type { DataSet } from '../data/preload.ts'
+import type { Bench, Database } from '../run/bench.ts'
 import { checkAnswers, untilRight } from './answers.ts'
 import { makeKeys } from './keys.ts'
 
@@ -40,14 +39,19 @@ export type RunningTally = {
   stop: () => Promise<void>
 }
 
-/** Starts Tally over a preloaded data set; returns once the projector has its partitions. */
-export async function startTally(bench: Bench, data: Preloaded): Promise<RunningTally> {
+/**
+ * Starts Tally over a data set; returns once the projector has its partitions. Without a `database` it gets one of its
+ * own, which is dropped when it stops.
+ */
+export async function startTally(bench: Bench, data: DataSet, database?: Database): Promise<RunningTally> {
   const releases: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const release of releases.splice(0).reverse()) await release()
   }
   try {
-    return await start(bench, data, { releases, stop })
+    const own = database ?? (await bench.newDatabase())
+    if (database === undefined) releases.push(own.drop)
+    return await start(bench, data, { ...own, releases, stop })
   } catch (error) {
     await stop()
     throw error
@@ -56,14 +60,18 @@ export async function startTally(bench: Bench, data: Preloaded): Promise<Running
 
 async function start(
   bench: Bench,
-  data: Preloaded,
-  { releases, stop }: { releases: (() => Promise<unknown>)[]; stop: () => Promise<void> },
+  data: DataSet,
+  {
+    db,
+    url,
+    releases,
+    stop,
+  }: Omit<Database, 'drop'> & { releases: (() => Promise<unknown>)[]; stop: () => Promise<void> },
 ): Promise<RunningTally> {
   const { servers, redis, signal } = bench
   const name = `tally-${bench.nextNumber()}`
-  const { db, url, drop } = await bench.newDatabase()
   // The bench's own Redis: nothing else is in it.
-  releases.push(drop, () => redis.flushall())
+  releases.push(() => redis.flushall())
   await migrate(db)
   const env = environmentOf({
     kafkaBrokers: servers.kafkaBrokers,
@@ -94,7 +102,7 @@ async function start(
     earliestAsOf(redis, {
       redisPrefix: name,
       topicPrefix: data.topicPrefix,
-      partitions: partitionsOf(data.shape),
+      partitions: data.partitions,
     })
   const untilCounted = async () => {
     const sinceMs = Date.now()
