@@ -51,10 +51,14 @@ const askGroup = (broker: Broker, groupId: string): Promise<GroupState> =>
           .writeBoolean(true) // include_authorized_operations
           .writeUVarInt(0),
     },
-    response: { decode: async (data: Buffer) => decode(data), parse: async (data: GroupState) => data },
+    response: { decode: async (data: Buffer) => data, parse: async (data: Buffer) => decodeGroups(data) },
   })
 
-function decode(data: Buffer): GroupState {
+/**
+ * The first group of an answer. Throws for every error but a missing right. Answers with an error name no rights, which
+ * does not mean that there are none: a new cluster, for example, has no coordinator until it has a topic for offsets.
+ */
+export function decodeGroups(data: Buffer): GroupState {
   const from = new Decoder(data)
   skipTaggedFields(from)
   from.readInt32() // throttle_time_ms
@@ -69,7 +73,10 @@ function decodeGroup(from: Decoder): GroupState {
   from.readUVarIntString() // protocol_data
   const members = from.readUVarIntArray(() => decodeMember(from)) ?? []
   const rights = rightsIn(from.readInt32())
-  return errorCode === groupForbidden ? forbidden : { state, members, rights }
+  if (errorCode === groupForbidden) return forbidden
+  if (errorCode !== 0)
+    throw new Error(`Kafka cannot describe the group at this moment (error code ${errorCode})`)
+  return { state, members, rights }
 }
 
 function decodeMember(from: Decoder): string {
