@@ -17,7 +17,10 @@ type Environment = Record<string, string | undefined>
 /** One line about an error; if a part does not answer, it names the part and its address, never a password. */
 export function sentenceOf(error: unknown, environment: Environment): string {
   const reason = reasonOf(error)
-  if (causesOf(error).some(({ code }) => refused.has(String(code))))
+  const codes = causesOf(error).map(({ code }) => String(code))
+  if (codes.includes(lacksRights))
+    return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; grant the role of DATABASE_URL its rights (docs/operations.md, Database roles)`
+  if (codes.some(code => refused.has(code)))
     return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; see DATABASE_URL`
   if (!isUnreachable(error)) return reason
   switch (partOf(error)) {
@@ -30,8 +33,10 @@ export function sentenceOf(error: unknown, environment: Environment): string {
   }
 }
 
-/** Postgres's codes for a wrong user, password or database, and for missing rights. */
-const refused = new Set(['28000', '28P01', '3D000', '42501'])
+/** Postgres's codes for a wrong user, password or database. */
+const refused = new Set(['28000', '28P01', '3D000'])
+/** Postgres's code for a missing right. */
+const lacksRights = '42501'
 
 const addressOf = (databaseUrl: string | undefined): string =>
   describeDatabase(databaseUrl || 'postgres://localhost:5432/tally')

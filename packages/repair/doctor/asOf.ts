@@ -19,7 +19,7 @@ export async function checkAsOf(
   shards: number,
 ): Promise<Finding> {
   const topics = [events, orders, refunds]
-  const stored = await readStored(db, topics).catch(unlessMissing)
+  const stored = await readStored(db, topics).catch(unlessUnusable)
   if (stored === undefined) return skip('not checked: see schema')
   const { offsets, nowMs } = stored
   const count = Math.max(shards, ...offsets.map(({ partition }) => partition + 1))
@@ -33,9 +33,11 @@ export async function checkAsOf(
   return { ...judge(ages), figures }
 }
 
-/** Postgres's codes for a table or a function that does not exist. */
-function unlessMissing(error: { code?: string }): undefined {
-  if (error.code !== '42P01' && error.code !== '42883') throw error
+/** Postgres's codes for a table or a function that does not exist, or that this role may not use. */
+const unusable = new Set(['42P01', '42883', '42501'])
+
+function unlessUnusable(error: { code?: string }): undefined {
+  if (!unusable.has(error.code ?? '')) throw error
 }
 
 type Age = { shard: number; ageMs: number | null }

@@ -65,6 +65,15 @@ returning name, timestamp`.execute(db)
     },
   },
   {
+    line: 'fail schema',
+    what: 'a role without rights on the tables',
+    make: async (of, undo) => {
+      await sql`create role stranger login password 'hidden'`.execute(of.db)
+      undo(() => sql`drop role stranger`.execute(of.db))
+      return { DATABASE_URL: as(of, { username: 'stranger', password: 'hidden' }) }
+    },
+  },
+  {
     line: 'fail pooler',
     what: 'PgBouncer in transaction mode',
     make: async (of, undo) => {
