@@ -23,16 +23,20 @@ export type Startup = {
 
 /**
  * Waits for the parts that a process needs (docs/reliability.md, When a part is down).
- * Logs once when it starts to wait for a part, and once when the part answers.
+ * Logs each reason to wait for a part once (a part that starts may refuse connections at first, then a password), and
+ * when the part answers.
  */
 export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
   const waitingFor = new Map<string, string>()
+  const logged = new Set<string>()
   const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
 
   const note = (part: string, error: unknown): void => {
     const reason = reasonOf(error)
-    if (!waitingFor.has(part)) logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
     waitingFor.set(part, reason)
+    if (!logged.has(`${part} ${reason}`))
+      logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
+    logged.add(`${part} ${reason}`)
     onWait()
   }
 

@@ -31,6 +31,21 @@ test('a process waits for a part that is down; the log says so once, /readyz whi
   expect([startup.missing(), warn.mock.calls.length]).toEqual([undefined, 1])
 })
 
+test('the log gives each reason to wait once', async () => {
+  const { startup, warn } = open()
+  const password = () => Object.assign(new Error('password authentication failed'), { code: '28P01' })
+  const answers = [refused(), password(), refused(), password()]
+  await startup.until('Postgres', async () => {
+    const error = answers.shift()
+    if (error !== undefined) throw error
+  })
+  const warned = (message: string) => [{ err: { message } }, 'Postgres does not answer; waiting for it']
+  expect(warn.mock.calls).toMatchObject([
+    warned('connect ECONNREFUSED'),
+    warned('password authentication failed'),
+  ])
+})
+
 test('an error that waiting does not resolve, and an unexpected one, end the wait at once', async () => {
   for (const error of [new FatalError('run `tally migrate`'), new TypeError('a bug')]) {
     const { startup } = open()
