@@ -12,6 +12,8 @@ export async function openCommand(): Promise<{ settings: Settings; logger: Logge
 
 /** Long enough for a migration that builds an index over millions of orders. */
 const statementTimeoutMs = 30 * 60_000
+/** Longer than a service waits: nothing else answers for a command, and it often runs on a busy machine. */
+const connectTimeoutMs = 10_000
 
 /**
  * Does `work` with a connection to Postgres, and closes it in any case. `lockTimeoutMs`: as PoolOptions.lockTimeoutMs.
@@ -23,7 +25,8 @@ export async function withPostgres<T>(
 ): Promise<T> {
   const { openPostgres } = await import('@tally/read-models')
   // If a connection breaks while it is used, the query fails, which is reported.
-  const db = openPostgres(url, { name: 'cli', max: 2, statementTimeoutMs, lockTimeoutMs, onError: () => {} })
+  const timeouts = { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs }
+  const db = openPostgres(url, { name: 'cli', max: 2, ...timeouts, onError: () => {} })
   try {
     return await work(db)
   } finally {
