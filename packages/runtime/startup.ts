@@ -6,6 +6,7 @@ import type { Logger } from './logger.ts'
 const retryMs = 500
 /** Kafka's client retries for many seconds before it fails; after this time the part counts as not answering. */
 const slowMs = 3_000
+class SlowError extends Error {}
 /** A part that has just started may not know everything yet: a broker at first knows no topics. */
 const settlingMs = 10_000
 
@@ -33,15 +34,16 @@ export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
 
   const note = (part: string, error: unknown): void => {
     const reason = reasonOf(error)
-    waitingFor.set(part, reason)
-    if (!logged.has(`${part} ${reason}`))
-      logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
+    // What is slow as well as down is logged as down.
+    const isNews = error instanceof SlowError ? !waitingFor.has(part) : !logged.has(`${part} ${reason}`)
+    if (isNews) logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
     logged.add(`${part} ${reason}`)
+    waitingFor.set(part, reason)
     onWait()
   }
 
   const attempt = async <Result>(part: string, check: () => Promise<Result>): Promise<Result> => {
-    const late = setTimeout(() => note(part, new Error(`no answer in ${slowMs / 1_000} s`)), slowMs)
+    const late = setTimeout(() => note(part, new SlowError(`no answer in ${slowMs / 1_000} s`)), slowMs)
     try {
       return await check()
     } finally {
