@@ -11,7 +11,11 @@ export type Reply = {
 
 export type Ask = { method?: string; headers?: Record<string, string | string[]>; token?: string | undefined }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+/**
+ * Idle connections end long before the server ends them after 72 s: a request on one that the server is just ending
+ * fails, as RFC 9112 (9.3.1) says, and a server that gets no processor for a second may end one that has a request.
+ */
+const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: 30_000 })
 
 /**
  * One request with the path byte for byte as given: unlike fetch, nothing is normalized, escaped or followed.
