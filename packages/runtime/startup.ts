@@ -6,7 +6,6 @@ import type { Logger } from './logger.ts'
 const retryMs = 500
 /** Kafka's client retries for many seconds before it fails; after this time the part counts as not answering. */
 const slowMs = 3_000
-class SlowError extends Error {}
 /** A part that has just started may not know everything yet: a broker at first knows no topics. */
 const settlingMs = 10_000
 
@@ -32,18 +31,22 @@ export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
   const logged = new Set<string>()
   const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
 
-  const note = (part: string, error: unknown): void => {
-    const reason = reasonOf(error)
-    // What is slow as well as down is logged as down.
-    const isNews = error instanceof SlowError ? !waitingFor.has(part) : !logged.has(`${part} ${reason}`)
+  const note = (part: string, error: unknown, isNews: boolean): void => {
     if (isNews) logger.warn({ err: error, part }, `${part} does not answer; waiting for it`)
-    logged.add(`${part} ${reason}`)
-    waitingFor.set(part, reason)
+    waitingFor.set(part, reasonOf(error))
     onWait()
+  }
+  /** What is slow as well as down is logged as down. */
+  const noteSlow = (part: string): void =>
+    note(part, new Error(`no answer in ${slowMs / 1_000} s`), !waitingFor.has(part))
+  const noteDown = (part: string, error: unknown): void => {
+    const reason = `${part} ${reasonOf(error)}`
+    note(part, error, !logged.has(reason))
+    logged.add(reason)
   }
 
   const attempt = async <Result>(part: string, check: () => Promise<Result>): Promise<Result> => {
-    const late = setTimeout(() => note(part, new SlowError(`no answer in ${slowMs / 1_000} s`)), slowMs)
+    const late = setTimeout(() => noteSlow(part), slowMs)
     try {
       return await check()
     } finally {
@@ -71,7 +74,7 @@ export function openStartup({ stopping }: Lifecycle, logger: Logger): Startup {
             settledBy ??= performance.now() + settlingMs
             if (performance.now() > settledBy) throw error
           }
-          note(part, error)
+          noteDown(part, error)
           await sleep(retryMs, undefined, { signal: stopping }).catch(() => undefined)
         }
       }

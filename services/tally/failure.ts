@@ -17,11 +17,9 @@ type Environment = Record<string, string | undefined>
 /** One line about an error; if a part does not answer, it names the part and its address, never a password. */
 export function sentenceOf(error: unknown, environment: Environment): string {
   const reason = reasonOf(error)
-  const codes = causesOf(error).map(({ code }) => String(code))
-  if (codes.includes(lacksRights))
-    return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; grant the role of DATABASE_URL its rights (docs/operations.md, Database roles)`
-  if (codes.some(code => refused.has(code)))
-    return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; see DATABASE_URL`
+  const refused = causesOf(error).find(({ code }) => mends.has(String(code)))
+  if (refused !== undefined)
+    return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; ${mends.get(String(refused.code))}`
   if (!isUnreachable(error)) return reason
   switch (partOf(error)) {
     case 'kafka':
@@ -33,10 +31,11 @@ export function sentenceOf(error: unknown, environment: Environment): string {
   }
 }
 
-/** Postgres's codes for a wrong user, password or database. */
-const refused = new Set(['28000', '28P01', '3D000'])
-/** Postgres's code for a missing right. */
-const lacksRights = '42501'
+/** What to do about Postgres's codes for a wrong user, password or database, and for missing rights. */
+const mends = new Map([
+  ...['28000', '28P01', '3D000'].map(code => [code, 'see DATABASE_URL'] as const),
+  ['42501', 'grant the role of DATABASE_URL its rights (docs/operations.md, Database roles)'],
+])
 
 const addressOf = (databaseUrl: string | undefined): string =>
   describeDatabase(databaseUrl || 'postgres://localhost:5432/tally')

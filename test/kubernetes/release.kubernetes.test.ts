@@ -21,7 +21,7 @@ beforeAll(async () => {
   await createNamespace(namespace, 'restricted')
   await createNamespace(serversNamespace, 'baseline')
   servers = await startServers(serversNamespace)
-  // Services with these names once gave every pod a QUERY_PORT and an ADMIN_PORT that are no ports.
+  // Services with these names once gave every pod a QUERY_PORT and an ADMIN_PORT that were not ports.
   const service = (name: string) => ({ kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } })
   await apply(
     ['query', 'admin'].map(name => ({ apiVersion: 'v1', ...service(name) })),

@@ -1,3 +1,4 @@
+/** Apart from all else of this package, because a query process needs the names and no client of Kafka. */
 export type TopicNames = {
   organizations: string
   events: string

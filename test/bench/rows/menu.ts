@@ -2,6 +2,7 @@ import { openProducer } from '@tally/kafka'
 import { openLiveOrders } from '../data/live.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
+import { redisInfo } from '../run/redisInfo.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
 import type { Row } from '../run/row.ts'
 import { startTally } from '../tally/tally.ts'
@@ -71,6 +72,4 @@ async function withRedisBytes(bench: Bench, watch: Watch): Promise<Sample> {
   return { ...sample, bytes: ((await bytesReceived(bench)) - before) / sent }
 }
 
-async function bytesReceived({ redis }: Bench): Promise<number> {
-  return Number(/^total_net_input_bytes:(\d+)/m.exec(await redis.info('stats'))?.[1])
-}
+const bytesReceived = (bench: Bench): Promise<number> => redisInfo(bench, 'stats', 'total_net_input_bytes')

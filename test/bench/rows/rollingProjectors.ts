@@ -34,7 +34,6 @@ export const rollingProjectors: Row = {
       await Promise.all(projectors.map(untilReady))
       await tally.untilAnswered()
       const flow = await startFlow(bench, data, {
-        events: data.shape.ordersByEvent.map((_, event) => event),
         perSecond: ordersPerSecond,
         next: openLiveOrders(data),
       })

@@ -43,7 +43,6 @@ export const rollingQueries: Row = {
       for (let index = 0; index < processes; index++) queries.push(await openQuery(bench, tally.env))
       const plan = writePlan(bench, questionsOf(tally, data.count))
       const flow = await startFlow(bench, data, {
-        events: data.shape.ordersByEvent.map((_, event) => event),
         perSecond: ordersPerSecond,
         next: openLiveOrders(data),
       })

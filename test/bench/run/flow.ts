@@ -16,11 +16,18 @@ export type Flow = {
   stop: () => Promise<void>
 }
 
-/** Sends one order of each of these events in turn, at a pace, and counts them; the list may change meanwhile. */
+/**
+ * Sends one order of each of these events (all by default) in turn, at a pace, and counts them; the list may change
+ * meanwhile.
+ */
 export async function startFlow(
   bench: Bench,
   data: Preloaded,
-  { events, perSecond, next }: { events: number[]; perSecond: number; next: (event: number) => TestRecord },
+  {
+    events = data.shape.ordersByEvent.map((_, event) => event),
+    perSecond,
+    next,
+  }: { events?: number[]; perSecond: number; next: (event: number) => TestRecord },
 ): Promise<Flow> {
   const producer = await openProducer(bench.kafka)
   const topic = topicNames(data.topicPrefix).orders

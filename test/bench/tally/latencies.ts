@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { EventId } from '@tally/contract'
 import { ask } from '@tally/testkit/processes/http'
+import { allKeys } from '@tally/testkit/servers/redis'
 import type { Count } from '../data/count.ts'
 import { percentile } from '../report/figures.ts'
 import type { Bench } from '../run/bench.ts'
@@ -38,9 +40,10 @@ export async function latencies(bench: Bench, tally: RunningTally, eventId: stri
 
 /** The first answer about each event of a count whose documents are not in Redis, one after the other. */
 export async function firstAnswers({ redis }: Bench, tally: RunningTally, count: Count): Promise<Sample> {
+  const keys = allKeys(tally.env.REDIS_PREFIX ?? '')
   const tookMs: number[] = []
   for (const eventId of count.eventIds()) {
-    if ((await redis.exists(`${tally.env.REDIS_PREFIX}:event:{${eventId}}`)) > 0)
+    if ((await redis.exists(keys.event(eventId as EventId))) > 0)
       throw new Error(`event ${eventId} still has documents in Redis`)
     const [expected] = count.lastAnswers(eventId)
     const { origin, pathname } = new URL(tally.addressOf(eventId))

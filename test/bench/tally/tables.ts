@@ -1,6 +1,7 @@
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import type { Bench } from '../run/bench.ts'
+import { redisInfo } from '../run/redisInfo.ts'
 
 type Table = {
   table: string
@@ -18,7 +19,7 @@ type Table = {
  * A line about each table above a megabyte, and one about all, with Redis: rows, sizes, dead rows, how many updates
  * touched no index (HOT), and what autovacuum has done. `total_autovacuum_time` is from Postgres 18.
  */
-export async function tableLines({ redis }: Pick<Bench, 'redis'>, db: Postgres): Promise<string[]> {
+export async function tableLines(bench: Pick<Bench, 'redis'>, db: Postgres): Promise<string[]> {
   const { rows } = await sql<Table>`
 select relname::text as "table", n_live_tup as rows, n_dead_tup as dead,
   pg_table_size(relid) as "tableBytes", pg_indexes_size(relid) as "indexBytes",
@@ -28,7 +29,7 @@ from pg_stat_user_tables
 where schemaname = 'public' and pg_total_relation_size(relid) > 1000000
 order by pg_total_relation_size(relid) desc`.execute(db)
   const sum = (of: Exclude<keyof Table, 'table'>) => rows.reduce((total, table) => total + table[of], 0)
-  const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+  const used = await redisInfo(bench, 'memory', 'used_memory')
   return [
     ...rows.map(
       one =>
