@@ -14,6 +14,17 @@ test('a batch is applied, and the next one begins after it', async ({ eventId, a
   expect(await at.figures()).toEqual({ orders: 2, sales: 34, sold: 4 })
 })
 
+test('of several versions of an order in one batch the highest counts, and each that won counts as applied', async ({
+  eventId,
+  at,
+}) => {
+  await at.orders(0, anOrder({ eventId, version: 2 }))
+  const versions = [1, 3, 5, 4, 5].map((version, n) => anOrder({ eventId, version, totalAmount: 10 + n }))
+  const { effects } = await at.orders(1, ...versions, anOrder({ eventId, orderId: 'A-2' }))
+  expect(effects?.counts).toMatchObject({ applied: 3, duplicate: 3 })
+  expect(await at.figures()).toEqual({ orders: 2, sales: 12 + 17, sold: 4 })
+})
+
 test('a batch that was applied before writes nothing and returns the stored offset', async ({
   eventId,
   at,

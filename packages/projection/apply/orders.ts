@@ -4,6 +4,7 @@ import {
   applyOrder,
   type CounterChanges,
   getOrInsertComputed,
+  isNewer,
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
@@ -12,7 +13,10 @@ import { type Effects, noEffects } from '../effects.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/** Applies the orders of one batch: one query for all of them, and one write. */
+/**
+ * Applies the orders of one batch: one query for all of them, and one write. Only an order's last winner in the batch
+ * changes counters: those of an earlier version would be added only to be subtracted again.
+ */
 export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, locked): Promise<Effects> => {
   const effects = noEffects()
   const entries = openEntries()
@@ -26,31 +30,33 @@ export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, loc
     entry.isStored = known !== undefined
     if (known !== undefined) entry.known = known
   }
-  const changes = new Map<EventId, CounterChanges>()
-
   for (const { order, entry } of placed) {
-    const outcome = applyOrder(entry.known, order)
-    effects.counts[outcome.outcome] += 1
-    if (outcome.outcome !== 'applied') continue
-    entry.known = outcome.next
-    entry.winner = order
+    const applies = isNewer(entry.winner ?? entry.known.order, order)
+    if (applies) entry.winner = order
+    effects.counts[applies ? 'applied' : 'duplicate'] += 1
+  }
+
+  const changes = new Map<EventId, CounterChanges>()
+  const fresh: Order[] = []
+  const changed: Order[] = []
+  for (const { winner, known, isStored } of entries.all) {
+    if (winner === undefined) continue
+    const outcome = applyOrder(known, winner)
+    if (outcome.outcome === 'duplicate') continue
     addChanges(
-      getOrInsertComputed(changes, order.eventId, () => new Map()),
+      getOrInsertComputed(changes, winner.eventId, () => new Map()),
       outcome.changes,
     )
+    if (isStored) changed.push(winner)
+    else fresh.push(winner)
   }
 
   if (changes.size === 0) return effects
-  const fresh: Order[] = []
-  const changed: Order[] = []
-  for (const { winner, isStored } of entries.all) {
-    if (winner !== undefined) (isStored ? changed : fresh).push(winner)
-  }
   const writes = [storeNewOrders(fresh), storeOrders(changed)]
   return storeChanges(tx, shard, { effects, locked, changes, writes })
 })
 
-/** One order of a batch: what is known of it so far, and the batch's record that has won so far. */
+/** One order of a batch: what is known of it from before, and the batch's record that has won so far. */
 type Entry = { first: Order; known: KnownOrder; isStored: boolean; winner: Order | undefined }
 
 const unknown: KnownOrder = { order: undefined, refunds: noRefunds }
