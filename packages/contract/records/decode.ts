@@ -49,8 +49,9 @@ export function decodeRecord<Type extends RecordType>(
   Error.stackTraceLimit = 0
   let parsed: ReturnType<typeof parse> | undefined
   try {
-    const json = parseJson(value)
-    parsed = json === undefined ? undefined : parse(type, json)
+    const text = readText(value)
+    const json = parseJson(text)
+    parsed = json === undefined ? undefined : parse(type, json, text)
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
@@ -65,8 +66,8 @@ export function decodeRecord<Type extends RecordType>(
   return { outcome: 'decoded', value: record }
 }
 
-function parse(type: RecordType, json: unknown) {
-  const data = type === 'orders' ? readOrder(json) : undefined
+function parse(type: RecordType, json: unknown, text: string) {
+  const data = type === 'orders' ? readOrder(json, text) : undefined
   return data === undefined ? judge(recordTypes[type].schema, json) : { success: true as const, data }
 }
 
@@ -89,7 +90,7 @@ export type SchemaIssue = { field: string; takes: string }
  * `decodeRecord` names. Empty if the value is not JSON.
  */
 export function schemaIssues(type: RecordType, value: Buffer | null, most: number): SchemaIssue[] {
-  const json = parseJson(value)
+  const json = parseJson(readText(value))
   if (json === undefined) return []
   const byField = new Map<string, SchemaIssue>()
   for (const raw of run(recordTypes[type].schema, json).issues) {
@@ -105,10 +106,12 @@ const run = (schema: z.core.$ZodType, json: unknown) =>
 
 const context: z.core.ParseContextInternal = { async: false }
 
+/** The text of a value; none (which is not JSON) if it is missing or not UTF-8. */
+const readText = (value: Buffer | null): string =>
+  value === null || !isUtf8(value) ? '' : value.toString('utf8')
+
 /** A JSON value, or undefined if the text is not JSON; a text with a byte order mark is not. */
-function parseJson(value: Buffer | null): unknown {
-  if (value === null || !isUtf8(value)) return undefined
-  const text = value.toString('utf8')
+function parseJson(text: string): unknown {
   if (isSurelyNotJson(text.trim())) return undefined
   try {
     return JSON.parse(text)
