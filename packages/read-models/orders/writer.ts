@@ -83,10 +83,10 @@ export function storeRefundSums(sums: OrderRefunds[]): Write {
   return sql`
 insert into orders (event_id, order_id, version, refunded_cents, refunded_lines)
 select event_id, order_id, 0, refunded_cents, refunded_lines from unnest(
-  ${sums.map(({ eventId }) => eventId)}::uuid[],
-  ${sums.map(({ orderId }) => orderId)}::text[],
-  ${sums.map(({ refunds }) => refunds.amount)}::bigint[],
-  ${sums.map(({ refunds }) => JSON.stringify(refunds.lines))}::json[]
+  ${uuids(sums.map(({ eventId }) => eventId))}::uuid[],
+  ${texts(sums.map(({ orderId }) => orderId))}::text[],
+  ${bigints(sums.map(({ refunds }) => refunds.amount))}::bigint[],
+  ${jsons(sums.map(({ refunds }) => JSON.stringify(refunds.lines)))}::json[]
 ) as sums (event_id, order_id, refunded_cents, refunded_lines)
 on conflict (event_id, order_id) do update
 set refunded_cents = excluded.refunded_cents, refunded_lines = excluded.refunded_lines`

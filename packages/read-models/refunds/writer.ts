@@ -1,5 +1,5 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
-import type { Tx } from '@tally/storage'
+import { bigints, jsons, type Tx, texts, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import type { Write } from '../write.ts'
 
@@ -11,8 +11,8 @@ export async function readSeenRefunds(tx: Tx, keys: RefundKey[]): Promise<Set<st
   const { rows } = await sql<{ event_id: EventId; refund_id: RefundId }>`
 select event_id, refund_id
 from unnest(
-  ${keys.map(({ eventId }) => eventId)}::uuid[],
-  ${keys.map(({ refundId }) => refundId)}::text[]
+  ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
+  ${texts(keys.map(({ refundId }) => refundId))}::text[]
 ) as asked (event_id, refund_id)
 join refunds using (event_id, refund_id)`.execute(tx)
   return new Set(rows.map(row => refundKey({ eventId: row.event_id, refundId: row.refund_id })))
@@ -23,11 +23,11 @@ export function storeRefunds(refunds: Refund[]): Write {
   return sql`
 insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)
 select * from unnest(
-  ${refunds.map(({ eventId }) => eventId)}::uuid[],
-  ${refunds.map(({ refundId }) => refundId)}::text[],
-  ${refunds.map(({ orderId }) => orderId)}::text[],
-  ${refunds.map(({ refundedAt }) => refundedAt)}::bigint[],
-  ${refunds.map(({ amount }) => amount)}::bigint[],
-  ${refunds.map(({ lines }) => JSON.stringify(lines))}::json[]
+  ${uuids(refunds.map(({ eventId }) => eventId))}::uuid[],
+  ${texts(refunds.map(({ refundId }) => refundId))}::text[],
+  ${texts(refunds.map(({ orderId }) => orderId))}::text[],
+  ${bigints(refunds.map(({ refundedAt }) => refundedAt))}::bigint[],
+  ${bigints(refunds.map(({ amount }) => amount))}::bigint[],
+  ${jsons(refunds.map(({ lines }) => JSON.stringify(lines)))}::json[]
 )`
 }
