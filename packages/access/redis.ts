@@ -14,7 +14,7 @@ export const accessScripts = {
     (window: string, organization: string, ...args: (string | number)[]) => Promise<Taken>
   >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url), windows),
   /** See requests/scripts/takeFromEach.n.lua. */
-  takeFromEach: script<(keys: number, ...args: (string | number)[]) => Promise<(Taken | string)[]>>(
+  takeFromEach: script<(keys: number, ...args: (string | number)[]) => Promise<string>>(
     new URL('requests/scripts/takeFromEach.n.lua', import.meta.url),
     windows,
   ),

@@ -2,14 +2,15 @@ import type { ApiKey, Authenticator } from '@tally/access'
 import { type Endpoint, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointRead } from './endpoints/endpoint.ts'
-import { limitHeaders, openSend } from './http/answer.ts'
+import { limitHeaders, openMessages, sendMessage } from './http/answer.ts'
 import { openAuthenticate } from './http/authenticate.ts'
+import type { DirectAnswers } from './http/directAnswers.ts'
 import { openFailedAuthenticationThrottle } from './http/failedAuthentications.ts'
 import { openParameters, type Parsed } from './http/parameters.ts'
 import { RequestProblem } from './http/problems.ts'
 import type { OnAnswered } from './metrics.ts'
 import { granted, type Permit } from './permit.ts'
-import type { Polling } from './polling.ts'
+import type { Begun, Polling } from './polling.ts'
 import type { Readers } from './readers.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
@@ -21,7 +22,8 @@ export type RequestDeps = {
   readers: Readers
   /** Called for every answer that is not a problem. */
   onAnswered: OnAnswered
-  polling: Pick<Polling, 'begun' | 'keep'>
+  polling: Pick<Polling, 'keep'>
+  direct: Pick<DirectAnswers<Begun>, 'waited'>
 }
 
 /**
@@ -31,11 +33,11 @@ export type RequestDeps = {
  * organizations something waits for the grant.
  */
 export function openAnswerRequest(deps: RequestDeps) {
-  const { authenticator, limiter, batches, readers, onAnswered, polling } = deps
+  const { authenticator, limiter, batches, readers, onAnswered, polling, direct } = deps
   const authenticate = openAuthenticate(authenticator)
   const throttle = openFailedAuthenticationThrottle()
   const { parse, remember } = openParameters()
-  const send = openSend()
+  const messageOf = openMessages()
 
   return async (
     { name, early, read }: EndpointRead,
@@ -52,9 +54,9 @@ export function openAnswerRequest(deps: RequestDeps) {
     authenticator.used(key.keyId)
     request.apiKey = key
 
-    const begunBefore = polling.begun(request.raw)
-    request.beganAt = begunBefore?.beganAt ?? request.beganAt
-    const granting = Promise.resolve(begunBefore?.grant ?? limiter.take(key.organizationId))
+    const waited = direct.waited(request.raw)
+    request.beganAt = waited?.beganAt ?? request.beganAt
+    const granting = Promise.resolve(waited?.grant ?? limiter.take(key.organizationId))
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
     const begin = (permit: Permit) => read(readers, { key, ...parsed, permit } as never)
@@ -74,8 +76,9 @@ export function openAnswerRequest(deps: RequestDeps) {
       const answer = await (begun ?? begin(granted))
       polling.keep(request.raw, name, key, answer)
       reply.hijack()
-      const to = { headers: request.headers, response: reply.raw, requestId: request.id }
-      onAnswered(name, request, send(to, answer, grant))
+      const message = messageOf(answer, grant, request.id, request.headers['if-none-match'])
+      sendMessage(reply.raw, message)
+      onAnswered(name, request, message.status)
       return reply
     } catch (error) {
       // Problems carry the headers of the limit too.

@@ -4,12 +4,14 @@ import type { Logger } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openAnswerRequest, type RequestDeps } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
+import { fixedHeaders } from './http/answer.ts'
 import { openAnswerProblem } from './http/answerProblem.ts'
 import { checkRequest, hasBody } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
+import { answerDirectly } from './http/directAnswers.ts'
 import { knownPaths } from './http/knownPaths.ts'
 import { RequestProblem } from './http/problems.ts'
-import { answerFirst, createServer, listenerOf } from './http/server.ts'
+import { createServer } from './http/server.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
 import { openPolling } from './polling.ts'
 import { registerReference } from './reference.ts'
@@ -26,11 +28,17 @@ export type AppOptions = {
   counts: Pick<RequestCounts, 'note'>
 }
 
+export type App = {
+  app: FastifyInstance
+  /** Has all further requests answered by fastify; resolves once no other waits. */
+  stopDirect(): Promise<void>
+}
+
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
-  deps: Omit<RequestDeps, 'onAnswered' | 'polling'>,
+  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct'>,
   { edition, corsOrigins, contact, maxConnections, logger, metrics, counts }: AppOptions,
-): Promise<FastifyInstance> {
+): Promise<App> {
   const cors = allowedOrigins(corsOrigins)
   const knownPath = knownPaths()
   const answerProblem = openAnswerProblem(logger)
@@ -56,14 +64,15 @@ export async function buildApp(
     done()
   })
 
+  let stopDirect = () => Promise.resolve()
+  app.addHook('preClose', () => stopDirect())
   if (edition === 'cloud') {
     const fromMemory = metrics.source.labels({ source: 'memory' })
-    const polling = openPolling(
-      { ...deps, views: deps.readers.views, cors, onAnswered, onConfirmed: () => fromMemory.inc() },
-      listenerOf(app),
-    )
-    answerFirst(app, polling.answer)
-    const answerRequest = openAnswerRequest({ ...deps, onAnswered, polling })
+    const views = deps.readers.views
+    const polling = openPolling({ ...deps, views, cors, onAnswered, onConfirmed: () => fromMemory.inc() })
+    const direct = answerDirectly({ server: app.server, fixedHeaders }, polling.answer)
+    stopDirect = direct.stop
+    const answerRequest = openAnswerRequest({ ...deps, onAnswered, polling, direct })
     for (const endpoint of endpointReads) {
       const { url } = endpoints[endpoint.name]
       app.get(url, { config: { name: endpoint.name } }, (request, reply) =>
@@ -73,5 +82,5 @@ export async function buildApp(
     await registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
-  return app
+  return { app, stopDirect }
 }

@@ -12,7 +12,7 @@ test('a connection whose request is answered after closing has begun does not ho
     asked.resolve()
     return judged.promise
   }
-  const app = await buildApp({ authenticator: { authenticate }, readers: {} } as never, {
+  const { app } = await buildApp({ authenticator: { authenticate }, readers: {} } as never, {
     edition: 'cloud',
     corsOrigins: [],
     maxConnections: 100,

@@ -1,12 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId } from '@tally/contract'
-import type { EventVersion } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
-import { type Answer, openSend } from './http/answer.ts'
+import { type Answer, openMessages } from './http/answer.ts'
 import { tokenOf } from './http/authenticate.ts'
-import { hasBody } from './http/checkRequest.ts'
 import type { Cors } from './http/cors.ts'
+import type { Asking } from './http/directAnswers.ts'
+import type { PlainRequest } from './http/plainRequest.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
 import type { Grant } from './permit.ts'
@@ -31,21 +31,15 @@ type Waiting = {
   poll: Poll
   apiKey: ApiKey
   beganAt: number
-  index: number
-  request: IncomingMessage
-  response: ServerResponse
+  headers: PlainRequest['headers']
+  asking: Asking<Begun>
 }
-/** The requests about one event in one request batch, of which `version` is a part. */
-type Group = { version: Promise<EventVersion | undefined>; waiting: Waiting[] }
-
 /** A request that has waited here and is answered by fastify after all. */
-type Begun = { beganAt: number; grant: Grant | Promise<Grant> }
+export type Begun = { beganAt: number; grant: Grant | Promise<Grant> }
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean
-  /** What has happened to a request that fastify answers; the grant is taken once. */
-  begun(request: IncomingMessage): Begun | undefined
+  answer(request: PlainRequest, asking: Asking<Begun>): boolean
   /** Keeps what fastify answered to a request that the rate limit has granted. */
   keep(request: IncomingMessage, name: EndpointName, key: ApiKey, answer: Answer): void
 }
@@ -53,9 +47,9 @@ export type Polling = {
 export type PollingDeps = {
   authenticator: Pick<Authenticator, 'recall' | 'used'>
   limiter: Pick<RateLimiter, 'grant'>
-  batches: Pick<RequestBatches, 'takeRequest' | 'shard' | 'event'>
+  batches: Pick<RequestBatches, 'poll'>
   views: Pick<EventViews, 'confirm'>
-  cors: Pick<Cors, 'set'> | undefined
+  cors: Pick<Cors, 'headers'> | undefined
   onAnswered: OnAnswered
   onConfirmed: () => void
 }
@@ -64,75 +58,55 @@ export type PollingDeps = {
  * Answers devices that poll: a GET whose target was answered before, with a token that was right before, about an event
  * that has not changed since. Such a request needs its place in the rate limit and the versions of its event and shard,
  * all of which its request batch reads; router, hooks, parsing and composing would find what is known already, and took
- * half of its time. Nothing else is decided here: whatever is not as before goes to `toFastify`, with the grant if it
- * was taken, so the order of checks and every problem are those of answerRequest.ts.
+ * half of its time. Nothing else is decided here: whatever is not as before goes to fastify, with the grant if it was
+ * taken, so the order of checks and every problem are those of answerRequest.ts.
  */
-export function openPolling(
-  { authenticator, limiter, batches, views, cors, onAnswered, onConfirmed }: PollingDeps,
-  toFastify: (request: IncomingMessage, response: ServerResponse) => void,
-): Polling {
+export function openPolling({
+  authenticator,
+  limiter,
+  batches,
+  views,
+  cors,
+  onAnswered,
+  onConfirmed,
+}: PollingDeps): Polling {
   const polls = new LRUCache<string, Poll>({
     maxSize: keptText,
     sizeCalculation: ({ answer }, target) => answer.data.length + target.length + 300,
   })
-  const groups = new Map<EventId, Group>()
-  const begun = new WeakMap<IncomingMessage, Begun>()
-  const send = openSend()
+  const messageOf = openMessages()
 
   const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, confirmed: Confirmed | undefined) => {
-    const { poll, request, response, beganAt } = one
+    const { poll, headers, asking, beganAt } = one
     const isConfirmed = confirmed?.revision === poll.revision
     if (!isConfirmed || grant instanceof Promise || !grant.granted) {
       // Awaited by answerRequest.ts, perhaps later.
       if (grant instanceof Promise) grant.catch(() => undefined)
-      begun.set(request, { beganAt, grant })
-      return toFastify(request, response)
+      return asking.leave({ beganAt, grant })
     }
-    cors?.set(response, request.headers.origin)
-    const to = { headers: request.headers, response, requestId: newRequestId() }
-    const status = send(to, { ...poll.answer, asOfMs: confirmed.asOfMs }, grant)
+    const answer = { ...poll.answer, asOfMs: confirmed.asOfMs }
+    const message = messageOf(answer, grant, newRequestId(), headers['if-none-match'])
+    if (cors !== undefined) message.headers.push(...cors.headers(headers.origin))
+    asking.answer(message.status, message.headers, message.body)
     onConfirmed()
-    onAnswered(poll.name, one, status)
-  }
-
-  /** Answers a group once its batch is answered. */
-  const answerGroup = async (
-    { version, waiting }: Group,
-    { eventId, organizationId, shard }: Poll,
-    taking: ReturnType<RequestBatches['takeRequest']>['taken'],
-  ) => {
-    const reads = Promise.all([batches.shard(shard, eventId), version]).catch(() => undefined)
-    const [taken, read] = await Promise.all([taking, reads])
-    if (groups.get(eventId)?.version === version) groups.delete(eventId)
-    const confirmed = read && views.confirm({ eventId, organizationId }, ...read)
-    for (const one of waiting) answerOne(one, limiter.grant(organizationId, one.index, taken), confirmed)
+    onAnswered(poll.name, one, message.status)
   }
 
   return {
-    answer(request, response) {
-      const poll = polls.get(request.url ?? '')
-      if (poll === undefined || request.method !== 'GET' || hasBody(request)) return false
-      const token = tokenOf(request.headers)
+    answer({ url, headers }, asking) {
+      const poll = polls.get(url)
+      if (poll === undefined) return false
+      const token = tokenOf(headers)
       const apiKey = token === undefined ? undefined : authenticator.recall(token)
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId)
-      const { eventId, organizationId, shard } = poll
-      const { index, taken } = batches.takeRequest(organizationId)
-      const version = batches.event(eventId, shard)
-      const one = { poll, apiKey, beganAt: performance.now(), index, request, response }
-      const group = groups.get(eventId)
-      if (group?.version === version) group.waiting.push(one)
-      else {
-        const begins = { version, waiting: [one] }
-        groups.set(eventId, begins)
-        void answerGroup(begins, poll, taken)
-      }
+      const beganAt = performance.now()
+      batches.poll(poll, (index, taken, shard, version) => {
+        const confirmed = shard && views.confirm(poll, shard, version)
+        const grant = limiter.grant(poll.organizationId, index, taken)
+        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, confirmed)
+      })
       return true
-    },
-    begun(request) {
-      const found = begun.get(request)
-      begun.delete(request)
-      return found
     },
     keep({ url = '', method }, name, { organizationId }, answer) {
       if (answer.holdsFor === undefined || url.length > longestTarget || method !== 'GET') return

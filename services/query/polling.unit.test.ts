@@ -1,11 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { answerDirectly } from './http/directAnswers.ts'
 import type { Grant } from './permit.ts'
-import { openPolling, type Polling } from './polling.ts'
+import { type Begun, openPolling, type Polling } from './polling.ts'
 
 const url = '/api/v1/events/e/analytics/kpis'
 const eventId = 'e' as EventId
@@ -32,56 +35,64 @@ let asked: { taken: number; used: string[]; answered: unknown[]; confirmed: numb
 let polling: Polling
 
 const server = createServer((request, response) => {
-  if (!polling.answer(request, response)) toFastify(request, response)
-})
-/** Stands for fastify: says whether the request has waited before, and with which grant. */
-function toFastify(request: IncomingMessage, response: ServerResponse): void {
-  const begun = polling.begun(request)
-  void Promise.resolve(begun?.grant).then(grant =>
+  void Promise.resolve(direct.waited(request)?.grant).then(grant =>
     response.end(JSON.stringify({ grant: grant ?? 'not taken' })),
   )
-}
+})
+const direct = answerDirectly<Begun>(
+  { server, fixedHeaders: ['Cache-Control', 'private, no-cache'] },
+  (...asked) => polling.answer(...asked),
+)
 beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => void server.close())
 
 beforeEach(() => {
   says = { key, grant, revision: 7 }
   asked = { taken: 0, used: [], answered: [], confirmed: 0 }
-  polling = openPolling(
-    {
-      authenticator: {
-        recall: token => (token === 'right' ? says.key : undefined),
-        used: keyId => asked.used.push(keyId),
-      },
-      limiter: { grant: () => says.grant },
-      batches: {
-        takeRequest: () => ({ index: asked.taken++, taken: Promise.resolve(null) }),
-        shard: async () => ({}) as ShardHash,
-        event: async () => ({}) as EventVersion,
-      },
-      views: {
-        confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
-      },
-      cors: undefined,
-      onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
-      onConfirmed: () => asked.confirmed++,
+  polling = openPolling({
+    authenticator: {
+      recall: token => (token === 'right' ? says.key : undefined),
+      used: keyId => asked.used.push(keyId),
     },
-    toFastify,
-  )
+    limiter: { grant: () => says.grant },
+    batches: {
+      poll: (_poll, onPolled) =>
+        setImmediate(() => onPolled(asked.taken++, null, {} as ShardHash, {} as EventVersion)),
+    },
+    views: {
+      confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
+    },
+    cors: undefined,
+    onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
+    onConfirmed: () => asked.confirmed++,
+  })
   polling.keep({ url, method: 'GET' } as IncomingMessage, 'getKpis', key, answer)
 })
 
+/** Polls on a connection of its own, whose first request is Node's. */
 async function poll({
   path = url,
   method = 'GET',
   headers = {} as Record<string, string>,
   token = 'right',
 } = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  await send(agent, '/first', {})
+  const reply = await send(agent, path, { method, headers: { 'X-Api-Key': token, ...headers } })
+  agent.destroy()
+  return reply
+}
+
+async function send(agent: Agent, path: string, options: RequestOptions) {
   const { port } = server.address() as AddressInfo
-  const init = { method, headers: { 'X-Api-Key': token, ...headers } }
-  const reply = await fetch(`http://127.0.0.1:${port}${path}`, init)
-  const text = await reply.text()
-  return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
+  const outgoing = request({ agent, host: '127.0.0.1', port, path, ...options }).end()
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const body = await text(incoming)
+  return {
+    status: incoming.statusCode,
+    headers: incoming.headers,
+    body: body === '' ? undefined : JSON.parse(body),
+  }
 }
 const leftToFastify = { status: 200, body: { grant: 'not taken' } }
 
@@ -92,7 +103,7 @@ test('an answer whose event has not changed goes out again, with the new waterma
     data: 'Frittò',
     meta: { generatedAt: expect.any(String), eventId: 'e', dayId: 3, asOf: '1970-01-01T00:00:02Z' },
   })
-  expect(Object.fromEntries(headers)).toMatchObject({
+  expect(headers).toMatchObject({
     etag: 'W/"figures"',
     'tally-as-of': '1970-01-01T00:00:02Z',
     'cache-control': 'private, no-cache',

@@ -47,7 +47,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
   const deps = openRequestDeps(settings, service, { servers, metrics, counts }) // 3
 
   // 4
-  const app = await buildApp(deps, {
+  const { app, stopDirect } = await buildApp(deps, {
     edition: settings.edition,
     corsOrigins: settings.corsOrigins,
     contact: settings.query.contact,
@@ -58,7 +58,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
   })
   const { host, port, drainMs } = settings.query
   lifecycle.onRelease('api', () => app.close(), lastAnswersMs(drainMs))
-  lifecycle.onDrain(() => drain(app.server, drainMs))
+  lifecycle.onDrain(() => drain(app.server, drainMs, stopDirect))
   // So that the first requests are counted in Redis like all others.
   await whenReady(redis, 2_000)
   const address = await app.listen({ host, port })
@@ -69,7 +69,7 @@ function openRequestDeps(
   settings: Settings,
   { lifecycle, logger }: ServiceDeps,
   { servers, metrics, counts }: { servers: Servers; metrics: QueryMetrics; counts: RequestCounts },
-): Omit<RequestDeps, 'onAnswered' | 'polling'> {
+): Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct'> {
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]

@@ -2,9 +2,6 @@ import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
 
 type Call<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments) => Promise<Reply>
 
-/** Values of a hash's fields. */
-type Texts = (string | null)[]
-
 const file = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)
 /** Prepended to the scripts that write a shard's hash, each in an epoch. */
 const epoch = file('epoch')
@@ -20,7 +17,7 @@ export const readModelScripts = {
   /** See scripts/enterEpoch.1.lua. */
   enterEpoch: script<Call<[epoch: number], number>>(file('enterEpoch.1'), epoch),
   /** See scripts/readVersions.n.lua. */
-  readVersions: script<(keys: number, ...args: (string | number)[]) => Promise<(Texts | string)[]>>(
+  readVersions: script<(keys: number, ...args: (string | number)[]) => Promise<string>>(
     file('readVersions.n'),
   ),
   /** See scripts/advance.1.lua. */

@@ -63,17 +63,22 @@ export async function readVersions(
       args.push(eventRevisionField(id))
     }
   }
-  const replies = await redis.readVersions(hashes.length, ...hashes, ...args)
+  const lines = (await redis.readVersions(hashes.length, ...hashes, ...args)).split('\n')
   let next = 0
   const take = <Result>(result: (texts: Texts) => Result): Result | Error => {
-    const reply = replies[next++]
-    return Array.isArray(reply) ? result(reply) : new Error(reply ?? 'Redis has left out a hash')
+    const texts = (lines[next++] ?? '').split(' ').map(nullIfMissing)
+    // An error's message begins with a word.
+    return texts[0] === null || Number.isInteger(Number(texts[0]))
+      ? result(texts)
+      : new Error(texts.join(' '))
   }
   return wanted.map(([, ids]) => ({
     hash: take(texts => toShardHash(texts, topics.length, ids)),
     events: ids.map(() => take(toEventVersion)),
   }))
 }
+
+const nullIfMissing = (text: string) => (text === '-' ? null : text)
 
 function toShardHash([epoch, ...texts]: Texts, topics: number, ids: EventId[]): ShardHash {
   return {

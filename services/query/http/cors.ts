@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const exposed = [
@@ -21,16 +20,26 @@ export function allowedOrigins(origins: string[]): Cors | undefined {
   if (origins.length === 0) return undefined
   const any = origins.includes('*')
 
-  const set: Cors['set'] = (response, origin) => {
-    if (!any) response.setHeader('Vary', 'Origin')
-    if (origin === undefined || !(any || origins.includes(origin))) return false
-    response.setHeader('Access-Control-Allow-Origin', any ? '*' : origin)
-    response.setHeader('Access-Control-Expose-Headers', exposed)
-    return true
+  const isAllowed = (origin: string | undefined): origin is string =>
+    origin !== undefined && (any || origins.includes(origin))
+
+  const headers: Cors['headers'] = origin => {
+    const vary = any ? [] : ['Vary', 'Origin']
+    if (!isAllowed(origin)) return vary
+    return [
+      ...vary,
+      'Access-Control-Allow-Origin',
+      any ? '*' : origin,
+      'Access-Control-Expose-Headers',
+      exposed,
+    ]
   }
   const hook: Hook = (request, reply, done) => {
-    const isAllowed = set(reply.raw, request.headers.origin)
-    if (!isAllowed || request.method !== 'OPTIONS') return done()
+    const { origin } = request.headers
+    const list = headers(origin)
+    for (let index = 0; index < list.length; index += 2)
+      reply.raw.setHeader(list[index] as string, list[index + 1] as string)
+    if (!isAllowed(origin) || request.method !== 'OPTIONS') return done()
     if (request.headers['access-control-request-method'] === undefined) return done()
     reply
       .code(204)
@@ -40,12 +49,12 @@ export function allowedOrigins(origins: string[]): Cors | undefined {
       .header('Access-Control-Max-Age', '600')
       .send()
   }
-  return { set, hook }
+  return { headers, hook }
 }
 
 export type Cors = {
-  /** Sets the headers of an answer to a request from `origin`; returns whether that is an allowed one. */
-  set(response: ServerResponse, origin: string | undefined): boolean
+  /** The headers of an answer to a request from `origin`: a flat list of names and values. */
+  headers(origin: string | undefined): string[]
   /** Sets them for fastify's answers, and answers preflights. */
   hook: Hook
 }

@@ -10,10 +10,10 @@ const closingMs = 1_000
  * last second of it, each answer closes its connection: a connection that the server closes while it is idle may carry
  * a request that is already on its way, which would fail.
  */
-export async function drain(server: Server, drainMs: number): Promise<void> {
+export async function drain(server: Server, drainMs: number, stopDirect: () => Promise<void>): Promise<void> {
   await sleep(Math.max(0, drainMs - closingMs))
   server.prependListener('request', (_request, response: ServerResponse) =>
     response.setHeader('Connection', 'close'),
   )
-  await sleep(Math.min(drainMs, closingMs))
+  await Promise.all([stopDirect(), sleep(Math.min(drainMs, closingMs))])
 }

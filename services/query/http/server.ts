@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { safeHeaders, secure, serverLimits } from '@tally/runtime'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
@@ -57,34 +56,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 /** A value of X-Request-Id. */
 export const newRequestId = (): string => randomUUID()
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
-
-/** The function that passes a request to fastify. */
-export function listenerOf(app: FastifyInstance): Listener {
-  const [listener] = app.server.listeners('request') as Listener[]
-  if (listener === undefined) throw new Error('fastify does not listen to requests')
-  return listener
-}
-
-/**
- * Has `answer` see each request before fastify, until the server closes: then fastify closes connections with their
- * answers. `answer` returns false for requests that it leaves to fastify.
- */
-export function answerFirst(
-  app: FastifyInstance,
-  answer: (request: IncomingMessage, response: ServerResponse) => boolean,
-): void {
-  const toFastify = listenerOf(app)
-  const first: Listener = (request, response) => {
-    if (!answer(request, response)) toFastify(request, response)
-  }
-  app.server.off('request', toFastify).on('request', first)
-  app.addHook('preClose', done => {
-    app.server.off('request', first).on('request', toFastify)
-    done()
-  })
-}
 
 /** parameters.ts parses the query, and remembers valid ones. */
 const keepText = (query: string) => query as never

@@ -9,8 +9,9 @@ import {
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-import { type Batch, settle, settleWith, type Waiter } from './batch.ts'
+import { type Batch, settle, settleWith } from './batch.ts'
 import type { Breaker } from './breaker.ts'
+import type { Waiter } from './waiter.ts'
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
@@ -39,7 +40,8 @@ function askNode({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits):
     const windows = [...takers.keys()].flatMap(id => [keys.window(id), keys.organization(id)])
     const counts = [...takers.values()].map(({ count }) => count)
     try {
-      const taken = await redis.takeFromEach(windows.length, ...windows, windowMs, ...counts, ...limitPairs)
+      const reply = await redis.takeFromEach(windows.length, ...windows, windowMs, ...counts, ...limitPairs)
+      const taken = reply.split('\n')
       let index = 0
       for (const waiter of takers.values()) settleTaken(waiter, toTaken(taken[index++]), breaker)
     } catch (error) {
@@ -100,15 +102,19 @@ function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits)
 
 /** Undefined is what requests get that Redis did not take; a batch that is refused as a whole makes no write. */
 function settleTaken(
-  { resolve }: Waiter<Taken | undefined>,
+  waiter: Waiter<Taken | undefined>,
   taken: Taken | Error,
   breaker: Pick<Breaker, 'noteWrite'>,
 ): void {
   if (taken instanceof Error) breaker.noteWrite(taken)
   else if (taken !== null && taken[0] > 0) breaker.noteWrite()
-  resolve(taken instanceof Error ? undefined : taken)
+  waiter.resolve(taken instanceof Error ? undefined : taken)
 }
 
-const toTaken = (reply: Taken | string | undefined): Taken | Error =>
-  typeof reply === 'string' ? new Error(reply) : (reply ?? null)
+/** A line of takeFromEach.n.lua. */
+function toTaken(line = ''): Taken | Error {
+  if (line === '-') return null
+  const numbers = line.split(' ').map(Number) as NonNullable<Taken>
+  return Number.isNaN(numbers[0]) ? new Error(line) : numbers
+}
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

@@ -3,19 +3,48 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import { type Grant, type Permit, permitOf } from '../permit.ts'
+import { Waiter } from './waiter.ts'
 
-/** What the requests of one batch ask Redis for, each thing once, with the promises that they wait for. */
+/** What the requests of one batch ask Redis for, each thing once. */
 export type Batch = {
   sinceMs: number
-  takers: Map<OrganizationId, Waiter<Taken | undefined> & { count: number }>
-  shards: Map<number, Waiter<ShardHash> & { events: Set<EventId> }>
-  events: Map<EventId, Waiter<EventVersion | undefined> & { shard: number }>
+  takers: Map<OrganizationId, Taker>
+  shards: Map<number, ShardWaiter>
+  events: Map<EventId, EventWaiter>
   /** By question, then by key. */
   replies: Map<object, Map<object, Promise<unknown>>>
   /** Begun when the batch goes out. */
   reads: (() => void)[]
+  /** Called once the batch is answered, or too late. */
+  polls: (() => void)[]
 }
-export type Waiter<Reply> = PromiseWithResolvers<Reply>
+/** The requests of an organization, which are taken together. */
+class Taker extends Waiter<Taken | undefined> {
+  count = 0
+}
+class ShardWaiter extends Waiter<ShardHash> {
+  readonly events = new Set<EventId>()
+}
+class EventWaiter extends Waiter<EventVersion | undefined> {
+  readonly shard: number
+  constructor(shard: number) {
+    super()
+    this.shard = shard
+  }
+}
+
+/** What a poll is about, and what it needs to know: its place in the rate limit, and whether its answer still holds. */
+export type PollOf = { organizationId: OrganizationId; eventId: EventId; shard: number }
+/**
+ * Gets what a batch read for a poll, the one at `index` of those that were taken together; each undefined if Redis did
+ * not answer.
+ */
+export type OnPolled = (
+  index: number,
+  taken: Taken | undefined,
+  shard: ShardHash | undefined,
+  version: EventVersion | undefined,
+) => void
 
 export const newBatch = (): Batch => ({
   sinceMs: performance.now(),
@@ -24,14 +53,15 @@ export const newBatch = (): Batch => ({
   events: new Map(),
   replies: new Map(),
   reads: [],
+  polls: [],
 })
 
 export function joinTakers(
   { takers }: Batch,
   id: OrganizationId,
 ): { index: number; taken: Promise<Taken | undefined> } {
-  const group = getOrInsertComputed(takers, id, () => ({ ...newWaiter<Taken | undefined>(), count: 0 }))
-  return { index: group.count++, taken: group.promise }
+  const taker = getOrInsertComputed(takers, id, newTaker)
+  return { index: taker.count++, taken: taker.promise }
 }
 
 /** How many requests a batch takes from the windows of all organizations. */
@@ -39,6 +69,21 @@ export function requestsOf({ takers }: Batch): number {
   let requests = 0
   for (const { count } of takers.values()) requests += count
   return requests
+}
+
+export function joinPoll(batch: Batch, { organizationId, eventId, shard }: PollOf, onPolled: OnPolled): void {
+  const taker = getOrInsertComputed(batch.takers, organizationId, newTaker)
+  const hash = shardOf(batch, shard, eventId)
+  const version = eventOf(batch, eventId, shard)
+  const index = taker.count++
+  batch.polls.push(() => onPolled(index, taker.reply, hash.reply, version.reply))
+}
+
+/** Tells the polls of a batch what is known by now; what comes later is not told. */
+export function tellPolls(batch: Batch): void {
+  const { polls } = batch
+  batch.polls = []
+  for (const tell of polls) tell()
 }
 
 /** Joins the batch's read of the same question and key, or adds one. */
@@ -50,7 +95,7 @@ export function joinRead<Reply>(
   read: (permit: Permit) => Promise<Reply>,
 ): Promise<Reply> {
   const reply = getOrInsertComputed(getOrInsertComputed(replies, question, newReplies), by, () => {
-    const waiter = newWaiter<Reply>()
+    const waiter = new Waiter<Reply>()
     const permit = permitOf(granting)
     reads.push(() => settle(waiter, async () => read(permit)))
     return waiter.promise
@@ -58,27 +103,25 @@ export function joinRead<Reply>(
   return reply as Promise<Reply>
 }
 
-export function joinShard({ shards }: Batch, shard: number, id: EventId): Promise<ShardHash> {
-  const waiter = getOrInsertComputed(shards, shard, () => ({
-    ...newWaiter<ShardHash>(),
-    events: new Set<EventId>(),
-  }))
-  waiter.events.add(id)
-  return waiter.promise
-}
+export const joinShard = (batch: Batch, shard: number, id: EventId): Promise<ShardHash> =>
+  shardOf(batch, shard, id).promise
 
-export const joinEvent = ({ events }: Batch, id: EventId, shard: number): Promise<EventVersion | undefined> =>
-  getOrInsertComputed(events, id, () => ({ ...newWaiter<EventVersion | undefined>(), shard })).promise
+export const joinEvent = (batch: Batch, id: EventId, shard: number): Promise<EventVersion | undefined> =>
+  eventOf(batch, id, shard).promise
 
 /** Ends all waits of a batch that Redis does not answer in time; replies that come later change nothing. */
-export function fail({ takers, shards, events }: Batch, error: Error): void {
-  for (const group of takers.values()) group.resolve(undefined)
-  for (const waiter of [...shards.values(), ...events.values()]) waiter.reject(error)
+export function fail(batch: Batch, error: Error): void {
+  for (const taker of batch.takers.values()) taker.resolve(undefined)
+  for (const waiter of [...batch.shards.values(), ...batch.events.values()]) waiter.reject(error)
+  tellPolls(batch)
 }
 
 /** Passes a reply, or its error, to the waiting requests; also if the call itself throws. */
-export function settle<Reply>({ resolve, reject }: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
-  return call().then(resolve, reject)
+export function settle<Reply>(waiter: Waiter<Reply>, call: () => Promise<Reply>): Promise<void> {
+  return call().then(
+    reply => waiter.resolve(reply),
+    error => waiter.reject(error),
+  )
 }
 
 /** Passes a result or an error to the waiting requests, if there are any. */
@@ -87,5 +130,14 @@ export function settleWith<Reply>(waiter: Waiter<Reply> | undefined, result: Rep
   else waiter?.resolve(result)
 }
 
-const newWaiter = <Reply>(): Waiter<Reply> => Promise.withResolvers<Reply>()
+function shardOf({ shards }: Batch, shard: number, id: EventId): ShardWaiter {
+  const waiter = getOrInsertComputed(shards, shard, newShardWaiter)
+  waiter.events.add(id)
+  return waiter
+}
+const eventOf = ({ events }: Batch, id: EventId, shard: number): EventWaiter =>
+  getOrInsertComputed(events, id, () => new EventWaiter(shard))
+
+const newTaker = () => new Taker()
+const newShardWaiter = () => new ShardWaiter()
 const newReplies = () => new Map<object, Promise<unknown>>()

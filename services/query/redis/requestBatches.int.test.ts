@@ -90,6 +90,39 @@ test('an event that Redis does not have has no revision, and an unknown organiza
   expect(await batches.takeRequest(randomUUID() as OrganizationId).taken).toBeNull()
 })
 
+test('a poll gets its place in the rate limit, its shard’s hash and its event’s version', async () => {
+  const shard = 8
+  await redis.hset(keys.event(eventId), 'revision', 7, 'epoch', 3)
+  await redis.hset(keys.shard(shard), eventRevisionField(eventId), 7, 'epoch', 4)
+  const poll = () =>
+    new Promise<unknown[]>(resolve =>
+      batches.poll({ organizationId, eventId, shard }, (...reply) => resolve(reply)),
+    )
+  const taken = [2, 60, 58, expect.any(Number)]
+  const hash = { asOfMs: null, epoch: 4, revisions: new Map([[eventId, 7]]) }
+  expect(await Promise.all([poll(), poll()])).toEqual([
+    [0, taken, hash, { revision: 7, epoch: 3 }],
+    [1, taken, hash, { revision: 7, epoch: 3 }],
+  ])
+})
+
+test('a poll is told what is known once Redis is too slow or has failed', async () => {
+  const slow: WholeRedis = Object.assign(Object.create(redis), { readVersions: () => new Promise(() => {}) })
+  const broken: WholeRedis = Object.assign(Object.create(redis), {
+    takeFromEach: () => Promise.reject(new Error('connection refused')),
+  })
+  const known = { asOfMs: null, epoch: 0, revisions: new Map([[eventId, 0]]) }
+  for (const [redis, reply] of [
+    [slow, [0, [1, 60, 59, expect.any(Number)], undefined, undefined]],
+    [broken, [0, undefined, known, undefined]],
+  ] as const) {
+    const batches = openRequestBatches({ redis, keys, topics, breaker }, limits)
+    const told: unknown[] = []
+    batches.poll({ organizationId, eventId, shard: 9 }, (...reply) => told.push(reply))
+    await expect.poll(() => told, { timeout: 10_000 }).toEqual([reply])
+  }
+})
+
 test('a question is read once per batch for each key that asks it, and again in the next batch', async () => {
   const [question, other, one, two] = [{}, {}, {}, {}]
   let asked = 0
@@ -194,7 +227,12 @@ function withSlowAnswers(hanging: Promise<string[]>[], asked: string[], client: 
   return Object.assign(Object.create(client), {
     hmget: (key: string) => answer(key, ['8', null]),
     readVersions: (_keys: number, key: string) =>
-      answer(key, [Array(topics.length + 2).fill(null), ['8', null]]),
+      answer(
+        key,
+        `${Array(topics.length + 2)
+          .fill('-')
+          .join(' ')}\n8 -`,
+      ),
   })
 }
 

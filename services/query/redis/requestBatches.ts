@@ -9,11 +9,15 @@ import {
   type Batch,
   fail,
   joinEvent,
+  joinPoll,
   joinRead,
   joinShard,
   joinTakers,
   newBatch,
+  type OnPolled,
+  type PollOf,
   requestsOf,
+  tellPolls,
 } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 
@@ -28,6 +32,8 @@ export type RequestBatches = {
    * `index`; undefined if Redis does not answer or refuses.
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
+  /** Takes one request, and reads the hash of the event's shard and the event's version. */
+  poll(poll: PollOf, onPolled: OnPolled): void
   /**
    * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
    * read begins when the batch goes out, never before any of them has asked, so that no client gets less than another
@@ -110,6 +116,7 @@ export function openRequestBatches(
     void ask(batch).then(() => {
       if (cancel()) lateInARow = 0
       sendNext()
+      tellPolls(batch)
     })
   }
 
@@ -122,6 +129,7 @@ export function openRequestBatches(
   }
 
   return {
+    poll: (poll, onPolled) => joinPoll(current(), poll, onPolled),
     takeRequest: id => joinTakers(current(), id),
     coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
     shard: (shard, id) => joinShard(current(), shard, id),

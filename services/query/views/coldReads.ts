@@ -30,7 +30,7 @@ export function openColdReads(
   const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
 
   return {
-    isUnknown: of => performance.now() < (unknown.get(keyOf(of)) ?? 0),
+    isUnknown: of => unknown.size > 0 && performance.now() < (unknown.get(keyOf(of)) ?? 0),
     read: (of, needs) =>
       shared.share(of.organizationId, of.eventId, needs, async (asked: Needs[]) => {
         const before = memory.now(of.eventId)

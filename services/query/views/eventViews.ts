@@ -87,9 +87,8 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
         return undefined
       if (!fitsShard(shard, of.eventId, version)) return undefined
       const read = remembered(head, shard, version)
-      if (!redis.isCurrent(read)) return undefined
-      memory.keepWatermark(read)
-      return { revision: head.revision, asOfMs: memory.watermark(read) }
+      const confirmed = redis.isUpToDate(read) ? memory.confirm(read) : undefined
+      return confirmed && { revision: head.revision, asOfMs: confirmed.asOfMs }
     },
     async ask(of, question, permit) {
       if (postgres.isUnknown(of)) return undefined

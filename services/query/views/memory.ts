@@ -34,8 +34,11 @@ export type Memory = {
   watermark(read: KnownRead): number | null
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
-  /** Keeps the watermark of a read of Redis that found a known revision; call it only if `isAhead` is false. */
-  keepWatermark(read: KnownRead): void
+  /**
+   * Keeps the watermark of a read of Redis that found a known revision, and returns the one for its answer; undefined
+   * if the read is behind an earlier answer.
+   */
+  confirm(read: KnownRead): Pick<Remembered, 'asOfMs'> | undefined
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
@@ -58,7 +61,9 @@ export function openMemory(): Memory {
   }
   const keepWatermark = (read: KnownRead) => {
     const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
-    put({ head: read.head, asOfMs, epoch })
+    const next = { head: read.head, asOfMs, epoch }
+    put(next)
+    return next
   }
   return {
     head: id => heads.get(id),
@@ -70,7 +75,10 @@ export function openMemory(): Memory {
       putHead(read.head)
       keepWatermark({ ...read, head: knownOf(read.head) })
     },
-    keepWatermark,
+    confirm(read) {
+      const said = saidOf(remembered.peek(read.head.eventId))
+      return isBehind(said, versionOf(read)) ? undefined : keepWatermark(read)
+    },
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
       if (known === undefined || known === before) {

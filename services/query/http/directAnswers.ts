@@ -1,0 +1,149 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
+import { rememberLast } from './rememberLast.ts'
+
+/** Where the answer to a plain request goes: one of the two is called, once. */
+export type Asking<Waited> = {
+  /** Sends an answer; `headers` is a flat list of names and values. */
+  answer(status: number, headers: readonly (string | number)[], body: string): void
+  /** Leaves the request to Node's HTTP after all, with what has happened to it so far. */
+  leave(waited: Waited): void
+}
+
+export type DirectAnswers<Waited> = {
+  /** What had happened to a request before it was left to Node's HTTP. */
+  waited(request: IncomingMessage): Waited | undefined
+  /** Leaves all further requests to Node's HTTP; resolves once none waits here. */
+  stop(): Promise<void>
+}
+
+type Connection<Waited> = {
+  /** The last response of Node's HTTP. */
+  response?: ServerResponse
+  /** What Node's HTTP is to know of the request that it is about to read. */
+  waited?: Waited | undefined
+}
+
+/**
+ * Answers plain requests on their connection itself: to parse one and to compose its answer by Node's HTTP costs more
+ * than all else that a poll needs (docs/performance.md, Polling). A request is read here if it is alone in what has
+ * arrived, and nothing is left to decide about it. From the first bytes that are anything else, a connection is Node's
+ * alone. The first request of each is Node's as well, which begins its time limits; the idle timeout of the socket goes
+ * on for all that follow.
+ *
+ * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to Node's HTTP.
+ */
+export function answerDirectly<Waited>(
+  { server, fixedHeaders }: { server: Server; fixedHeaders: readonly string[] },
+  ask: (request: PlainRequest, asking: Asking<Waited>) => boolean,
+): DirectAnswers<Waited> {
+  const connections = new WeakMap<Socket, Connection<Waited>>()
+  const waited = new WeakMap<IncomingMessage, Waited>()
+  const headOf = openHeads(server.keepAliveTimeout, fixedHeaders)
+  let isStopped = false
+  let waiting = 0
+  let onNoneWaits = () => {}
+
+  const follow = (socket: Socket): void => {
+    const [toNode, endToNode] = [takeOver(socket, 'data'), takeOver(socket, 'end')]
+    const connection: Connection<Waited> = {}
+    connections.set(socket, connection)
+    let isFirst = true
+    let isPlain = true
+    let current: PlainRequest | undefined
+    let held: Buffer[] = []
+    let isEnded = false
+
+    const read = (bytes: Buffer): void => {
+      if (current !== undefined) {
+        // Answers go out in the order of requests.
+        held.push(bytes)
+        socket.pause()
+        return
+      }
+      const request = isPlain && isDone(connection.response) ? readPlainRequest(bytes) : undefined
+      isPlain = request !== undefined
+      if (request === undefined || isFirst || isStopped || !ask(request, asking)) {
+        isFirst = false
+        toNode(bytes)
+      } else {
+        current = request
+        waiting += 1
+      }
+    }
+    const goOn = (): void => {
+      current = undefined
+      waiting -= 1
+      if (waiting === 0) onNoneWaits()
+      if (held.length > 0) {
+        const bytes = Buffer.concat(held)
+        held = []
+        socket.resume()
+        read(bytes)
+      }
+      if (isEnded && current === undefined) endToNode()
+    }
+    const asking: Asking<Waited> = {
+      answer(status, headers, body) {
+        if (socket.writable) socket.write(headOf(status, headers) + body, 'latin1')
+        goOn()
+      },
+      leave(waited) {
+        connection.waited = waited
+        toNode(Buffer.from(current?.text ?? '', 'latin1'))
+        goOn()
+      },
+    }
+    socket.on('data', read)
+    socket.on('end', () => {
+      isEnded = true
+      if (current === undefined) endToNode()
+    })
+  }
+
+  server.on('connection', follow)
+  server.prependListener('request', (request, response) => {
+    const connection = connections.get(request.socket)
+    if (connection === undefined) return
+    connection.response = response
+    if (connection.waited !== undefined) waited.set(request, connection.waited)
+    connection.waited = undefined
+  })
+  return {
+    waited: request => waited.get(request),
+    stop() {
+      isStopped = true
+      if (waiting === 0) return Promise.resolve()
+      return new Promise(resolve => {
+        onNoneWaits = resolve
+      })
+    },
+  }
+}
+
+const isDone = (response: ServerResponse | undefined): boolean => response?.writableFinished ?? true
+
+/** Takes the listener off a connection that Node's HTTP, the last to have asked for the event, has put there. */
+function takeOver(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
+  const listener = socket.listeners(event).at(-1)
+  if (listener === undefined) throw new Error(`Node's HTTP does not listen to '${event}' of a connection`)
+  socket.off(event, listener as () => void)
+  return bytes => listener.call(socket, bytes)
+}
+
+/** Returns the function that composes the head of an answer, with the headers that are on each. */
+function openHeads(keepAliveTimeout: number, fixed: readonly string[]) {
+  const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
+  const end = `${linesOf(fixed)}${linesOf(ofConnection)}\r\n`
+  const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
+  return (status: number, headers: readonly (string | number)[]): string =>
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${linesOf(headers)}${endOf(Math.floor(Date.now() / 1000))}`
+}
+
+function linesOf(headers: readonly (string | number)[]): string {
+  let lines = ''
+  for (let index = 0; index < headers.length; index += 2)
+    lines += `${headers[index]}: ${headers[index + 1]}\r\n`
+  return lines
+}

@@ -1,0 +1,221 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Asking, answerDirectly, type DirectAnswers } from './directAnswers.ts'
+import type { PlainRequest } from './plainRequest.ts'
+
+type Asked = { request: PlainRequest; asking: Asking<string> }
+
+let server: Server
+let direct: DirectAnswers<string>
+/** Requests that wait for a direct answer. */
+let asked: Asked[]
+/** What Node's HTTP got: the target, and what had happened to it before. */
+let ofNode: [url: string | undefined, waited: string | undefined][]
+/** What Node's HTTP answers with. */
+let answerOfNode: (request: IncomingMessage, response: ServerResponse) => void
+
+beforeEach(async () => {
+  asked = []
+  ofNode = []
+  answerOfNode = ({ url }, response) => response.end(`node ${url};`)
+  server = createServer({ keepAliveTimeout: 72_000, requireHostHeader: false }, (request, response) => {
+    ofNode.push([request.url, direct.waited(request)])
+    answerOfNode(request, response)
+  })
+  direct = answerDirectly({ server, fixedHeaders: ['Cache-Control', 'private'] }, (request, asking) => {
+    if (!request.url.startsWith('/poll')) return false
+    asked.push({ request, asking })
+    return true
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+})
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** A connection, and what it has received so far. */
+async function open() {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.setNoDelay()
+  let text = ''
+  socket.on('data', bytes => {
+    text += bytes
+  })
+  await once(socket, 'connect')
+  const untilReceived = (part: string | RegExp) => vi.waitFor(() => expect(text).toMatch(part), 10_000)
+  return { socket, untilReceived, received: () => text }
+}
+/** The same after a first request, which is Node's. */
+async function openUsed() {
+  const connection = await open()
+  connection.socket.write(get('/first'))
+  await connection.untilReceived('node /first')
+  ofNode = []
+  return connection
+}
+const get = (url: string, headers = '') => `GET ${url} HTTP/1.1\r\nHost: tally\r\n${headers}\r\n`
+const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 10_000)
+const answer = (body: string) => asked.at(-1)?.asking.answer(200, ['Content-Length', body.length], body)
+const bodies = (text: string) => [...text.matchAll(/(?:direct|node) [\w/]+(?=;)/g)].map(([body]) => body)
+
+test('a plain request is answered on its connection, with the headers of every answer', async () => {
+  const { socket, untilReceived, received } = await openUsed()
+  socket.write(get('/poll', 'X-Api-Key: a token\r\n'))
+  await untilAsked(1)
+  expect(asked[0]?.request).toMatchObject({ url: '/poll', headers: { 'x-api-key': 'a token' } })
+  answer('direct a;')
+  await untilReceived('direct a')
+  const [head = ''] = received()
+    .slice(received().indexOf('node /first;') + 'node /first;'.length)
+    .split('\r\n\r\n')
+  const [status, ...headers] = head.split('\r\n')
+  expect(status).toBe('HTTP/1.1 200 OK')
+  expect(headers).toEqual([
+    'Content-Length: 9',
+    expect.stringMatching(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
+    'Cache-Control: private',
+    'Connection: keep-alive',
+    'Keep-Alive: timeout=72',
+  ])
+  expect(ofNode).toEqual([])
+})
+
+test('the first request of a connection is Node’s', async () => {
+  const { socket, untilReceived } = await open()
+  socket.write(get('/poll'))
+  await untilReceived('node /poll')
+  expect(asked).toEqual([])
+})
+
+test('a request that is left to Node’s HTTP is told what has happened to it', async () => {
+  const { socket, untilReceived } = await openUsed()
+  socket.write(get('/poll/a'))
+  await untilAsked(1)
+  asked[0]?.asking.leave('a grant')
+  await untilReceived('node /poll/a')
+  socket.write(get('/other'))
+  await untilReceived('node /other')
+  expect(ofNode).toEqual([
+    ['/poll/a', 'a grant'],
+    ['/other', undefined],
+  ])
+  socket.write(get('/poll/b'))
+  await untilAsked(2)
+})
+
+test('a request that comes before the last answer waits for it', async () => {
+  const { socket, untilReceived, received } = await openUsed()
+  socket.write(get('/poll/a'))
+  await untilAsked(1)
+  socket.write(get('/other'))
+  // What another connection gets shows that the server has read it.
+  await openUsed()
+  expect(ofNode).toEqual([])
+  answer('direct a;')
+  await untilReceived('node /other')
+  expect(bodies(received())).toEqual(['node /first', 'direct a', 'node /other'])
+})
+
+test('a request behind an unfinished answer of Node’s HTTP is Node’s', async () => {
+  const { socket, untilReceived, received } = await openUsed()
+  const slow = Promise.withResolvers<ServerResponse>()
+  answerOfNode = ({ url }, response) =>
+    url === '/slow' ? slow.resolve(response) : response.end(`node ${url};`)
+  socket.write(get('/slow'))
+  const response = await slow.promise
+  socket.write(get('/poll'))
+  await vi.waitFor(() => expect(ofNode).toHaveLength(2), 10_000)
+  response.end('node /slow;')
+  await untilReceived('node /poll')
+  expect(bodies(received())).toEqual(['node /first', 'node /slow', 'node /poll'])
+  expect(asked).toEqual([])
+})
+
+test.each([
+  ['two requests at once', [get('/poll/a') + get('/poll/b')], ['/poll/a', '/poll/b']],
+  ['a request in parts', [get('/poll/a').slice(0, 9), get('/poll/a').slice(9)], ['/poll/a']],
+  ['a part of a request that ends like one', ['GET /poll/a HTTP/1.1\r\nX: ', get('/poll/b')], ['/poll/a']],
+  ['a body', [get('/poll/a', 'Content-Length: 3\r\n'), 'abc'], ['/poll/a']],
+])('%s: the connection is Node’s from then on', async (_, parts, urls) => {
+  const { socket, untilReceived } = await openUsed()
+  for (const part of parts) {
+    socket.write(part)
+    // So that the parts do not arrive together.
+    await openUsed()
+    ofNode = ofNode.filter(([url]) => url !== '/first')
+  }
+  await untilReceived(`node ${urls.at(-1)}`)
+  socket.write(get('/poll/last'))
+  await untilReceived('node /poll/last')
+  expect(asked).toEqual([])
+})
+
+test('a client that has sent its last request gets the answer before the end', async () => {
+  const { socket, received } = await openUsed()
+  socket.end(get('/poll'))
+  await untilAsked(1)
+  answer('direct a;')
+  await once(socket, 'close')
+  expect(bodies(received())).toEqual(['node /first', 'direct a'])
+  // The idle timeout would end it after 72 s.
+}, 20_000)
+
+test('a client that has gone is not answered, and others are', async () => {
+  const { socket } = await openUsed()
+  socket.write(get('/poll/a'))
+  await untilAsked(1)
+  socket.resetAndDestroy()
+  const connections = () => new Promise(resolve => server.getConnections((_, count) => resolve(count)))
+  await expect.poll(connections, { timeout: 10_000 }).toBe(0)
+  answer('direct a;')
+  const other = await openUsed()
+  other.socket.write(get('/poll/b'))
+  await untilAsked(2)
+  answer('direct b;')
+  await other.untilReceived('direct b')
+})
+
+test('once stopped, waiting requests are answered and further ones are Node’s', async () => {
+  const { socket, untilReceived } = await openUsed()
+  socket.write(get('/poll/a'))
+  await untilAsked(1)
+  let isStopped = false
+  const stopping = direct.stop().then(() => {
+    isStopped = true
+  })
+  await openUsed()
+  expect(isStopped).toBe(false)
+  answer('direct a;')
+  await stopping
+  await untilReceived('direct a')
+  socket.write(get('/poll/b'))
+  await untilReceived('node /poll/b')
+  await direct.stop()
+})
+
+test('a connection whose requests are all answered directly is not closed as too slow', async () => {
+  server.close()
+  server = createServer(
+    { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20, requireHostHeader: false },
+    (_, response) => response.end('node /first;'),
+  )
+  answerDirectly({ server, fixedHeaders: [] }, (_, asking) => {
+    setImmediate(() => asking.answer(200, ['Content-Length', 6], 'direct'))
+    return true
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { socket, received } = await openUsed()
+  const endMs = performance.now() + 400
+  while (performance.now() < endMs) {
+    const before = received().length
+    socket.write(get('/poll'))
+    await vi.waitFor(() => expect(received().length).toBeGreaterThan(before), {
+      timeout: 10_000,
+      interval: 5,
+    })
+  }
+  expect(socket.closed).toBe(false)
+})
