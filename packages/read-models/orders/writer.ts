@@ -34,7 +34,7 @@ on conflict (event_id, order_id) do update set
 
 /**
  * The arrays are unnested in the select list, which Postgres reads row by row: as a function in `from`, each array is
- * first copied to a tuple store of its own (for 4,000 orders 11 ms instead of 2).
+ * first copied to a tuple store of its own (3.2 instead of 0.8 µs per order).
  */
 function insertOrders(orders: Order[], onConflict: RawBuilder<unknown>): Write {
   const column = <Value>(pick: (order: Order) => Value) => orders.map(pick)
