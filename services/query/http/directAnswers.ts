@@ -27,12 +27,13 @@ type Connection<Waited> = {
 
 /**
  * Answers plain requests on their connection itself: to parse one and to compose its answer by Node's HTTP costs more
- * than all else that a poll needs (docs/performance.md, Polling). A request is read here if it is alone in what has
- * arrived, and nothing is left to decide about it. From the first bytes that are anything else, a connection is Node's
- * alone. The first request of each is Node's as well, which begins its time limits; the idle timeout of the socket goes
- * on for all that follow.
+ * than all else that a poll needs (docs/decisions/0018-polls-are-answered-on-the-connection.md). A request is read here
+ * if it is alone in what has arrived, and nothing is left to decide about it. From the first bytes that are anything
+ * else, a connection is Node's alone. The first request of each is Node's as well, which begins its time limits; the
+ * idle timeout of the socket goes on for all that follow.
  *
- * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to Node's HTTP.
+ * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to
+ * Node's HTTP.
  */
 export function answerDirectly<Waited>(
   { server, fixedHeaders }: { server: Server; fixedHeaders: readonly string[] },
