@@ -63,7 +63,9 @@ export function answerDirectly<Waited>(
         socket.pause()
         return
       }
-      const request = isPlain && isDone(connection.response) ? readPlainRequest(bytes) : undefined
+      // Node's HTTP stops reading from a client that does not read its answers.
+      const mayRead = isPlain && isDone(connection.response) && !socket.writableNeedDrain
+      const request = mayRead ? readPlainRequest(bytes) : undefined
       isPlain = request !== undefined
       if (request === undefined || isFirst || isStopped || !ask(request, asking)) {
         isFirst = false

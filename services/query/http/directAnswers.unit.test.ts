@@ -153,6 +153,17 @@ test.each([
   expect(asked).toEqual([])
 })
 
+test('the connection of a client that does not read its answers is Node’s', async () => {
+  const { socket } = await openUsed()
+  socket.pause()
+  socket.write(get('/poll/a'))
+  await untilAsked(1)
+  answer('x'.repeat(20 * 1024 * 1024))
+  socket.write(get('/poll/b'))
+  await vi.waitFor(() => expect(ofNode).toEqual([['/poll/b', undefined]]), 10_000)
+  expect(asked).toHaveLength(1)
+})
+
 test('a client that has sent its last request gets the answer before the end', async () => {
   const { socket, received } = await openUsed()
   socket.end(get('/poll'))
