@@ -60,6 +60,8 @@ export async function openServers(
       name: 'query',
       commandTimeoutMs: redisTimeoutMs,
       onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+      // Request batches are few large commands, and none is to wait for the one before.
+      autoPipelining: false,
     },
     { ...readModelScripts, ...accessScripts },
   )

@@ -8,7 +8,16 @@ import { ReconnectingSentinelConnector } from './sentinelConnector.ts'
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
 
-export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (error: Error) => void }
+export type RedisOptions = {
+  name: string
+  commandTimeoutMs: number
+  onError: (error: Error) => void
+  /**
+   * Whether commands of one iteration of the event loop go to one node together (the default); they wait for the
+   * replies to those before. Clients of a Redis Cluster always do that.
+   */
+  autoPipelining?: boolean
+}
 
 /**
  * Connects to one Redis, to the master that sentinels name or, with several nodes, to a Redis Cluster. Commands fail at
@@ -17,7 +26,7 @@ export type RedisOptions = { name: string; commandTimeoutMs: number; onError: (e
  */
 export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   nodes: string[],
-  { name, commandTimeoutMs, onError }: RedisOptions,
+  { name, commandTimeoutMs, onError, autoPipelining = true }: RedisOptions,
   scripts?: Scripts,
 ): RedisClient & ScriptCalls<Scripts> {
   const options = {
@@ -29,7 +38,7 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
     // Reconnects when a former master has become a replica.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
     enableOfflineQueue: false,
-    enableAutoPipelining: true,
+    enableAutoPipelining: autoPipelining,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
     keepAlive: 10_000,
