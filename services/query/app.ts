@@ -11,7 +11,7 @@ import { allowedOrigins } from './http/cors.ts'
 import { answerDirectly } from './http/directAnswers.ts'
 import { knownPaths } from './http/knownPaths.ts'
 import { RequestProblem } from './http/problems.ts'
-import { createServer } from './http/server.ts'
+import { closeIdleConnections, createServer } from './http/server.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
 import { openPolling } from './polling.ts'
 import { registerReference } from './reference.ts'
@@ -66,6 +66,7 @@ export async function buildApp(
 
   let stopDirect = () => Promise.resolve()
   app.addHook('preClose', () => stopDirect())
+  closeIdleConnections(app)
   if (edition === 'cloud') {
     const fromMemory = metrics.source.labels({ source: 'memory' })
     const views = deps.readers.views

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './rememberLast.ts'
@@ -7,7 +7,10 @@ import { rememberLast } from './rememberLast.ts'
 export type Asking<Waited> = {
   /** Sends an answer; `headers` is a flat list of names and values. */
   answer(status: number, headers: readonly (string | number)[], body: string): void
-  /** Leaves the request to Node's HTTP after all, with what has happened to it so far. */
+  /**
+   * Leaves the request to Node's HTTP after all, with what has happened to it so far; nobody gets it if the client has
+   * gone.
+   */
   leave(waited: Waited): void
 }
 
@@ -19,8 +22,8 @@ export type DirectAnswers<Waited> = {
 }
 
 type Connection<Waited> = {
-  /** The last response of Node's HTTP. */
-  response?: ServerResponse
+  /** Whether Node's HTTP has not sent all of an answer yet. */
+  isAnswering: boolean
   /** What Node's HTTP is to know of the request that it is about to read. */
   waited?: Waited | undefined
 }
@@ -44,11 +47,11 @@ export function answerDirectly<Waited>(
   const headOf = openHeads(server.keepAliveTimeout, fixedHeaders)
   let isStopped = false
   let waiting = 0
-  let onNoneWaits = () => {}
+  const noneWaits = Promise.withResolvers<void>()
 
   const follow = (socket: Socket): void => {
     const [toNode, endToNode] = [takeOver(socket, 'data'), takeOver(socket, 'end')]
-    const connection: Connection<Waited> = {}
+    const connection: Connection<Waited> = { isAnswering: false }
     connections.set(socket, connection)
     let isFirst = true
     let isPlain = true
@@ -64,7 +67,7 @@ export function answerDirectly<Waited>(
         return
       }
       // Node's HTTP stops reading from a client that does not read its answers.
-      const mayRead = isPlain && isDone(connection.response) && !socket.writableNeedDrain
+      const mayRead = isPlain && !connection.isAnswering && !socket.writableNeedDrain
       const request = mayRead ? readPlainRequest(bytes) : undefined
       isPlain = request !== undefined
       if (request === undefined || isFirst || isStopped || !ask(request, asking)) {
@@ -78,7 +81,7 @@ export function answerDirectly<Waited>(
     const goOn = (): void => {
       current = undefined
       waiting -= 1
-      if (waiting === 0) onNoneWaits()
+      if (isStopped && waiting === 0) noneWaits.resolve()
       if (held.length > 0) {
         const bytes = Buffer.concat(held)
         held = []
@@ -109,7 +112,10 @@ export function answerDirectly<Waited>(
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket)
     if (connection === undefined) return
-    connection.response = response
+    connection.isAnswering = true
+    response.once('finish', () => {
+      connection.isAnswering = false
+    })
     if (connection.waited !== undefined) waited.set(request, connection.waited)
     connection.waited = undefined
   })
@@ -117,22 +123,23 @@ export function answerDirectly<Waited>(
     waited: request => waited.get(request),
     stop() {
       isStopped = true
-      if (waiting === 0) return Promise.resolve()
-      return new Promise(resolve => {
-        onNoneWaits = resolve
-      })
+      if (waiting === 0) noneWaits.resolve()
+      return noneWaits.promise
     },
   }
 }
 
-const isDone = (response: ServerResponse | undefined): boolean => response?.writableFinished ?? true
-
-/** Takes the listener off a connection that Node's HTTP, the last to have asked for the event, has put there. */
+/**
+ * Takes the listener off a connection that Node's HTTP, the last to have asked for the event, has put there. The result
+ * does nothing once the connection is destroyed: its parser may be another connection's by then.
+ */
 function takeOver(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
   const listener = socket.listeners(event).at(-1)
   if (listener === undefined) throw new Error(`Node's HTTP does not listen to '${event}' of a connection`)
   socket.off(event, listener as () => void)
-  return bytes => listener.call(socket, bytes)
+  return bytes => {
+    if (!socket.destroyed) listener.call(socket, bytes)
+  }
 }
 
 /** Returns the function that composes the head of an answer, with the headers that are on each. */

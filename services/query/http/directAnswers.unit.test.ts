@@ -174,27 +174,49 @@ test('a client that has sent its last request gets the answer before the end', a
   // The idle timeout would end it after 72 s.
 }, 20_000)
 
-test('a client that has gone is not answered, and others are', async () => {
-  const { socket } = await openUsed()
-  socket.write(get('/poll/a'))
+/** A connection that was reset while its poll waits, and one that has come since, perhaps with the same parser. */
+async function openGone(...held: string[]) {
+  const gone = await openUsed()
+  gone.socket.write(get('/poll', 'X-Api-Key: of the one that has gone\r\n'))
   await untilAsked(1)
-  socket.resetAndDestroy()
+  for (const text of held) gone.socket.write(text)
+  // What another connection gets shows that the server has read that.
+  const other = await openUsed()
+  other.socket.end()
+  gone.socket.resetAndDestroy()
   const connections = () => new Promise(resolve => server.getConnections((_, count) => resolve(count)))
   await expect.poll(connections, { timeout: 10_000 }).toBe(0)
-  answer('direct a;')
-  const other = await openUsed()
-  other.socket.write(get('/poll/b'))
-  await untilAsked(2)
-  answer('direct b;')
-  await other.untilReceived('direct b')
-})
+  ofNode = []
+  return open()
+}
+
+test.each([
+  ['answered', [], () => answer('direct a;')],
+  ['left to Node’s HTTP', [], () => asked[0]?.asking.leave('a grant')],
+  ['answered, with another request behind it', [get('/other')], () => answer('direct a;')],
+])(
+  'a request whose client has gone is %s: nothing of it reaches another connection',
+  async (_, held, settle) => {
+    const other = await openGone(...held)
+    other.socket.write('GET /other/path HTTP/1.1\r\nX-Pad: ')
+    // The server has the beginning once another connection has an answer.
+    await openUsed()
+    settle()
+    await openUsed()
+    expect(other.received()).toBe('')
+    other.socket.write('end\r\n\r\n')
+    await other.untilReceived('node /other/path')
+    expect(ofNode.filter(([url]) => url !== '/first')).toEqual([['/other/path', undefined]])
+    expect(bodies(other.received())).toEqual(['node /other/path'])
+  },
+)
 
 test('once stopped, waiting requests are answered and further ones are Node’s', async () => {
   const { socket, untilReceived } = await openUsed()
   socket.write(get('/poll/a'))
   await untilAsked(1)
   let isStopped = false
-  const stopping = direct.stop().then(() => {
+  const stopping = Promise.all([direct.stop(), direct.stop()]).then(() => {
     isStopped = true
   })
   await openUsed()

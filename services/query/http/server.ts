@@ -45,13 +45,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.server.on('drop', onDrop)
   // Node answers any expectation other than 100-continue with a bare 417; it may be ignored (RFC 9110).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  // Node closes idle connections once: one whose request is answered after that would keep the server open.
+  return app
+}
+
+/**
+ * Closes idle connections all the time while the server closes. Node closes them once: one whose request is answered
+ * after that would keep the server open. Call it after the hooks that wait for answers past Node's HTTP.
+ */
+export function closeIdleConnections(app: FastifyInstance): void {
   app.addHook('preClose', done => {
     const timer = setInterval(() => app.server.closeIdleConnections(), 100)
     app.server.once('close', () => clearInterval(timer))
     done()
   })
-  return app
 }
 
 /** A value of X-Request-Id. */

@@ -71,12 +71,22 @@ export function requestsOf({ takers }: Batch): number {
   return requests
 }
 
-export function joinPoll(batch: Batch, { organizationId, eventId, shard }: PollOf, onPolled: OnPolled): void {
+/**
+ * `together`: the poll is told with the batch's other polls; otherwise as soon as its own replies are there, because
+ * nodes of a cluster do not wait for each other.
+ */
+export function joinPoll(
+  batch: Batch,
+  { organizationId, eventId, shard }: PollOf,
+  { onPolled, together }: { onPolled: OnPolled; together: boolean },
+): void {
   const taker = getOrInsertComputed(batch.takers, organizationId, newTaker)
   const hash = shardOf(batch, shard, eventId)
   const version = eventOf(batch, eventId, shard)
   const index = taker.count++
-  batch.polls.push(() => onPolled(index, taker.reply, hash.reply, version.reply))
+  const tell = () => onPolled(index, taker.reply, hash.reply, version.reply)
+  if (together) batch.polls.push(tell)
+  else void Promise.allSettled([taker.promise, hash.promise, version.promise]).then(tell)
 }
 
 /** Tells the polls of a batch what is known by now; what comes later is not told. */

@@ -267,6 +267,21 @@ test('in a cluster a node that hangs does not delay the next batch', async () =>
   expect(await batches.event(eventId, 0)).toEqual(mark(8))
 })
 
+test('in a cluster a poll does not wait for the node of another', async () => {
+  const other = randomUUID() as EventId
+  const hanging = keys.event(other)
+  const slow: WholeRedis = Object.assign(Object.create(Cluster.prototype), {
+    hmget: (key: string) => (key === hanging ? new Promise(() => {}) : Promise.resolve(['8', null])),
+    takeRequests: () => Promise.resolve([1, 60, 59, 60_000]),
+  })
+  const never = { ...breaker, deadline: () => () => true }
+  const batches = openRequestBatches({ redis: slow, keys, topics, breaker: never }, limits)
+  const told: unknown[] = []
+  batches.poll({ organizationId, eventId: other, shard: 1 }, () => told.push(other))
+  batches.poll({ organizationId, eventId, shard: 0 }, () => told.push(eventId))
+  await expect.poll(() => told, { timeout: 10_000 }).toEqual([eventId])
+})
+
 test('without Redis nothing is taken, and one failure is reported', async () => {
   const broken: WholeRedis = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),

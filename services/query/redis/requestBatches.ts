@@ -129,7 +129,7 @@ export function openRequestBatches(
   }
 
   return {
-    poll: (poll, onPolled) => joinPoll(current(), poll, onPolled),
+    poll: (poll, onPolled) => joinPoll(current(), poll, { onPolled, together: !isCluster }),
     takeRequest: id => joinTakers(current(), id),
     coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
     shard: (shard, id) => joinShard(current(), shard, id),
