@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './rememberLast.ts'
 
-/** Where the answer to a plain request goes: one of the two is called, once. */
+/** Where the answer to a plain request goes: one of the two is called, once, after `ask` has returned. */
 export type Asking<Waited> = {
   /** Sends an answer; `headers` is a flat list of names and values. */
   answer(status: number, headers: readonly (string | number)[], body: string): void
