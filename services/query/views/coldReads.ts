@@ -36,8 +36,10 @@ export function openColdReads(
         const before = memory.now(of.eventId)
         const askedMs = performance.now()
         const cold = await fromPostgres(of.eventId, asked)
+        // Another request may have found it in Redis since: a new event is not unknown again.
+        const isFoundSince = before === undefined && memory.now(of.eventId) !== undefined
         if (cold?.head.event.organizationId === of.organizationId) memory.reset(cold, before)
-        else unknown.set(keyOf(of), askedMs + unknownMs)
+        else if (!isFoundSince) unknown.set(keyOf(of), askedMs + unknownMs)
         return cold
       }),
   }

@@ -213,6 +213,20 @@ test('an unknown event costs Postgres one query per 0.8 s, and is found once it 
   }
 })
 
+test('a late answer of Postgres that lacks an event does not make it unknown once Redis has answered', async () => {
+  const { ask } = open()
+  const late = Promise.withResolvers<undefined>()
+  redisHas('missing')
+  sources.postgres = () => late.promise
+  const asked = ask()
+  await new Promise(setImmediate)
+  redisHas(read(1, 1_000))
+  expect(await ask()).toEqual(['revision 1', 1_000])
+  late.resolve(undefined)
+  expect(await asked).toBeUndefined()
+  expect(await ask()).toEqual(['revision 1', 1_000])
+})
+
 test('while Postgres hangs Redis answers at once with consistent documents, even if they are old', async () => {
   const { ask } = open()
   redisHas(read(10, 2_000))
