@@ -14,8 +14,11 @@ import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
 import type { Confirmed, EventViews } from './views/eventViews.ts'
 
-/** How many characters of answers are kept; most of them are also kept by views/answers.ts, as the same text. */
-const keptText = 24 * 1024 * 1024
+/**
+ * How many characters of answers are kept, enough for four questions about 5,000 events. Many of them are also kept by
+ * views/answers.ts, as the same text.
+ */
+const keptText = 64 * 1024 * 1024
 const longestTarget = 300
 
 /** The last answer to a request target: only the event's organization ever gets one. */
