@@ -8,8 +8,8 @@ export type Asking<Waited> = {
   /** Sends an answer; `headers` is a flat list of names and values. */
   answer(status: number, headers: readonly (string | number)[], body: string): void
   /**
-   * Leaves the request to Node's HTTP after all, with what has happened to it so far; nobody gets it if the client has
-   * gone.
+   * Leaves the request to Node's HTTP after all, with what has happened to it so far. It is dropped if its connection
+   * is closed.
    */
   leave(waited: Waited): void
 }
@@ -57,7 +57,6 @@ export function answerDirectly<Waited>(
     let isPlain = true
     let current: PlainRequest | undefined
     let held: Buffer[] = []
-    let isEnded = false
 
     const read = (bytes: Buffer): void => {
       if (current !== undefined) {
@@ -88,7 +87,7 @@ export function answerDirectly<Waited>(
         socket.resume()
         read(bytes)
       }
-      if (isEnded && current === undefined) endToNode()
+      if (socket.readableEnded && current === undefined) endToNode()
     }
     const asking: Asking<Waited> = {
       answer(status, headers, body) {
@@ -103,7 +102,6 @@ export function answerDirectly<Waited>(
     }
     socket.on('data', read)
     socket.on('end', () => {
-      isEnded = true
       if (current === undefined) endToNode()
     })
   }

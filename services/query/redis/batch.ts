@@ -72,8 +72,8 @@ export function requestsOf({ takers }: Batch): number {
 }
 
 /**
- * `together`: the poll is told with the batch's other polls; otherwise as soon as its own replies are there, because
- * nodes of a cluster do not wait for each other.
+ * Joins a poll to the batch. With `together`, `onPolled` is called when the whole batch is answered; without, as soon
+ * as the poll's own replies have arrived, so that in a cluster a slow node does not delay the polls of others.
  */
 export function joinPoll(
   batch: Batch,

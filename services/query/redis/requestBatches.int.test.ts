@@ -106,7 +106,7 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   ])
 })
 
-test('a poll is told what is known once Redis is too slow or has failed', async () => {
+test('a poll gets the replies that have arrived if Redis is too slow or fails', async () => {
   const slow: WholeRedis = Object.assign(Object.create(redis), { readVersions: () => new Promise(() => {}) })
   const broken: WholeRedis = Object.assign(Object.create(redis), {
     takeFromEach: () => Promise.reject(new Error('connection refused')),

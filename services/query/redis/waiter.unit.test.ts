@@ -11,7 +11,7 @@ test('a reply goes to those that asked for the promise before and after', async 
   expect(await Promise.all([before, waiter.promise])).toEqual([7, 7])
 })
 
-test('an error goes to those that ask for the promise, and there is no reply', async () => {
+test('an error rejects the promise, and leaves no reply', async () => {
   const waiter = new Waiter<number>()
   const before = waiter.promise
   waiter.reject(new Error('gone'))
@@ -21,7 +21,7 @@ test('an error goes to those that ask for the promise, and there is no reply', a
   await expect(waiter.promise).rejects.toThrow('gone')
 })
 
-test('an error for which nobody has asked is not unhandled', async () => {
+test('an error is not an unhandled rejection if nobody asked for the promise', async () => {
   new Waiter<number>().reject(new Error('gone'))
   await new Promise(setImmediate)
 })

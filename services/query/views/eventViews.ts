@@ -87,8 +87,8 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
         return undefined
       if (!fitsShard(shard, of.eventId, version)) return undefined
       const read = remembered(head, shard, version)
-      const confirmed = redis.isUpToDate(read) ? memory.confirm(read) : undefined
-      return confirmed && { revision: head.revision, asOfMs: confirmed.asOfMs }
+      if (!redis.isCurrent(read)) return undefined
+      return { revision: head.revision, asOfMs: memory.keepWatermark(read) }
     },
     async ask(of, question, permit) {
       if (postgres.isUnknown(of)) return undefined

@@ -28,8 +28,6 @@ export type HotReads = {
   read(eventId: EventId, needs: Needs, permit: Permit): Promise<Hot>
   /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
   isCurrent(read: KnownRead): boolean
-  /** The same but for what this process has answered before. */
-  isUpToDate(read: KnownRead): boolean
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
   isDated(hot: Hot): hot is Read
   /**
@@ -44,11 +42,6 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
   const { breaker, watermarks } = deps
   const fromRedis = openRedisSource(deps)
   const isDated = (hot: Hot): hot is Read => isRead(hot) && memory.watermark(hot) !== null
-  const isUpToDate = (read: KnownRead) =>
-    !breaker.refusesWrites() &&
-    read.asOfMs !== null &&
-    !read.head.event.isScattered &&
-    !watermarks.isBehind(read.head.event.shard, read.asOfMs)
 
   return {
     async read(eventId, needs, permit) {
@@ -62,8 +55,12 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
     },
-    isCurrent: read => isUpToDate(read) && !memory.isAhead(read),
-    isUpToDate,
+    isCurrent: read =>
+      !breaker.refusesWrites() &&
+      read.asOfMs !== null &&
+      !read.head.event.isScattered &&
+      !memory.isAhead(read) &&
+      !watermarks.isBehind(read.head.event.shard, read.asOfMs),
     isDated,
     async last(hot, again) {
       const isFinal = (read: Hot) => isDated(read) || read === 'missing'

@@ -35,10 +35,10 @@ export type Memory = {
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
   /**
-   * Keeps the watermark of a read of Redis that found a known revision, and returns the one for its answer; undefined
-   * if the read is behind an earlier answer.
+   * Keeps the watermark of a read of Redis that found a known revision, and returns the one for its answer; call it
+   * only if `isAhead` is false.
    */
-  confirm(read: KnownRead): Pick<Remembered, 'asOfMs'> | undefined
+  keepWatermark(read: KnownRead): number | null
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
@@ -61,9 +61,8 @@ export function openMemory(): Memory {
   }
   const keepWatermark = (read: KnownRead) => {
     const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
-    const next = { head: read.head, asOfMs, epoch }
-    put(next)
-    return next
+    put({ head: read.head, asOfMs, epoch })
+    return asOfMs
   }
   return {
     head: id => heads.get(id),
@@ -75,10 +74,7 @@ export function openMemory(): Memory {
       putHead(read.head)
       keepWatermark({ ...read, head: knownOf(read.head) })
     },
-    confirm(read) {
-      const said = saidOf(remembered.peek(read.head.eventId))
-      return isBehind(said, versionOf(read)) ? undefined : keepWatermark(read)
-    },
+    keepWatermark,
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
       if (known === undefined || known === before) {
