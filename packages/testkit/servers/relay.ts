@@ -32,14 +32,19 @@ export async function openRelay(
   let port = 0
 
   const forward = (from: Socket, to: Socket, change: Change) => {
-    // A chunk never overtakes an earlier one, also when the delay becomes shorter.
-    let due = 0
+    // A chunk never overtakes an earlier one, not even if the delay becomes shorter or a timer is late.
+    const waiting: { dueMs: number; bytes: Buffer }[] = []
+    const send = (): void => {
+      for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+        const leftMs = next.dueMs - performance.now()
+        if (leftMs > 0) return void setTimeout(send, leftMs)
+        waiting.shift()
+        if (!to.destroyed) to.write(next.bytes)
+      }
+    }
     from.on('data', bytes => {
-      const changed = change(bytes as Buffer, port)
-      const now = performance.now()
-      due = Math.max(due, now + delayMs)
-      if (due <= now) to.write(changed)
-      else setTimeout(() => to.destroyed || to.write(changed), due - now)
+      waiting.push({ dueMs: performance.now() + delayMs, bytes: change(bytes as Buffer, port) })
+      if (waiting.length === 1) send()
     })
     from
       .on('error', () => {})
