@@ -1,8 +1,8 @@
 import { problemTypes } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { llmsText, readGuides, readRecipes } from './guides.ts'
+import { listGuides, llmsText, readRecipes } from './guides.ts'
 
-const guides = readGuides()
+const guides = listGuides().map(({ read }) => read())
 
 test('the guide of each problem type begins with the status, title and help text that the API answers', () => {
   for (const [type, { status, title, help }] of Object.entries(problemTypes)) {
@@ -49,4 +49,9 @@ test('llms.txt names every guide with its first sentence', () => {
   const text = llmsText(guides)
   expect(text).toMatch(/^# Tally API\n\n> /)
   for (const { path, title } of guides) expect(text).toContain(`- [${title}](${path}.md): `)
+})
+
+test('a guide is rendered once', () => {
+  const [first] = listGuides()
+  expect(first?.read()).toBe(first?.read())
 })
