@@ -7,7 +7,6 @@ import { Waiter } from './waiter.ts'
 
 /** What the requests of one batch ask Redis for, each thing once. */
 export type Batch = {
-  sinceMs: number
   takers: Map<OrganizationId, Taker>
   shards: Map<number, ShardWaiter>
   events: Map<EventId, EventWaiter>
@@ -17,6 +16,8 @@ export type Batch = {
   reads: (() => void)[]
   /** Called once the batch is answered, or too late. */
   polls: (() => void)[]
+  /** How many polls have joined. */
+  joined: number
 }
 /** The requests of an organization, which are taken together. */
 class Taker extends Waiter<Taken | undefined> {
@@ -47,13 +48,13 @@ export type OnPolled = (
 ) => void
 
 export const newBatch = (): Batch => ({
-  sinceMs: performance.now(),
   takers: new Map(),
   shards: new Map(),
   events: new Map(),
   replies: new Map(),
   reads: [],
   polls: [],
+  joined: 0,
 })
 
 export function joinTakers(
@@ -84,6 +85,7 @@ export function joinPoll(
   const hash = shardOf(batch, shard, eventId)
   const version = eventOf(batch, eventId, shard)
   const index = taker.count++
+  batch.joined += 1
   const tell = () => onPolled(index, taker.reply, hash.reply, version.reply)
   if (together) batch.polls.push(tell)
   else void Promise.allSettled([taker.promise, hash.promise, version.promise]).then(tell)

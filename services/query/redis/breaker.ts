@@ -105,4 +105,4 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
   }
 }
 
-const tooSlow = () => new Error('Redis is too slow')
+export const tooSlow = () => new Error('Redis is too slow')

@@ -19,7 +19,7 @@ import {
   requestsOf,
   tellPolls,
 } from './batch.ts'
-import type { Breaker } from './breaker.ts'
+import { type Breaker, tooSlow } from './breaker.ts'
 
 /**
  * What every hot request asks Redis for. Requests that arrive together make one request batch: one round trip, one read
@@ -32,7 +32,7 @@ export type RequestBatches = {
    * `index`; undefined if Redis does not answer or refuses.
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
-  /** Takes one request, and reads the hash of the event's shard and the event's version. */
+  /** Takes one request, and reads the hash of the event's shard and the event's version; returns before `onPolled`. */
   poll(poll: PollOf, onPolled: OnPolled): void
   /**
    * Reads once for all requests with the same question and the same key in one batch (both compared by identity). The
@@ -61,6 +61,12 @@ export type RequestBatches = {
  */
 const mostUnanswered = 2
 
+/**
+ * With so many polls a batch does not wait for the others that have arrived. Once all clients had been answered
+ * together, their next requests would be one batch, and Redis and this process would take turns ever after.
+ */
+const enoughPolls = 32
+
 /** How long a batch waits for an earlier one in a cluster: many times what its nodes take. */
 const clusterPatienceMs = 5
 
@@ -71,9 +77,9 @@ const clusterPatienceMs = 5
 const mostLate = 2
 
 /**
- * One batch collects requests while two are unanswered. It goes out when all requests that had arrived have joined it
- * and one of those was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so that a slow node
- * does not delay the others.
+ * One batch collects requests while two are unanswered. It goes out when all requests that had arrived have joined it,
+ * or 32 polls have, and one of those was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so
+ * that a slow node does not delay the others.
  */
 export function openRequestBatches(
   deps: AskDeps & {
@@ -91,6 +97,13 @@ export function openRequestBatches(
   const unanswered = new Set<Batch>()
   let lateInARow = 0
 
+  /** What has hung for two batches answers none of the others either. */
+  const failUnanswered = (): void => {
+    for (const batch of unanswered) fail(batch, tooSlow())
+    unanswered.clear()
+    send()
+  }
+
   const send = (): void => {
     if (collecting === undefined || unanswered.size >= mostUnanswered) return
     const batch = collecting
@@ -106,10 +119,12 @@ export function openRequestBatches(
       if (unanswered.delete(batch)) setImmediate(send)
     }
     const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
-    const cancel = breaker.deadline(batch.sinceMs, () => {
+    // From here on: before, a batch has waited for others, or for this process.
+    const cancel = breaker.deadline(performance.now(), () => {
       lateInARow += 1
       if (lateInARow >= mostLate) breaker.trip()
-      fail(batch, new Error('Redis is too slow'))
+      fail(batch, tooSlow())
+      if (breaker.isOpen()) failUnanswered()
       sendNext()
     })
     onBatch?.(requestsOf(batch))
@@ -129,7 +144,12 @@ export function openRequestBatches(
   }
 
   return {
-    poll: (poll, onPolled) => joinPoll(current(), poll, { onPolled, together: !isCluster }),
+    poll(poll, onPolled) {
+      const batch = current()
+      joinPoll(batch, poll, { onPolled, together: !isCluster })
+      // While the breaker is open `send` fails the batch at once, and `poll` has to return before `onPolled` is called.
+      if (batch.joined >= enoughPolls && !breaker.isOpen()) send()
+    },
     takeRequest: id => joinTakers(current(), id),
     coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
     shard: (shard, id) => joinShard(current(), shard, id),
