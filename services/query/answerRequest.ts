@@ -2,7 +2,7 @@ import type { ApiKey, Authenticator } from '@tally/access'
 import { type Endpoint, endpoints } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointRead } from './endpoints/endpoint.ts'
-import { limitHeaders, openMessages, sendMessage } from './http/answer.ts'
+import { type Answer, limitHeaders, openMessages, sendMessage } from './http/answer.ts'
 import { openAuthenticate } from './http/authenticate.ts'
 import type { DirectAnswers } from './http/directAnswers.ts'
 import { openFailedAuthenticationThrottle } from './http/failedAuthentications.ts'
@@ -14,6 +14,7 @@ import type { Begun, Polling } from './polling.ts'
 import type { Readers } from './readers.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
+import type { Seen } from './views/fromRedis.ts'
 
 export type RequestDeps = {
   authenticator: Authenticator
@@ -38,6 +39,11 @@ export function openAnswerRequest(deps: RequestDeps) {
   const throttle = openFailedAuthenticationThrottle()
   const { parse, remember } = openParameters()
   const messageOf = openMessages()
+  /** The read of one question, which outlives the request that asks it first. */
+  const openRead =
+    (read: EndpointRead['read'], parsed: Parsed) =>
+    (key: ApiKey, permit: Permit, seen?: Seen): Promise<Answer> =>
+      read(readers, { key, ...parsed, permit, seen } as never)
 
   return async (
     { name, early, read }: EndpointRead,
@@ -59,8 +65,10 @@ export function openAnswerRequest(deps: RequestDeps) {
     const granting = Promise.resolve(waited?.grant ?? limiter.take(key.organizationId))
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
-    const begin = (permit: Permit) => read(readers, { key, ...parsed, permit } as never)
-    const begun = early && refused === undefined ? batches.coalesce(parsed, key, granting, begin) : undefined
+    const readFor = openRead(read, parsed)
+    const begin = (permit: Permit) => readFor(key, permit)
+    const isEarly = early && refused === undefined && waited?.reading === undefined
+    const begun = isEarly ? batches.coalesce(parsed, key, granting, begin) : waited?.reading
     // Awaited below, unless the limit refuses.
     begun?.catch(() => undefined)
 
@@ -74,7 +82,7 @@ export function openAnswerRequest(deps: RequestDeps) {
       if (refused !== undefined) throw refused
       remember(request, parsed)
       const answer = await (begun ?? begin(granted))
-      polling.keep(request.raw, name, key, answer)
+      polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
       reply.hijack()
       const message = messageOf(answer, grant, request.id, request.headers['if-none-match'])
       sendMessage(reply.raw, message)

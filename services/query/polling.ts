@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId } from '@tally/contract'
+import type { ShardHash } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
 import { type Answer, openMessages } from './http/answer.ts'
 import { tokenOf } from './http/authenticate.ts'
@@ -9,10 +10,11 @@ import type { Asking } from './http/directAnswers.ts'
 import type { PlainRequest } from './http/plainRequest.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
-import type { Grant } from './permit.ts'
+import { type Grant, granted, type Permit } from './permit.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
 import type { Confirmed, EventViews } from './views/eventViews.ts'
+import type { Seen } from './views/fromRedis.ts'
 
 /**
  * How many characters of answers are kept, enough for four questions about 5,000 events. Many of them are also kept by
@@ -21,14 +23,20 @@ import type { Confirmed, EventViews } from './views/eventViews.ts'
 const keptText = 64 * 1024 * 1024
 const longestTarget = 300
 
-/** The last answer to a request target: only the event's organization ever gets one. */
-type Poll = {
+/** The last answer to a request target, and how to read it again. Only the event's organization ever gets one. */
+type Kept = {
   name: EndpointName
-  eventId: EventId
   organizationId: OrganizationId
+  answer: Answer
+  read(key: ApiKey, permit: Permit, seen: Seen): Promise<Answer>
+}
+type Poll = Kept & {
+  target: string
+  eventId: EventId
   revision: number
   shard: number
-  answer: Answer
+  /** The read that the polls of one batch share; a batch has one hash of the shard. */
+  reading?: { hash: ShardHash; answer: Promise<Answer> }
 }
 type Waiting = {
   poll: Poll
@@ -37,14 +45,14 @@ type Waiting = {
   headers: PlainRequest['headers']
   asking: Asking<Begun>
 }
-/** A request that has waited here and is answered by fastify after all. */
-export type Begun = { beganAt: number; grant: Grant | Promise<Grant> }
+/** A request that has waited here and is answered by fastify after all; `reading` is the read that has failed. */
+export type Begun = { beganAt: number; grant: Grant | Promise<Grant>; reading?: Promise<Answer> }
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
   answer(request: PlainRequest, asking: Asking<Begun>): boolean
   /** Keeps what fastify answered to a request that the rate limit has granted. */
-  keep(request: IncomingMessage, name: EndpointName, key: ApiKey, answer: Answer): void
+  keep(request: IncomingMessage, kept: Kept): void
 }
 
 export type PollingDeps = {
@@ -58,11 +66,12 @@ export type PollingDeps = {
 }
 
 /**
- * Answers devices that poll: a GET whose target was answered before, with a token that was right before, about an event
- * that has not changed since. Such a request needs its place in the rate limit and the versions of its event and shard,
- * all of which its request batch reads; router, hooks, parsing and composing would find what is known already, and took
- * half of its time. Nothing else is decided here: whatever is not as before goes to fastify, with the grant if it was
- * taken, so the order of checks and every problem are those of answerRequest.ts.
+ * Answers devices that poll: a GET whose target was answered before, with a token that was right before. Such a request
+ * needs its place in the rate limit and the versions of its event and shard, all of which its request batch reads. If
+ * the event has not changed, the answer goes out again: router, hooks, parsing and composing would find what is known
+ * already, and took half of its time. If it has changed, the question is read again, once for all who ask it in this
+ * batch. Nothing else is decided here: whatever is not as before, and every problem, goes to fastify, with the grant if
+ * it was taken, so the order of checks is that of answerRequest.ts.
  */
 export function openPolling({
   authenticator,
@@ -79,20 +88,54 @@ export function openPolling({
   })
   const messageOf = openMessages()
 
-  const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, confirmed: Confirmed | undefined) => {
-    const { poll, headers, asking, beganAt } = one
-    const isConfirmed = confirmed?.revision === poll.revision
-    if (!isConfirmed || grant instanceof Promise || !grant.granted) {
+  const put = (target: string, { name, organizationId, answer, read }: Kept): void => {
+    if (answer.holdsFor === undefined) return
+    const eventId = answer.eventId as EventId
+    polls.set(target, { name, organizationId, answer, read, target, eventId, ...answer.holdsFor })
+  }
+
+  const send = (one: Waiting, answer: Answer, grant: Grant): void => {
+    const { poll, headers, asking } = one
+    const message = messageOf(answer, grant, newRequestId(), headers['if-none-match'])
+    if (cors !== undefined) message.headers.push(...cors.headers(headers.origin))
+    asking.answer(message.status, message.headers, message.body)
+    onAnswered(poll.name, one, message.status)
+  }
+
+  const readAgain = ({ poll, apiKey }: Waiting, seen: Seen): Promise<Answer> => {
+    if (poll.reading?.hash === seen.hash) return poll.reading.answer
+    const answer = poll.read(apiKey, granted, seen)
+    poll.reading = { hash: seen.hash, answer }
+    answer.then(
+      answer => put(poll.target, { ...poll, answer }),
+      // Everyone who waits for it learns of the failure.
+      () => undefined,
+    )
+    return answer
+  }
+
+  const answerOne = (
+    one: Waiting,
+    grant: Grant | Promise<Grant>,
+    confirmed: Confirmed | undefined,
+    seen: Seen | undefined,
+  ) => {
+    const { poll, asking, beganAt } = one
+    if (grant instanceof Promise || !grant.granted) {
       // Awaited by answerRequest.ts, perhaps later.
       if (grant instanceof Promise) grant.catch(() => undefined)
       return asking.leave({ beganAt, grant })
     }
-    const answer = { ...poll.answer, asOfMs: confirmed.asOfMs }
-    const message = messageOf(answer, grant, newRequestId(), headers['if-none-match'])
-    if (cors !== undefined) message.headers.push(...cors.headers(headers.origin))
-    asking.answer(message.status, message.headers, message.body)
-    onConfirmed()
-    onAnswered(poll.name, one, message.status)
+    if (confirmed?.revision === poll.revision) {
+      send(one, { ...poll.answer, asOfMs: confirmed.asOfMs }, grant)
+      return onConfirmed()
+    }
+    if (seen === undefined) return asking.leave({ beganAt, grant })
+    const reading = readAgain(one, seen)
+    reading.then(
+      answer => send(one, answer, grant),
+      () => asking.leave({ beganAt, grant, reading }),
+    )
   }
 
   return {
@@ -104,17 +147,16 @@ export function openPolling({
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId)
       const beganAt = performance.now()
-      batches.poll(poll, (index, taken, shard, version) => {
-        const confirmed = shard && views.confirm(poll, shard, version)
+      batches.poll(poll, (index, taken, hash, version) => {
+        const seen = hash && version && { shard: poll.shard, hash, version }
+        const confirmed = seen && views.confirm(poll, seen)
         const grant = limiter.grant(poll.organizationId, index, taken)
-        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, confirmed)
+        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, confirmed, seen)
       })
       return true
     },
-    keep({ url = '', method }, name, { organizationId }, answer) {
-      if (answer.holdsFor === undefined || url.length > longestTarget || method !== 'GET') return
-      const eventId = answer.eventId as EventId
-      polls.set(url, { name, eventId, organizationId, ...answer.holdsFor, answer })
+    keep({ url = '', method }, kept) {
+      if (url.length <= longestTarget && method === 'GET') put(url, kept)
     },
   }
 }

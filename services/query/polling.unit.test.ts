@@ -6,9 +6,11 @@ import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Answer } from './http/answer.ts'
 import { answerDirectly } from './http/directAnswers.ts'
 import type { Grant } from './permit.ts'
 import { type Begun, openPolling, type Polling } from './polling.ts'
+import type { Seen } from './views/fromRedis.ts'
 
 const url = '/api/v1/events/e/analytics/kpis'
 const eventId = 'e' as EventId
@@ -30,13 +32,23 @@ const answer = {
 const grant: Grant = { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }
 
 /** What the parts around polling say in a test, and what they were asked. */
-let says: { key: ApiKey | undefined; grant: Grant | Promise<Grant>; revision: number | undefined }
-let asked: { taken: number; used: string[]; answered: unknown[]; confirmed: number }
+let says: {
+  key: ApiKey | undefined
+  grant: Grant | Promise<Grant>
+  revision: number | undefined
+  /** What the batch has read. */
+  hash: ShardHash | undefined
+  version: EventVersion | undefined
+  /** What the question's next read finds. */
+  read: () => Promise<Answer>
+}
+let asked: { taken: number; used: string[]; answered: unknown[]; confirmed: number; seen: Seen[] }
 let polling: Polling
 
 const server = createServer((request, response) => {
-  void Promise.resolve(direct.waited(request)?.grant).then(grant =>
-    response.end(JSON.stringify({ grant: grant ?? 'not taken' })),
+  const { grant, reading } = direct.waited(request) ?? {}
+  void Promise.all([grant, reading?.catch(error => error.message)]).then(([grant, failed]) =>
+    response.end(JSON.stringify({ grant: grant ?? 'not taken', failed })),
   )
 })
 const direct = answerDirectly<Begun>(
@@ -47,8 +59,9 @@ beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resol
 afterAll(() => void server.close())
 
 beforeEach(() => {
-  says = { key, grant, revision: 7 }
-  asked = { taken: 0, used: [], answered: [], confirmed: 0 }
+  const hash = {} as ShardHash
+  says = { key, grant, revision: 7, hash, version: {} as EventVersion, read: async () => answer }
+  asked = { taken: 0, used: [], answered: [], confirmed: 0, seen: [] }
   polling = openPolling({
     authenticator: {
       recall: token => (token === 'right' ? says.key : undefined),
@@ -56,8 +69,7 @@ beforeEach(() => {
     },
     limiter: { grant: () => says.grant },
     batches: {
-      poll: (_poll, onPolled) =>
-        setImmediate(() => onPolled(asked.taken++, null, {} as ShardHash, {} as EventVersion)),
+      poll: (_poll, onPolled) => setImmediate(() => onPolled(asked.taken++, null, says.hash, says.version)),
     },
     views: {
       confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
@@ -66,7 +78,15 @@ beforeEach(() => {
     onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
     onConfirmed: () => asked.confirmed++,
   })
-  polling.keep({ url, method: 'GET' } as IncomingMessage, 'getKpis', key, answer)
+  polling.keep({ url, method: 'GET' } as IncomingMessage, {
+    name: 'getKpis',
+    organizationId: key.organizationId,
+    answer,
+    read(_key, _permit, seen) {
+      asked.seen.push(seen)
+      return says.read()
+    },
+  })
 })
 
 /** Polls on a connection of its own, whose first request is Node's. */
@@ -113,7 +133,8 @@ test('an answer whose event has not changed goes out again, with the new waterma
     'x-ratelimit-reset': '3',
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
-  expect(asked).toEqual({ taken: 1, used: ['k'], answered: [['getKpis', 'k', 200]], confirmed: 1 })
+  const answered = [['getKpis', 'k', 200]]
+  expect(asked).toEqual({ taken: 1, used: ['k'], answered, confirmed: 1, seen: [] })
 })
 
 test('a client that has the answer gets 304', async () => {
@@ -124,18 +145,50 @@ test('a client that has the answer gets 304', async () => {
   expect(asked.answered).toEqual([['getKpis', 'k', 304]])
 })
 
-test('a changed event, a refused or an unjudged request is left to fastify with its grant, which is taken once', async () => {
+const later = { ...answer, data: '{"data":2', etag: 'W/"later"', holdsFor: { revision: 8, shard: 1 } }
+
+test('a changed event is read again, with what the batch has read, and its answer is kept', async () => {
+  says.revision = 8
+  says.read = async () => later
+  expect(await poll()).toMatchObject({ status: 200, body: { data: 2 }, headers: { etag: later.etag } })
+  expect(asked.seen).toEqual([{ shard: 1, hash: says.hash, version: says.version }])
+  expect(await poll({ headers: { 'If-None-Match': later.etag } })).toMatchObject({ status: 304 })
+  expect(asked).toMatchObject({ taken: 2, confirmed: 1, seen: { length: 1 } })
+})
+
+test('polls of one batch share a read, those of the next read again', async () => {
+  says.revision = 8
+  const reading = Promise.withResolvers<typeof later>()
+  says.read = () => reading.promise
+  const two = Promise.all([poll(), poll()])
+  await expect.poll(() => asked.taken).toBe(2)
+  says.hash = { ...says.hash } as ShardHash
+  const third = poll()
+  await expect.poll(() => asked.taken).toBe(3)
+  expect(asked.seen).toHaveLength(2)
+  reading.resolve(later)
+  for (const { body } of [...(await two), await third]) expect(body).toMatchObject({ data: 2 })
+})
+
+test('a read that fails is left to fastify, which gets the failure and does not read again', async () => {
+  says.revision = undefined
+  says.read = () => Promise.reject(new Error('no such event'))
+  expect((await poll()).body).toEqual({ grant, failed: 'no such event' })
+  expect(asked).toMatchObject({ taken: 1, answered: [], confirmed: 0 })
+})
+
+test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its grant', async () => {
   const refused = { granted: false, limit: 60, remaining: 0, resetMs: 900 }
   for (const said of [
-    { revision: 8 },
-    { revision: undefined },
+    { revision: undefined, hash: undefined },
+    { revision: undefined, version: undefined },
     { grant: refused },
     { grant: Promise.resolve(refused) },
   ]) {
-    says = { key, grant, revision: 7, ...said }
+    says = { ...says, grant, ...said }
     expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)) })
   }
-  expect(asked).toMatchObject({ taken: 4, answered: [], confirmed: 0 })
+  expect(asked).toMatchObject({ taken: 4, answered: [], confirmed: 0, seen: [] })
 })
 
 test('whatever is not as before is left to fastify, and nothing is taken', async () => {

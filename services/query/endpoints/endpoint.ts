@@ -4,13 +4,18 @@ import type { z } from 'zod'
 import type { Answer } from '../http/answer.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
+import type { Seen } from '../views/fromRedis.ts'
 
-/** The input of a read: the key that asks, the parameters as the contract parses them, and the rate limit's permit. */
+/**
+ * The input of a read: the key that asks, the parameters as the contract parses them, the rate limit's permit, and what
+ * the request's batch has read of the event already.
+ */
 type Asked<Name extends EndpointName> = {
   key: ApiKey
   params: z.output<(typeof endpoints)[Name]['params']>
   query: z.output<(typeof endpoints)[Name]['query']>
   permit: Permit
+  seen?: Seen | undefined
 }
 
 /**

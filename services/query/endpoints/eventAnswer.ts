@@ -5,22 +5,28 @@ import { RequestProblem } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 import type { Answered } from '../views/answers.ts'
+import type { Seen } from '../views/fromRedis.ts'
 import type { Question } from '../views/question.ts'
 
 /** One 404 for every reason, which does not say which (docs/api.md, Problem body). */
 export const notFound = () => new RequestProblem('not-found')
 
 /** The part of a request that identifies the event. */
-export type AskedEvent = { key: ApiKey; params: { eventId: EventId }; permit: Permit }
+export type AskedEvent = {
+  key: ApiKey
+  params: { eventId: EventId }
+  permit: Permit
+  seen?: Seen | undefined
+}
 
 /** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */
 export async function askEvent(
   { views }: Readers,
-  { key, params: { eventId }, permit }: AskedEvent,
+  { key, params: { eventId }, permit, seen }: AskedEvent,
   question: Question,
 ): Promise<Answered> {
   if (key.eventId !== null && key.eventId !== eventId) throw notFound()
-  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, permit)
+  const answered = await views.ask({ eventId, organizationId: key.organizationId }, question, permit, seen)
   if (answered === undefined) throw notFound()
   return answered
 }

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { type EventVersion, fitsShard, publishEvents, type ShardHash } from '@tally/read-models'
+import { fitsShard, publishEvents } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { unavailable } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
@@ -7,7 +7,7 @@ import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import { type Answered, type Answering, type Asked, openAnswers } from './answers.ts'
 import { openColdReads } from './coldReads.ts'
-import { type RedisRead, remembered } from './fromRedis.ts'
+import { type RedisRead, remembered, type Seen } from './fromRedis.ts'
 import { type HotReadsDeps, isRead, openHotReads } from './hotReads.ts'
 import { openMemory } from './memory.ts'
 import { orAgain } from './orAgain.ts'
@@ -21,15 +21,16 @@ export type EventViews = {
   /**
    * Answers a question about an organization's event; undefined if there is no such event, it belongs to another
    * organization, or the question names something that is not the event's. Throws `service-unavailable` if neither
-   * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit.
+   * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit. `seen` is what the
+   * batch of this very request has read, which is then not read again.
    */
-  ask(of: Asked, question: Question, permit: Permit): Promise<Answered | undefined>
+  ask(of: Asked, question: Question, permit: Permit, seen?: Seen): Promise<Answered | undefined>
   /**
    * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
    * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
    * Undefined if `ask` has to decide.
    */
-  confirm(of: Asked, shard: ShardHash, version: EventVersion | undefined): Confirmed | undefined
+  confirm(of: Asked, seen: Seen): Confirmed | undefined
 }
 export type Confirmed = { revision: number; asOfMs: number | null }
 
@@ -81,21 +82,21 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
   }
 
   return {
-    confirm(of, shard, version) {
+    confirm(of, { shard, hash, version }) {
       const head = memory.known(of.eventId)
-      if (head === undefined || version?.revision !== head.revision || postgres.isUnknown(of))
-        return undefined
-      if (!fitsShard(shard, of.eventId, version)) return undefined
-      const read = remembered(head, shard, version)
+      if (head === undefined || version.revision !== head.revision || postgres.isUnknown(of)) return undefined
+      // An event that was lost may have come back through another shard: this hash then says nothing about it.
+      if (head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
+      const read = remembered(head, hash, version)
       if (!redis.isCurrent(read)) return undefined
       return { revision: head.revision, asOfMs: memory.keepWatermark(read) }
     },
-    async ask(of, question, permit) {
+    async ask(of, question, permit, seen) {
       if (postgres.isUnknown(of)) return undefined
       const { eventId } = of
       const plan = answering(of, question)
       const cached = memory.head(eventId)
-      const askRedis = () => redis.read(eventId, plan.needs, permit)
+      const askRedis = (seen?: Seen) => redis.read(eventId, plan.needs, { permit, seen })
       /** Undefined if Redis is not as new as it should be and Postgres, which knows more, is up. */
       const answerHot = (hot: RedisRead | undefined): Found | undefined => {
         if (isRead(hot) && redis.isCurrent(hot)) memory.keep(hot)
@@ -109,7 +110,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
         return { source: 'postgres', answered: cold && plan.answer(cold) }
       }
 
-      const hot = await askRedis()
+      const hot = await askRedis(seen)
       try {
         const { source, answered } =
           answerHot(hot) ??

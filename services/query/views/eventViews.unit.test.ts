@@ -1,4 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
+import type { ShardHash } from '@tally/read-models'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { permitOf } from '../permit.ts'
 import { Overloaded, openGate } from '../postgres/gate.ts'
@@ -23,7 +24,10 @@ const { sources, healthy } = vi.hoisted(() => {
   }
   return { healthy, sources: { ...answers, ...healthy } }
 })
-vi.mock('./fromRedis.ts', () => ({ openRedisSource: () => () => sources.redis() }))
+vi.mock('./fromRedis.ts', async original => ({
+  ...(await original<typeof import('./fromRedis.ts')>()),
+  openRedisSource: () => () => sources.redis(),
+}))
 vi.mock('./fromPostgres.ts', () => ({
   openPostgresSource: () => () => {
     sources.askedPostgres += 1
@@ -138,6 +142,17 @@ test('documents as new as before keep the watermark that was answered, even if t
   redisHas(read(11, 2_500))
   expect(await ask()).toEqual(['revision 11', 2_500])
   expect(sources.askedPostgres).toBe(0)
+})
+
+test('an answer is confirmed by its event’s shard alone', async () => {
+  const { ask, views } = open()
+  redisHas(read(10, 2_000))
+  await ask()
+  const hash: ShardHash = { asOfMs: 9_000, epoch: 1, revisions: new Map() }
+  const version = { revision: 10, epoch: 1 }
+  expect(views.confirm(of, { shard: 2, hash, version })).toBeUndefined()
+  expect(await ask()).toEqual(['revision 10', 2_000])
+  expect(views.confirm(of, { shard: 1, hash, version })).toEqual({ revision: 10, asOfMs: 9_000 })
 })
 
 test('documents that do not fit their watermark are never answered: without Postgres that is a 503', async () => {

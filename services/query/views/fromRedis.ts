@@ -46,8 +46,12 @@ export type RedisSource = (
   eventId: EventId,
   needs: Needs,
   cached: Head | undefined,
-  permit: Permit,
+  { permit, seen }: Reading,
 ) => Promise<RedisRead>
+/** `seen`: what the request's own batch has read already. */
+export type Reading = { permit: Permit; seen?: Seen | undefined }
+/** The hash of a shard and, read after it, the version of one of its events. */
+export type Seen = { shard: number; hash: ShardHash; version: EventVersion }
 
 const noDocuments: DocumentTexts = new Map()
 /** No answer is remembered for it, so that every document is needed. */
@@ -57,9 +61,10 @@ const rounds = 3
 
 /**
  * Reads an event from its hash in Redis. If the process has answered this question at the event's current revision,
- * that costs one round trip of two small replies, shared with the rate limit and all requests of the batch. Otherwise a
- * second one reads the documents, all of one revision because HMGET is atomic. The shard's hash is always read before
- * the event's: documents that are read later must contain what it claims.
+ * that costs one round trip of two small replies, shared with the rate limit and all requests of the batch, and none
+ * for what the request has `seen`. Otherwise a second one reads the documents, all of one revision because HMGET is
+ * atomic. The shard's hash is always read before the event's: documents that are read later must contain what it
+ * claims.
  */
 export function openRedisSource({
   redis,
@@ -117,22 +122,26 @@ export function openRedisSource({
     return 'missing'
   }
 
-  return async (eventId, needs, cached, permit) => {
+  /** Undefined without the event's hash. */
+  const look = async (eventId: EventId, shard: number): Promise<Seen | undefined> => {
+    const [hash, version] = await Promise.all([batches.shard(shard, eventId), batches.event(eventId, shard)])
+    return version && { shard, hash, version }
+  }
+
+  return async (eventId, needs, cached, { permit, seen: before }) => {
     if (cached === undefined) {
       await permit
       return readWhole(eventId, needs)
     }
     const { event } = cached
-    const [shard, mark] = await Promise.all([
-      batches.shard(event.shard, eventId),
-      batches.event(eventId, event.shard),
-    ])
-    if (mark === undefined) return 'missing'
-    if (!fitsShard(shard, eventId, mark)) return 'old'
-    if (mark.revision === cached.revision && needs(event, mark.revision).length === 0)
-      return remembered(cached, shard, mark)
+    const seen = before?.shard === event.shard ? before : await look(eventId, event.shard)
+    if (seen === undefined) return 'missing'
+    const { hash, version } = seen
+    if (!fitsShard(hash, eventId, version)) return 'old'
+    if (version.revision === cached.revision && needs(event, version.revision).length === 0)
+      return remembered(cached, hash, version)
     await permit
-    return (await readDocuments({ eventId, event }, needs, shard)) ?? readWhole(eventId, needs)
+    return (await readDocuments({ eventId, event }, needs, hash)) ?? readWhole(eventId, needs)
   }
 }
 

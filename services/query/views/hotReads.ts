@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
-import type { Permit } from '../permit.ts'
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
-import { type KnownRead, type Needs, openRedisSource, type Read, type RedisRead } from './fromRedis.ts'
+import {
+  type KnownRead,
+  type Needs,
+  openRedisSource,
+  type Read,
+  type Reading,
+  type RedisRead,
+} from './fromRedis.ts'
 import type { Memory } from './memory.ts'
 import type { Watermarks } from './watermarks.ts'
 
@@ -25,7 +31,7 @@ type Hot = RedisRead | undefined
 
 export type HotReads = {
   /** Reads an event; once more if another request has seen something newer meanwhile. */
-  read(eventId: EventId, needs: Needs, permit: Permit): Promise<Hot>
+  read(eventId: EventId, needs: Needs, reading: Reading): Promise<Hot>
   /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
   isCurrent(read: KnownRead): boolean
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
@@ -44,11 +50,12 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
   const isDated = (hot: Hot): hot is Read => isRead(hot) && memory.watermark(hot) !== null
 
   return {
-    async read(eventId, needs, permit) {
+    async read(eventId, needs, reading) {
+      const { permit } = reading
       for (let attempt = 0; ; attempt++) {
         const sinceMs = performance.now()
         const hot = await breaker.attempt(
-          () => fromRedis(eventId, needs, memory.head(eventId), permit),
+          () => fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
           sinceMs,
         )
         await permit

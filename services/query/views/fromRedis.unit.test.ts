@@ -1,0 +1,54 @@
+import type { EventId } from '@tally/contract'
+import type { EventVersion, ShardHash, StoredEvent } from '@tally/read-models'
+import { beforeEach, expect, test } from 'vitest'
+import { type Head, openRedisSource, type Seen } from './fromRedis.ts'
+
+const eventId = 'e' as EventId
+const event = { eventId, shard: 3 } as unknown as StoredEvent
+const cached: Head = { eventId, revision: 7, event }
+const hashOf = (asOfMs: number): ShardHash => ({ asOfMs, epoch: 1, revisions: new Map([[eventId, 7]]) })
+const version: EventVersion = { revision: 7, epoch: 1 }
+
+/** What the next batch would ask Redis for. */
+let asked: string[]
+const batches = {
+  shard: async (shard: number) => {
+    asked.push(`shard ${shard}`)
+    return hashOf(2_000)
+  },
+  event: async (id: EventId) => {
+    asked.push(`event ${id}`)
+    return version
+  },
+}
+const read = openRedisSource({ batches } as unknown as Parameters<typeof openRedisSource>[0])
+const permit = Promise.resolve()
+const nothing = () => []
+beforeEach(() => {
+  asked = []
+})
+
+test('what a request has seen is not read again', async () => {
+  const seen: Seen = { shard: 3, hash: hashOf(1_000), version }
+  expect(await read(eventId, nothing, cached, { permit, seen })).toMatchObject({
+    head: cached,
+    asOfMs: 1_000,
+  })
+  expect(asked).toEqual([])
+})
+
+test.each([
+  ['nothing', undefined],
+  ['another shard than the event’s', { shard: 2, hash: hashOf(9_000), version }],
+])('a request that has seen %s reads the shard’s hash and the event’s', async (_what, seen) => {
+  expect(await read(eventId, nothing, cached, { permit, seen })).toMatchObject({
+    head: cached,
+    asOfMs: 2_000,
+  })
+  expect(asked).toEqual(['shard 3', 'event e'])
+})
+
+test('an event that is behind what its shard’s hash claims is old, though it was seen before', async () => {
+  const seen: Seen = { shard: 3, hash: hashOf(1_000), version: { revision: 6, epoch: 1 } }
+  expect(await read(eventId, nothing, cached, { permit, seen })).toBe('old')
+})
