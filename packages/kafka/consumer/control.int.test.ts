@@ -119,14 +119,17 @@ test('an offset outside the log is reported, that partition is held, and the oth
   await sendAll(connection, [...texts(topic, ['a0', 'a1', 'a2'], 0), ...texts(topic, ['b0'], 1)])
   await deleteBefore(connection, { topic, partition: 0, offset: 2 })
   const told: object[] = []
+  let next = 1
   const { records, crashes, consumer } = await readForTest(connection, {
     topics: [topic],
-    onAssigned: () => startAt(topic, 1),
+    // Called again if the group rebalances, as it may on a busy machine.
+    onAssigned: () => startAt(topic, next),
     onOutOfLog: of => void told.push(of),
   })
-  await until('it is reported', () => told.length === 1)
+  await until('it is reported', () => told.length > 0)
   await until('the other is read', () => records.length === 1)
-  expect(told).toEqual([{ topic, partition: 0, wanted: 1 }])
+  expect(told[0]).toEqual({ topic, partition: 0, wanted: 1 })
+  next = 2
   consumer.seek(topic, 0, 2)
   consumer.resume(topic, 0)
   await until('it goes on', () => records.length === 2)
