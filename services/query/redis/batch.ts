@@ -16,7 +16,7 @@ export type Batch = {
   reads: (() => void)[]
   /** Called once the batch is answered, or too late. */
   polls: (() => void)[]
-  /** How many polls have joined. */
+  /** How many requests have joined, to be taken from the windows of all organizations. */
   joined: number
 }
 /** The requests of an organization, which are taken together. */
@@ -58,18 +58,11 @@ export const newBatch = (): Batch => ({
 })
 
 export function joinTakers(
-  { takers }: Batch,
+  batch: Batch,
   id: OrganizationId,
 ): { index: number; taken: Promise<Taken | undefined> } {
-  const taker = getOrInsertComputed(takers, id, newTaker)
+  const taker = takerOf(batch, id)
   return { index: taker.count++, taken: taker.promise }
-}
-
-/** How many requests a batch takes from the windows of all organizations. */
-export function requestsOf({ takers }: Batch): number {
-  let requests = 0
-  for (const { count } of takers.values()) requests += count
-  return requests
 }
 
 /**
@@ -81,11 +74,10 @@ export function joinPoll(
   { organizationId, eventId, shard }: PollOf,
   { onPolled, together }: { onPolled: OnPolled; together: boolean },
 ): void {
-  const taker = getOrInsertComputed(batch.takers, organizationId, newTaker)
+  const taker = takerOf(batch, organizationId)
   const hash = shardOf(batch, shard, eventId)
   const version = eventOf(batch, eventId, shard)
   const index = taker.count++
-  batch.joined += 1
   const tell = () => onPolled(index, taker.reply, hash.reply, version.reply)
   if (together) batch.polls.push(tell)
   else void Promise.allSettled([taker.promise, hash.promise, version.promise]).then(tell)
@@ -142,6 +134,10 @@ export function settleWith<Reply>(waiter: Waiter<Reply> | undefined, result: Rep
   else waiter?.resolve(result)
 }
 
+function takerOf(batch: Batch, id: OrganizationId): Taker {
+  batch.joined += 1
+  return getOrInsertComputed(batch.takers, id, newTaker)
+}
 function shardOf({ shards }: Batch, shard: number, id: EventId): ShardWaiter {
   const waiter = getOrInsertComputed(shards, shard, newShardWaiter)
   waiter.events.add(id)

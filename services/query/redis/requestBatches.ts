@@ -16,7 +16,6 @@ import {
   newBatch,
   type OnPolled,
   type PollOf,
-  requestsOf,
   tellPolls,
 } from './batch.ts'
 import { type Breaker, tooSlow } from './breaker.ts'
@@ -62,13 +61,14 @@ export type RequestBatches = {
 const mostUnanswered = 2
 
 /**
- * With so many polls a batch does not wait for the others that have arrived. Once all clients had been answered
+ * A batch of fewer requests waits for the one before: each costs two writes and two wake-ups of Redis, whatever is in
+ * it. One of so many polls does not even wait for other requests that have arrived: once all clients had been answered
  * together, their next requests would be one batch, and Redis and this process would take turns ever after.
  */
-const enoughPolls = 32
+const largeBatch = 32
 
-/** How long a batch waits for an earlier one in a cluster: many times what its nodes take. */
-const clusterPatienceMs = 5
+/** How long a small batch, or any in a cluster, waits for an earlier one: many times what Redis takes. */
+const holdMs = 5
 
 /**
  * Consecutive batches that must be too slow before Redis is no longer asked: a single one may be a hiccup of this
@@ -77,8 +77,9 @@ const clusterPatienceMs = 5
 const mostLate = 2
 
 /**
- * One batch collects requests while two are unanswered. It goes out when all requests that had arrived have joined it,
- * or 32 polls have, and one of those was answered, has failed or is too slow; in a cluster after 5 ms at the latest, so
+ * Requests join one batch until it goes out. That is when all requests that have arrived have joined, or 32 polls have,
+ * and not more than one earlier batch is unanswered; for a batch of fewer than 32 requests, none. A batch is no longer
+ * unanswered once it has failed or is too slow. A small batch waits for 5 ms at most, and so does any in a cluster, so
  * that a slow node does not delay the others.
  */
 export function openRequestBatches(
@@ -96,6 +97,7 @@ export function openRequestBatches(
   /** Batches that are neither answered nor too late. */
   const unanswered = new Set<Batch>()
   let lateInARow = 0
+  let hold: NodeJS.Timeout | undefined
 
   /** What has hung for two batches answers none of the others either. */
   const failUnanswered = (): void => {
@@ -106,7 +108,17 @@ export function openRequestBatches(
 
   const send = (): void => {
     if (collecting === undefined || unanswered.size >= mostUnanswered) return
-    const batch = collecting
+    const mayGo = unanswered.size === 0 || collecting.joined >= largeBatch
+    if (mayGo) sendNow(collecting)
+    else hold ??= setTimeout(sendHeld, holdMs)
+  }
+  const sendHeld = (): void => {
+    if (collecting !== undefined) sendNow(collecting, holdMs)
+  }
+
+  const sendNow = (batch: Batch, heldMs = 0): void => {
+    clearTimeout(hold)
+    hold = undefined
     for (const read of batch.reads) read()
     collecting = undefined
     if (breaker.isOpen()) {
@@ -118,16 +130,16 @@ export function openRequestBatches(
       clearTimeout(timer)
       if (unanswered.delete(batch)) setImmediate(send)
     }
-    const timer = isCluster ? setTimeout(sendNext, clusterPatienceMs) : undefined
-    // From here on: before, a batch has waited for others, or for this process.
-    const cancel = breaker.deadline(performance.now(), () => {
+    const timer = isCluster ? setTimeout(sendNext, holdMs) : undefined
+    // Its time does not begin before it goes out, or is held: before, it has waited for others, or for this process.
+    const cancel = breaker.deadline(performance.now() - heldMs, () => {
       lateInARow += 1
       if (lateInARow >= mostLate) breaker.trip()
       fail(batch, tooSlow())
       if (breaker.isOpen()) failUnanswered()
       sendNext()
     })
-    onBatch?.(requestsOf(batch))
+    onBatch?.(batch.joined)
     void ask(batch).then(() => {
       if (cancel()) lateInARow = 0
       sendNext()
@@ -148,9 +160,15 @@ export function openRequestBatches(
       const batch = current()
       joinPoll(batch, poll, { onPolled, together: !isCluster })
       // While the breaker is open `send` fails the batch at once, and `poll` has to return before `onPolled` is called.
-      if (batch.joined >= enoughPolls && !breaker.isOpen()) send()
+      if (batch.joined >= largeBatch && !breaker.isOpen()) send()
     },
-    takeRequest: id => joinTakers(current(), id),
+    takeRequest(id) {
+      const batch = current()
+      const taken = joinTakers(batch, id)
+      // Not at once: what else this request asks for belongs to the same batch.
+      if (batch.joined === largeBatch) setImmediate(send)
+      return taken
+    },
     coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
     shard: (shard, id) => joinShard(current(), shard, id),
     event: (id, shard) => joinEvent(current(), id, shard),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AccessKeys, AccessRedis } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { openRequestBatches } from './requestBatches.ts'
 
 const idKey = (id: string | number) => `{${id}}`
@@ -47,23 +47,59 @@ const poll = (onPolled = () => {}) =>
   )
 const afterLoop = () => new Promise(setImmediate)
 
+const pollTogether = (count: number) => {
+  for (let polls = 0; polls < count; polls++) poll()
+}
+
 test('a batch does not wait for more than 32 polls, if fewer than two are unanswered', async () => {
-  for (let polls = 0; polls < 31; polls++) poll()
+  pollTogether(31)
   expect(sent).toEqual([])
   poll()
   expect(sent).toEqual([32])
-  poll()
+  pollTogether(33)
+  expect(sent).toEqual([32, 32])
+  pollTogether(100)
   await afterLoop()
-  expect(sent).toEqual([32, 1])
-  for (let polls = 0; polls < 100; polls++) poll()
-  await afterLoop()
-  expect(sent).toEqual([32, 1])
+  expect(sent).toEqual([32, 32])
 })
 
-/** One poll in each of some batches; returns the numbers of those that were told. */
+test('a batch of fewer than 32 requests waits for the one before, for a few milliseconds', async () => {
+  poll()
+  await afterLoop()
+  const sinceMs = performance.now()
+  pollTogether(3)
+  batches.takeRequest(randomUUID() as OrganizationId)
+  await afterLoop()
+  expect(sent).toEqual([1])
+  await vi.waitFor(() => expect(sent).toEqual([1, 4]))
+  expect(performance.now() - sinceMs).toBeGreaterThan(4)
+})
+
+test('a batch that is held goes out once it has 32 requests of any kind', async () => {
+  poll()
+  await afterLoop()
+  poll()
+  await afterLoop()
+  for (let requests = 0; requests < 31; requests++) batches.takeRequest(randomUUID() as OrganizationId)
+  await afterLoop()
+  expect(sent).toEqual([1, 32])
+})
+
+test('the time for which a batch is held is counted as that of Redis', async () => {
+  poll()
+  await afterLoop()
+  poll()
+  const sinceMs = performance.now()
+  await vi.waitFor(() => expect(sent).toEqual([1, 1]))
+  expect(deadlines[1]?.sinceMs).toBeLessThan(performance.now() - 4)
+  expect(deadlines[1]?.sinceMs).toBeGreaterThan(sinceMs - 1)
+})
+
+/** Some batches of 32 polls each; returns the numbers of those that were told, each once. */
 async function pollInBatches(count: number): Promise<number[]> {
   const told: number[] = []
   for (let number = 1; number <= count; number++) {
+    pollTogether(31)
     poll(() => told.push(number))
     await afterLoop()
   }
@@ -72,11 +108,11 @@ async function pollInBatches(count: number): Promise<number[]> {
 
 test('the time in which a batch waits for others is not counted as that of Redis', async () => {
   await pollInBatches(3)
-  expect(sent).toEqual([1, 1])
+  expect(sent).toEqual([32, 32])
   const beforeMs = performance.now()
   deadlines[0]?.late()
   await afterLoop()
-  expect(sent).toEqual([1, 1, 1])
+  expect(sent).toEqual([32, 32, 32])
   expect(deadlines[2]?.sinceMs).toBeGreaterThanOrEqual(beforeMs)
 })
 
