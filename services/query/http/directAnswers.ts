@@ -45,6 +45,7 @@ export function answerDirectly<Waited>(
   const connections = new WeakMap<Socket, Connection<Waited>>()
   const waited = new WeakMap<IncomingMessage, Waited>()
   const headOf = openHeads(server.keepAliveTimeout, fixedHeaders)
+  const later = openLater()
   let isStopped = false
   let waiting = 0
   const noneWaits = Promise.withResolvers<void>()
@@ -91,8 +92,11 @@ export function answerDirectly<Waited>(
     }
     const asking: Asking<Waited> = {
       answer(status, headers, body) {
-        if (socket.writable) socket.write(headOf(status, headers) + body, 'latin1')
-        goOn()
+        const text = headOf(status, headers) + body
+        later(() => {
+          if (socket.writable) socket.write(text, 'latin1')
+          goOn()
+        })
       },
       leave(waited) {
         connection.waited = waited
@@ -124,6 +128,25 @@ export function answerDirectly<Waited>(
       if (waiting === 0) noneWaits.resolve()
       return noneWaits.promise
     },
+  }
+}
+
+/**
+ * Returns a function that calls what it is given once all that is ready now is done, one after the other. Answers that
+ * are composed between two writes leave the reader time to fall asleep: each write then has to wake it, which costs
+ * more than all else of an answer.
+ */
+function openLater(): (call: () => void) => void {
+  let calls: (() => void)[] = []
+  const callAll = () => {
+    const all = calls
+    calls = []
+    for (const call of all) call()
+  }
+  return call => {
+    // Node calls it once all promises that can go on now have done so.
+    if (calls.length === 0) process.nextTick(callAll)
+    calls.push(call)
   }
 }
 

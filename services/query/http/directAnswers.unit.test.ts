@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type AddressInfo, connect, Socket } from 'node:net'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type Asking, answerDirectly, type DirectAnswers } from './directAnswers.ts'
 import type { PlainRequest } from './plainRequest.ts'
 
@@ -104,6 +104,21 @@ test('a request that is left to Node’s HTTP is told what has happened to it', 
   ])
   socket.write(get('/poll/b'))
   await untilAsked(2)
+})
+
+test('answers that are ready together are written one after the other, once all are composed', async () => {
+  const [one, other] = [await openUsed(), await openUsed()]
+  one.socket.write(get('/poll/1'))
+  await untilAsked(1)
+  other.socket.write(get('/poll/2'))
+  await untilAsked(2)
+  const written = vi.spyOn(Socket.prototype, 'write')
+  onTestFinished(() => written.mockRestore())
+  for (const { asking, request } of asked)
+    asking.answer(200, ['Content-Length', 14], `direct ${request.url};`)
+  expect(written).not.toHaveBeenCalled()
+  await one.untilReceived('direct /poll/1;')
+  await other.untilReceived('direct /poll/2;')
 })
 
 test('a request that comes before the last answer waits for it', async () => {
