@@ -1,17 +1,26 @@
 import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
 
+/** Texts of fields of a hash; null for a missing one. */
+export type Texts = (string | null)[]
 type Call<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments) => Promise<Reply>
 
 const file = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)
 /** Prepended to the scripts that write a shard's hash, each in an epoch. */
 const epoch = file('epoch')
+/** Prepended to the scripts that read documents. */
+const documents = file('documents')
 
 /** The scripts of this folder, for `openRedis`. */
 export const readModelScripts = {
   /** See scripts/publish.1.lua. */
   publish: script<Call<(string | number | string[])[], 'stored' | 'older' | 'gap'>>(file('publish.1')),
   /** See scripts/readDocuments.1.lua. */
-  readDocuments: script<Call<string[], (string | null)[]>>(file('readDocuments.1')),
+  readDocuments: script<Call<string[], Texts>>(file('readDocuments.1'), documents),
+  /** See scripts/readDocumentsOfEach.n.lua. */
+  readDocumentsOfEach: script<(keys: number, ...args: (string | number)[]) => Promise<(Texts | string)[]>>(
+    file('readDocumentsOfEach.n'),
+    documents,
+  ),
   /** See scripts/raiseAsOf.1.lua. */
   raiseAsOf: script<Call<(string | number)[], number>>(file('raiseAsOf.1'), epoch),
   /** See scripts/enterEpoch.1.lua. */

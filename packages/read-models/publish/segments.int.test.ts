@@ -2,6 +2,7 @@ import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'
 import { complete } from './keys.ts'
+import { readDocumentsOfEach } from './readDocuments.ts'
 
 const { redis, keys } = await redisOfFile()
 let key: string
@@ -71,4 +72,26 @@ test('a document with 3,000 segments is read, and so are 3,000 documents at once
   expect(JSON.parse((await read('items:41:0')) ?? '')).toEqual(numbers.map(n => [n]))
   const names = numbers.map(n => `items:41:0:${n}x`)
   expect(await redis.readDocuments(key, ...names, 'revision')).toEqual([...names.map(() => null), '5'])
+})
+
+test('several events are read in one command; one whose key holds something else is an error, and the others are read', async () => {
+  const [other, third] = [keys.event(newEventId()), keys.event(newEventId())]
+  await whole(5, 'segments:41:0', '2', 'items:41:0:2', '[8]', 'kpis:41:0', '{}')
+  await redis.publish(other, 6, 'whole', 0, 'epoch', '1', 'complete', complete, 'kpis:41:0', '{"revenue":1}')
+  await redis.set(third, 'no hash')
+  const wanted = [
+    { key, names: ['revision', 'items:41:0', 'kpis:41:0'] },
+    { key: third, names: ['revision', 'items:41:0'] },
+    { key: keys.event(newEventId()), names: ['revision', 'items:41:0'] },
+    { key: other, names: ['kpis:41:0'] },
+    { key, names: [] },
+  ]
+  expect(await readDocumentsOfEach(redis, wanted)).toEqual([
+    ['5', '[[8]]', '{}'],
+    expect.objectContaining({ message: expect.stringContaining('WRONGTYPE') }),
+    [null, null],
+    ['{"revenue":1}'],
+    [],
+  ])
+  await expect(redis.readDocuments(third, 'revision')).rejects.toThrow('WRONGTYPE')
 })

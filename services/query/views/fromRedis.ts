@@ -11,6 +11,7 @@ import {
   versionOf,
 } from '@tally/read-models'
 import type { Permit } from '../permit.ts'
+import { openDocumentReads } from '../redis/documentReads.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { DocumentTexts } from './question.ts'
 
@@ -75,6 +76,7 @@ export function openRedisSource({
   keys: RedisKeys
   batches: RequestBatches
 }): RedisSource {
+  const readTogether = openDocumentReads(redis)
   /** The documents that an event's record asks for; undefined if the hash holds another version of it by now. */
   const readDocuments = async (
     { eventId, event }: { eventId: EventId; event: StoredEvent },
@@ -82,7 +84,7 @@ export function openRedisSource({
     shard: ShardHash,
   ): Promise<RedisRead | undefined> => {
     const names = needs(event, noRevision)
-    const [revision, epoch, found, version, ...texts] = await redis.readDocuments(
+    const [revision, epoch, found, version, ...texts] = await readTogether(
       keys.event(eventId),
       'revision',
       'epoch',
