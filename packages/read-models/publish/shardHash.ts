@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import type { RedisClient } from '@tally/storage'
 import { earliest } from '../offsets/reader.ts'
 import { asOfField, eventRevisionField, type RedisKeys } from './keys.ts'
-import type { ReadModelRedis } from './scripts.ts'
+import type { ReadModelRedis, Texts } from './scripts.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {
@@ -19,8 +19,6 @@ export type ShardHash = {
 
 /** The revision of an event's hash, and the epoch in which its documents were composed. */
 export type EventVersion = { revision: number; epoch: number }
-
-type Texts = (string | null)[]
 
 const shardFields = (topics: string[]) => ['epoch', ...topics.map(asOfField)]
 
@@ -66,11 +64,11 @@ export async function readVersions(
   const lines = (await redis.readVersions(hashes.length, ...hashes, ...args)).split('\n')
   let next = 0
   const take = <Result>(result: (texts: Texts) => Result): Result | Error => {
-    const texts = (lines[next++] ?? '').split(' ').map(nullIfMissing)
+    const line = lines[next++] ?? ''
     // An error's message begins with a word.
-    return texts[0] === null || Number.isInteger(Number(texts[0]))
-      ? result(texts)
-      : new Error(texts.join(' '))
+    return /^[-\d]/.test(line)
+      ? result(line.split(' ').map(nullIfMissing))
+      : new Error(line || 'a line of the reply is missing')
   }
   return wanted.map(([, ids]) => ({
     hash: take(texts => toShardHash(texts, topics.length, ids)),

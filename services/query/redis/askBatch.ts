@@ -114,7 +114,8 @@ function settleTaken(
 /** A line of takeFromEach.n.lua. */
 function toTaken(line = ''): Taken | Error {
   if (line === '-') return null
-  const numbers = line.split(' ').map(Number) as NonNullable<Taken>
-  return Number.isNaN(numbers[0]) ? new Error(line) : numbers
+  return /^\d/.test(line)
+    ? (line.split(' ').map(Number) as NonNullable<Taken>)
+    : new Error(line || 'a line of the reply is missing')
 }
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
