@@ -2,7 +2,7 @@ import type { Ask } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=1,ActiveDayPass=1000000' } })
 const festival = newFestival()
@@ -103,11 +103,17 @@ test('a slash at the end, another case, a doubled slash or another version is an
 
 test('HEAD answers as GET does, without the body', async () => {
   for (const path of [...known.slice(0, 3), `${base}/orders/nobody`, '/api/v1/nowhere', `${base}?x=%zz`]) {
-    const get = await tally.get(path, { token: tokens.good })
-    const head = await tally.get(path, { token: tokens.good, method: 'HEAD' })
-    expect({ path, status: head.status, text: head.text }).toEqual({ path, status: get.status, text: '' })
-    for (const name of ['etag', 'cache-control', 'content-type', 'content-length', 'x-ratelimit-limit'])
-      expect({ path, [name]: head.headers[name] }).toEqual({ path, [name]: get.headers[name] })
+    const answerTo = async (method: string) => {
+      const { status, text, headers } = await tally.get(path, { token: tokens.good, method })
+      const names = ['etag', 'cache-control', 'content-type', 'content-length', 'x-ratelimit-limit']
+      return { status, text, headers: names.map(name => headers[name]) }
+    }
+    // Again, if need be: a timestamp of a whole second has no milliseconds, which shortens the body.
+    const compare = async () => {
+      const [get, head] = [await answerTo('GET'), await answerTo('HEAD')]
+      expect({ path, ...head }).toEqual({ path, ...get, text: '' })
+    }
+    await vi.waitFor(compare, 10_000)
   }
 })
 
