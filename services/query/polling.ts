@@ -13,7 +13,7 @@ import type { OnAnswered } from './metrics.ts'
 import { type Grant, granted, type Permit } from './permit.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
-import type { Confirmed, EventViews } from './views/eventViews.ts'
+import type { EventViews } from './views/eventViews.ts'
 import type { Seen } from './views/fromRedis.ts'
 
 /**
@@ -114,13 +114,9 @@ export function openPolling({
     return answer
   }
 
-  const answerOne = (
-    one: Waiting,
-    grant: Grant | Promise<Grant>,
-    confirmed: Confirmed | undefined,
-    seen: Seen | undefined,
-  ) => {
+  const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, seen: Seen | undefined) => {
     const { poll, asking, beganAt } = one
+    const confirmed = seen && views.confirm(poll, seen)
     if (grant instanceof Promise || !grant.granted) {
       // Awaited by answerRequest.ts, perhaps later.
       if (grant instanceof Promise) grant.catch(() => undefined)
@@ -149,9 +145,8 @@ export function openPolling({
       const beganAt = performance.now()
       batches.poll(poll, (index, taken, hash, version) => {
         const seen = hash && version && { shard: poll.shard, hash, version }
-        const confirmed = seen && views.confirm(poll, seen)
         const grant = limiter.grant(poll.organizationId, index, taken)
-        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, confirmed, seen)
+        answerOne({ poll, apiKey, beganAt, headers, asking }, grant, seen)
       })
       return true
     },

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { gather } from '../gather.ts'
 import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './rememberLast.ts'
 
@@ -45,7 +46,14 @@ export function answerDirectly<Waited>(
   const connections = new WeakMap<Socket, Connection<Waited>>()
   const waited = new WeakMap<IncomingMessage, Waited>()
   const headOf = openHeads(server.keepAliveTimeout, fixedHeaders)
-  const later = openLater()
+  /**
+   * Writes answers one after the other, once all that are ready are composed. If they were composed between two
+   * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
+   * of an answer.
+   */
+  const later = gather<() => void>(writes => {
+    for (const write of writes) write()
+  })
   let isStopped = false
   let waiting = 0
   const noneWaits = Promise.withResolvers<void>()
@@ -128,25 +136,6 @@ export function answerDirectly<Waited>(
       if (waiting === 0) noneWaits.resolve()
       return noneWaits.promise
     },
-  }
-}
-
-/**
- * Returns a function that calls what it is given once all that is ready now is done, one after the other. Answers that
- * are composed between two writes leave the reader time to fall asleep: each write then has to wake it, which costs
- * more than all else of an answer.
- */
-function openLater(): (call: () => void) => void {
-  let calls: (() => void)[] = []
-  const callAll = () => {
-    const all = calls
-    calls = []
-    for (const call of all) call()
-  }
-  return call => {
-    // Node calls it once all promises that can go on now have done so.
-    if (calls.length === 0) process.nextTick(callAll)
-    calls.push(call)
   }
 }
 

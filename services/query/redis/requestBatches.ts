@@ -77,10 +77,10 @@ const holdMs = 5
 const mostLate = 2
 
 /**
- * Requests join one batch until it goes out. That is when all requests that have arrived have joined, or 32 polls have,
- * and not more than one earlier batch is unanswered; for a batch of fewer than 32 requests, none. A batch is no longer
- * unanswered once it has failed or is too slow. A small batch waits for 5 ms at most, and so does any in a cluster, so
- * that a slow node does not delay the others.
+ * Requests join one batch until it goes out: as soon as all requests that have arrived have joined it, or 32 polls
+ * have, unless two batches are unanswered. A batch of fewer than 32 requests waits even for one unanswered batch, but
+ * for 5 ms at most. In a cluster no batch waits longer than that, so that a slow node does not delay the others. A
+ * batch that has failed or is too slow no longer counts as unanswered.
  */
 export function openRequestBatches(
   deps: AskDeps & {
@@ -131,7 +131,7 @@ export function openRequestBatches(
       if (unanswered.delete(batch)) setImmediate(send)
     }
     const timer = isCluster ? setTimeout(sendNext, holdMs) : undefined
-    // Its time does not begin before it goes out, or is held: before, it has waited for others, or for this process.
+    // Counted from when it went out or was held: before that, it waited for other batches, or for this process.
     const cancel = breaker.deadline(performance.now() - heldMs, () => {
       lateInARow += 1
       if (lateInARow >= mostLate) breaker.trip()

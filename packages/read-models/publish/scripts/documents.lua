@@ -12,8 +12,8 @@ local function readFields(place, fields)
   return texts
 end
 
--- Texts of documents and other fields of the event at a place among the keys. An items document is put together from its segments
--- (documents/segments.ts).
+-- Texts of documents and other fields of the event at a place among the keys. An items document is put together from its
+-- segments (documents/segments.ts).
 local function readTexts(place, names)
   local texts = readFields(place, names)
   for i = 1, #names do
@@ -37,4 +37,3 @@ local function readTexts(place, names)
   end
   return texts
 end
-

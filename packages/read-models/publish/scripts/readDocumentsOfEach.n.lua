@@ -2,7 +2,8 @@
 -- readDocuments.1.lua does. documents.lua is prepended; it defines `readTexts`.
 -- KEYS     the hash of each event
 -- ARGV     for each event: how many names follow, and those of its documents and fields
--- returns  for each event its texts, or the message of the error of a hash that cannot be read, which leaves the others alone
+-- returns  for each event its texts; in their place the message of the error of a hash that cannot be read, which leaves the
+--          others alone
 local replies = {}
 local at = 1
 for i = 1, #KEYS do
@@ -11,7 +12,10 @@ for i = 1, #KEYS do
     names[j] = ARGV[at + j]
   end
   local isRead, result = pcall(readTexts, i, names)
-  replies[i] = (isRead or type(result) ~= 'table') and result or result.err
+  if not isRead then
+    result = type(result) == 'table' and result.err or result
+  end
+  replies[i] = result
   at = at + 1 + #names
 end
 return replies
