@@ -4,14 +4,23 @@ import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { statusCounts } from '../statusCounts.ts'
 
-/** The number of orders by status of a day, all areas. */
+/** The numbers of orders by status of days, all areas: one for each day, in their order. */
 export async function readStatuses(
   db: Kysely<Database>,
-  { eventId, dayId }: { eventId: EventId; dayId: number },
-): Promise<Record<OrderStatus, number>> {
-  const { rows } = await sql<Record<OrderStatus, number>>`
+  days: readonly { eventId: EventId; dayId: number }[],
+): Promise<Record<OrderStatus, number>[]> {
+  const { rows } = await sql<Record<OrderStatus, number | null>>`
 select ${statusCounts}
-from daily_counters
-where event_id = ${eventId} and day_id = ${dayId} and area_id = ${allAreas}`.execute(db)
-  return rows[0] ?? noStatuses()
+from unnest(
+  ${days.map(({ eventId }) => eventId)}::uuid[],
+  ${days.map(({ dayId }) => dayId)}::int[]
+) with ordinality as wanted (event_id, day_id, place)
+left join daily_counters as counted
+  on counted.event_id = wanted.event_id and counted.day_id = wanted.day_id and counted.area_id = ${allAreas}
+order by wanted.place`.execute(db)
+  return rows.map(row => (isCounted(row) ? row : noStatuses()))
 }
+
+/** A day without orders has no counters. */
+const isCounted = (row: Record<OrderStatus, number | null>): row is Record<OrderStatus, number> =>
+  row.Paid !== null

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { type LiveDeps, openDayReader } from './reader.ts'
+import { openStatusReader } from './statuses.ts'
 
 /** A screen that shows a day: it gets the figures when they change, and a beat at least once a second. */
 type Watcher = {
@@ -30,9 +31,21 @@ type Watched = {
 export function openLiveHub(deps: LiveDeps): LiveHub {
   const days = new Map<string, Watched>()
   const closing = new AbortController()
+  const statusesOf = openStatusReader(deps.db)
+
+  let nextLook: Promise<void> | undefined
+  /** The same for all days, so that their reads share round trips. */
+  const untilNextLook = (): Promise<void> => {
+    nextLook ??= sleep(lookEveryMs, undefined, { signal: closing.signal })
+      .catch(() => undefined)
+      .finally(() => {
+        nextLook = undefined
+      })
+    return nextLook
+  }
 
   async function follow(key: string, ref: DayRef, watched: Watched): Promise<void> {
-    const look = openDayReader(deps, ref)
+    const look = openDayReader(deps, statusesOf, ref)
     let beatAtMs = 0
     while (watched.watchers.size > 0 && !closing.signal.aborted) {
       try {
@@ -50,7 +63,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
         // Without a beat the screen reports that the connection is lost, until there is one again.
         deps.logger.debug({ err: error, ...ref }, 'a live screen cannot be updated; trying again')
       }
-      await sleep(lookEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      await untilNextLook()
     }
     days.delete(key)
   }

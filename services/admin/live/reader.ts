@@ -1,18 +1,12 @@
 import type { ReadModelRedis } from '@tally/read-models'
-import {
-  isBehind,
-  type LastAnswer,
-  nextAnswer,
-  publishEvents,
-  type RedisKeys,
-  readStatuses,
-} from '@tally/read-models'
+import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
 import { openRedisDays, type RedisDay } from './fromRedis.ts'
+import type { StatusReader } from './statuses.ts'
 
 export type LiveDeps = {
   db: Postgres
@@ -37,7 +31,11 @@ const statusPatienceMs = 500
  * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
  * Rejects if neither answers.
  */
-export function openDayReader({ db, redis, keys, topics, logger }: LiveDeps, ref: DayRef): DayReader {
+export function openDayReader(
+  { db, redis, keys, topics, logger }: LiveDeps,
+  statusesOf: StatusReader,
+  ref: DayRef,
+): DayReader {
   const fromRedis = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
   let said: LastAnswer | undefined
@@ -89,7 +87,7 @@ export function openDayReader({ db, redis, keys, topics, logger }: LiveDeps, ref
     const beat = { asOfMs: last.asOfMs, nowMs: Date.now() }
     const isNews = before?.revision !== last.revision
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
-    const statuses = await timeout(statusPatienceMs, readStatuses(db, ref)).catch(() => null)
+    const statuses = await timeout(statusPatienceMs, statusesOf(ref)).catch(() => null)
     askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
     return isNews || statuses !== null ? { beat, shown: showDay(last, ref.dayId, statuses) } : { beat }
   }

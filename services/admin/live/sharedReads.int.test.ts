@@ -1,0 +1,91 @@
+import type { EventId } from '@tally/contract'
+import { noStatuses } from '@tally/core'
+import { until } from '@tally/testkit/until'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Fixture, newEvent, newOffice, openFixture } from '../test/fixture.ts'
+import { openLiveHub } from './hub.ts'
+import { openStatusReader } from './statuses.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+/** Events with one open day, 41. */
+async function newEvents(count: number): Promise<EventId[]> {
+  const { organizationId } = await newOffice(fixture)
+  const events: EventId[] = []
+  while (events.length < count) {
+    const eventId = await newEvent(fixture, organizationId)
+    await fixture.db.insertInto('event_heads').values({ event_id: eventId, shard: 0, revision: 1 }).execute()
+    events.push(eventId)
+  }
+  return events
+}
+
+test('days whose screens were opened one after the other are looked at together', async () => {
+  const events = await newEvents(5)
+  const { keys } = fixture.deps
+  let inThisTurn = new Set<string>()
+  let most = 0
+  const redis = new Proxy(fixture.deps.redis, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (name !== 'hmget') return typeof value === 'function' ? value.bind(target) : value
+      return (key: string, ...fields: string[]) => {
+        if (inThisTurn.size === 0) setImmediate(() => (inThisTurn = new Set()))
+        // A look reads the shard's hash, for its event alone.
+        if (key === keys.shard(0)) most = Math.max(most, inThisTurn.add(fields.at(-1) ?? '').size)
+        return target.hmget(key, ...fields)
+      }
+    },
+  })
+  const live = openLiveHub({ ...fixture.deps, redis, topics: [`${fixture.deps.topicPrefix}.events`] })
+  const ends: (() => void)[] = []
+  for (const eventId of events) {
+    const shown = vi.fn()
+    ends.push(live.watch({ eventId, dayId: 41 }, { onShown: shown, onBeat: () => {} }))
+    await until('it is shown', () => shown.mock.calls.length > 0)
+  }
+  await until('all are looked at in one turn', () => most === events.length)
+  for (const end of ends) end()
+  await live.close()
+})
+
+test('orders by status of days that change together are read in one query, in their order', async () => {
+  const [unsold, sold] = (await newEvents(2)) as [EventId, EventId]
+  const counts = {
+    pre_order: 1,
+    pending: 2,
+    paid: 3,
+    preparing: 4,
+    ready_for_pickup: 5,
+    completed: 6,
+    cancelled: 7,
+  }
+  const row = { event_id: sold, day_id: 41, items_sold: 0, sales_cents: 0, ...counts }
+  await fixture.db
+    .insertInto('daily_counters')
+    .values([
+      { ...row, area_id: 0 },
+      { ...row, area_id: 1, paid: 99 },
+      { ...row, area_id: 0, day_id: 42, paid: 99 },
+    ])
+    .execute()
+  const reading = vi.spyOn(fixture.db, 'getExecutor')
+  const statusesOf = openStatusReader(fixture.db)
+  const read = await Promise.all([unsold, sold, unsold].map(eventId => statusesOf({ eventId, dayId: 41 })))
+  const ofSold = {
+    PreOrder: 1,
+    Pending: 2,
+    Paid: 3,
+    Preparing: 4,
+    ReadyForPickup: 5,
+    Completed: 6,
+    Cancelled: 7,
+  }
+  expect(read).toEqual([noStatuses(), ofSold, noStatuses()])
+  expect(reading).toHaveBeenCalledTimes(1)
+  reading.mockRestore()
+})

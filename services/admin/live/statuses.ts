@@ -1,0 +1,19 @@
+import type { OrderStatus } from '@tally/contract'
+import { readStatuses } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import DataLoader from 'dataloader'
+import type { DayRef } from './day.ts'
+
+/** Days that change at about the same time share one query. */
+const collectMs = 10
+
+/** Reads a day's orders by status, which only Postgres has. */
+export type StatusReader = (ref: DayRef) => Promise<Record<OrderStatus, number>>
+
+export function openStatusReader(db: Postgres): StatusReader {
+  const loader = new DataLoader((refs: readonly DayRef[]) => readStatuses(db, refs), {
+    cache: false,
+    batchScheduleFn: read => void setTimeout(read, collectMs),
+  })
+  return ref => loader.load(ref)
+}
