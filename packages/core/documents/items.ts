@@ -62,20 +62,27 @@ export function topItems(items: ItemsDocument, menu: Menu, limit: number): TopIt
 /** By menuItemId; with `asked`, one row per requested id, 0 if nothing was sold (docs/api.md, Answers). */
 export function itemCounts(items: ItemsDocument, menu: Menu, asked: number[] | undefined): ItemCount[] {
   const nameOf = menuNames(menu)
-  const sold = new Map(items.map(figures => [figures[0], figures]))
-  const ids = asked === undefined ? [...sold.keys()] : asked.toSorted((one, other) => one - other)
-  return ids.map(menuItemId => {
-    const [, quantitySold, , quantityRefunded] = sold.get(menuItemId) ?? [menuItemId, 0, 0, 0, 0]
-    return { menuItemId, itemName: nameOf(menuItemId).itemName, quantitySold, quantityRefunded }
+  const countOf = ([menuItemId, quantitySold, , quantityRefunded]: ItemFigures): ItemCount => ({
+    menuItemId,
+    itemName: nameOf(menuItemId).itemName,
+    quantitySold,
+    quantityRefunded,
   })
+  if (asked === undefined) return items.map(countOf)
+  const sold = new Map(items.map(figures => [figures[0], figures]))
+  return asked
+    .toSorted((one, other) => one - other)
+    .map(menuItemId => countOf(sold.get(menuItemId) ?? [menuItemId, 0, 0, 0, 0]))
 }
 
 /**
  * Names are those of the event's latest version; an item it does not list is `Item <id>` (docs/records.md, Counting).
  */
 function menuNames({ menuItems }: Menu): (menuItemId: number) => { itemName: string; categoryName: string } {
-  const names = new Map<number, { itemName: string; categoryName: string }>(
-    menuItems.map(({ menuItemId, name, categoryName }) => [menuItemId, { itemName: name, categoryName }]),
-  )
-  return menuItemId => names.get(menuItemId) ?? { itemName: `Item ${menuItemId}`, categoryName: '' }
+  const listed = new Map<number, Menu['menuItems'][number]>()
+  for (const item of menuItems) listed.set(item.menuItemId, item)
+  return menuItemId => {
+    const { name, categoryName } = listed.get(menuItemId) ?? { name: `Item ${menuItemId}`, categoryName: '' }
+    return { itemName: name, categoryName }
+  }
 }
