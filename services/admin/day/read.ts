@@ -1,5 +1,5 @@
 import { type EventDay, type HourBucket, type KpisAnswer, type TopItem, toEuros } from '@tally/contract'
-import { topItems } from '@tally/core'
+import { type ItemsDocument, topItems } from '@tally/core'
 import { inSnapshot, readPayments, type StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import type { DayRef } from '../live/day.ts'
@@ -35,15 +35,16 @@ export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Pro
     const day = read?.event.days.find(({ dayId }) => dayId === ref.dayId)
     if (read === undefined || day === undefined) return undefined
     const payments = await readPayments(snapshot, ref)
-    const { event, asOfMs, kpis, hours, items } = read
+    const { event, asOfMs, kpis, hours } = read
+    const items: ItemsDocument = JSON.parse(read.items)
     return {
       event,
       day,
       asOfMs,
-      kpis,
+      kpis: JSON.parse(kpis),
       all: takingsOf(payments.reduce(add, nothing)),
       payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
-      hours,
+      hours: JSON.parse(hours),
       items: topItems(items, event, items.length),
     }
   })

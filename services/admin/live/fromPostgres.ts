@@ -1,8 +1,7 @@
 import { allAreas } from '@tally/core'
 import { composeDocuments, inSnapshot, readAsOf, readEventHeads, type Snapshot } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type DayRead, type DayRef, viewsOf } from './day.ts'
-import { documentsOf } from './fromRedis.ts'
+import { type DayRead, type DayRef, textsOf, viewsOf } from './day.ts'
 
 /** Reads a day from Postgres, composed by the projector's functions; undefined without such an event. */
 export const readDayFromPostgres = (
@@ -29,6 +28,6 @@ export async function readDayIn(
     revision,
     asOfMs,
     epochs: { documents: epoch, asOf: epoch },
-    ...documentsOf(viewsOf(dayId).map(name => documents?.get(name))),
+    ...textsOf(viewsOf(dayId).map(name => documents?.get(name))),
   }
 }

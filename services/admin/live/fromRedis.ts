@@ -1,14 +1,7 @@
 import type { ReadModelRedis } from '@tally/read-models'
-import {
-  complete,
-  type EventVersion,
-  emptyDocument,
-  fitsShard,
-  type RedisKeys,
-  readShardHash,
-  type StoredEvent,
-} from '@tally/read-models'
-import { type DayRead, type DayRef, viewsOf } from './day.ts'
+import { complete, fitsShard, type RedisKeys, type StoredEvent, versionOf } from '@tally/read-models'
+import { type DayRead, type DayRef, textsOf, viewsOf } from './day.ts'
+import { openRedisReads, type Seen } from './redisReads.ts'
 
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
@@ -21,59 +14,67 @@ export type RedisDay = DayRead | 'missing' | 'old'
  */
 export type RedisDays = (ref: DayRef, last: DayRead | undefined) => Promise<RedisDay>
 
+/** Each further round means that the event's record has changed since the last one. */
+const rounds = 3
+
+/**
+ * The event's record is kept and read again only when the hash names another version of it: a menu is most of what a
+ * look would fetch and parse. The shard's hash is always read before the documents, which must then contain what its
+ * watermark claims.
+ */
 export function openRedisDays(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],
 ): RedisDays {
+  const reads = openRedisReads({ redis, keys }, topics)
+
   const readEvent = async (eventId: DayRef['eventId']): Promise<StoredEvent | undefined> => {
     const text = await redis.hget(keys.event(eventId), 'event')
-    return text === null ? undefined : (JSON.parse(text) as StoredEvent)
+    if (text === null) return undefined
+    const event = JSON.parse(text) as StoredEvent
+    if (event.eventId !== eventId) throw new Error('Redis answered with another event')
+    return event
   }
 
-  return async ({ eventId, dayId }, last) => {
-    const known = last?.event ?? (await readEvent(eventId))
-    if (known === undefined) return 'missing'
-    // Read before the documents, which must then contain what its watermark claims.
-    const shard = await readShardHash({ redis, keys }, topics, known.shard, [eventId])
-    const dated = (epoch: number) => ({
-      asOfMs: shard.asOfMs,
-      epochs: { documents: epoch, asOf: shard.epoch },
-    })
-
-    if (last !== undefined) {
-      const { revision, epoch } = markOf(await redis.hmget(keys.event(eventId), 'revision', 'epoch'))
-      if (revision === last.revision)
-        return fitsShard(shard, eventId, { revision, epoch }) ? { ...last, ...dated(epoch) } : 'old'
-    }
-    const [revisionText, epochText, found, record, ...texts] = await redis.readDocuments(
-      keys.event(eventId),
+  /** Undefined if the hash holds another version of the event's record. */
+  const readTexts = async (
+    { eventId, dayId }: DayRef,
+    event: StoredEvent,
+    { hash }: Seen,
+  ): Promise<RedisDay | undefined> => {
+    const [revision, epoch, found, version, ...texts] = await reads.texts(
+      eventId,
       'revision',
       'epoch',
       'complete',
-      'event',
+      'version',
       ...viewsOf(dayId),
     )
-    if (typeof revisionText !== 'string' || typeof record !== 'string') return 'missing'
+    if (typeof revision !== 'string') return 'missing'
+    const documents = { revision: Number(revision), epoch: Number(epoch ?? 0) }
+    if (!fitsShard(hash, eventId, documents)) return 'old'
+    if (version !== versionOf(event)) return undefined
     if (found !== complete && texts.includes(null)) return 'missing'
-    const { revision, epoch } = markOf([revisionText, epochText])
-    if (!fitsShard(shard, eventId, { revision, epoch })) return 'old'
-    const event = JSON.parse(record) as StoredEvent
-    if (event.eventId !== eventId) throw new Error('Redis answered with another event')
-    return { event, revision, ...dated(epoch), ...documentsOf(texts) }
+    return { event, revision: documents.revision, ...watermark(hash, documents.epoch), ...textsOf(texts) }
+  }
+
+  return async (ref, last) => {
+    let event = last?.event ?? (await readEvent(ref.eventId))
+    for (let round = 0; event !== undefined && round < rounds; round++) {
+      const seen = await reads.seen({ eventId: ref.eventId, shard: event.shard })
+      const { hash, version } = seen
+      if (version === undefined) return 'missing'
+      if (version.revision === last?.revision)
+        return fitsShard(hash, ref.eventId, version) ? { ...last, ...watermark(hash, version.epoch) } : 'old'
+      const day = await readTexts(ref, event, seen)
+      if (day !== undefined) return day
+      event = await readEvent(ref.eventId)
+    }
+    return 'missing'
   }
 }
 
-const markOf = ([revision, epoch]: (string | null | undefined)[]): EventVersion => ({
-  revision: Number(revision ?? 0),
-  epoch: Number(epoch ?? 0),
+const watermark = ({ asOfMs, epoch }: Seen['hash'], documents: number) => ({
+  asOfMs,
+  epochs: { documents, asOf: epoch },
 })
-
-/** The documents of `viewsOf`; a missing one is that of a day without orders. */
-export function documentsOf(texts: (string | null | undefined)[]): Pick<DayRead, 'kpis' | 'hours' | 'items'> {
-  const [kpis, hours, items] = texts
-  return {
-    kpis: kpis == null ? emptyDocument.kpis : JSON.parse(kpis),
-    hours: hours == null ? emptyDocument.hours : JSON.parse(hours),
-    items: items == null ? emptyDocument.items : JSON.parse(items),
-  }
-}

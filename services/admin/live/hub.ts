@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Beat, DayRef, DayShown } from './day.ts'
+import type { Beat, DayRef } from './day.ts'
+import { openRedisDays } from './fromRedis.ts'
 import { type LiveDeps, openDayReader } from './reader.ts'
+import { serverSentEvent } from './serverSentEvent.ts'
 import { openStatusReader } from './statuses.ts'
 
-/** A screen that shows a day: it gets the figures when they change, and a beat at least once a second. */
+/**
+ * A screen that shows a day: it gets the bytes of server-sent events, `day` (DayShown) and `beat` (Beat) when the figures
+ * change, and `beat` alone at least once a second.
+ */
 type Watcher = {
-  onShown(shown: DayShown): void
-  onBeat(beat: Beat): void
+  onDay(events: Buffer): void
+  onBeat(event: Buffer): void
 }
 
 export type LiveHub = {
@@ -22,16 +27,28 @@ const beatEveryMs = 1_000
 
 type Watched = {
   watchers: Set<Watcher>
-  shown: DayShown | undefined
+  /** What was last sent about the figures: written once, however many screens get it. */
+  day: Buffer | undefined
   beat: Beat | undefined
   done: Promise<void>
 }
+
+function tell(watched: Watched, beat: Beat, shown: string | undefined): void {
+  if (shown === undefined) {
+    const event = Buffer.from(beatEvent(beat))
+    for (const watcher of watched.watchers) watcher.onBeat(event)
+  } else {
+    watched.day = Buffer.from(serverSentEvent('day', shown) + beatEvent(beat))
+    for (const watcher of watched.watchers) watcher.onDay(watched.day)
+  }
+}
+const beatEvent = (beat: Beat) => serverSentEvent('beat', JSON.stringify(beat))
 
 /** Reads each watched day once per process, however many screens show it. */
 export function openLiveHub(deps: LiveDeps): LiveHub {
   const days = new Map<string, Watched>()
   const closing = new AbortController()
-  const statusesOf = openStatusReader(deps.db)
+  const reads = { fromRedis: openRedisDays(deps, deps.topics), statusesOf: openStatusReader(deps.db) }
 
   let nextLook: Promise<void> | undefined
   /** The same for all days, so that their reads share round trips. */
@@ -45,25 +62,21 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
   }
 
   async function follow(key: string, ref: DayRef, watched: Watched): Promise<void> {
-    const look = openDayReader(deps, statusesOf, ref)
+    const look = openDayReader(deps, reads, ref)
     let beatAtMs = 0
     while (watched.watchers.size > 0 && !closing.signal.aborted) {
       try {
         const { beat, shown } = await look()
         watched.beat = beat
-        if (shown !== undefined) {
-          watched.shown = shown
-          for (const watcher of watched.watchers) watcher.onShown(shown)
-        }
-        if (shown !== undefined || performance.now() >= beatAtMs) {
-          beatAtMs = performance.now() + beatEveryMs
-          for (const watcher of watched.watchers) watcher.onBeat(beat)
-        }
+        if (shown === undefined && performance.now() < beatAtMs) continue
+        beatAtMs = performance.now() + beatEveryMs
+        tell(watched, beat, shown)
       } catch (error) {
         // Without a beat the screen reports that the connection is lost, until there is one again.
         deps.logger.debug({ err: error, ...ref }, 'a live screen cannot be updated; trying again')
+      } finally {
+        await untilNextLook()
       }
-      await untilNextLook()
     }
     days.delete(key)
   }
@@ -71,7 +84,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
   function begin(key: string, ref: DayRef): Watched {
     const watched: Watched = {
       watchers: new Set(),
-      shown: undefined,
+      day: undefined,
       beat: undefined,
       done: Promise.resolve(),
     }
@@ -87,8 +100,8 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
       // A day whose last watcher has left is followed until the next look: whoever comes meanwhile takes it over.
       const watched = days.get(key) ?? begin(key, ref)
       watched.watchers.add(watcher)
-      if (watched.shown !== undefined) watcher.onShown(watched.shown)
-      if (watched.beat !== undefined) watcher.onBeat(watched.beat)
+      if (watched.day !== undefined) watcher.onDay(watched.day)
+      if (watched.beat !== undefined) watcher.onBeat(Buffer.from(beatEvent(watched.beat)))
       return () => void watched.watchers.delete(watcher)
     },
     async close() {

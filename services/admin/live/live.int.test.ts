@@ -9,6 +9,8 @@ import {
   nextRevision,
   publishEvents,
   readEventHeads,
+  type StoredEvent,
+  versionOf,
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -53,7 +55,12 @@ async function sell({ eventId, dayId }: DayRef, orders: number, isPublished = tr
 function look(ref: DayRef, live = fixture.deps.live) {
   const shown: DayShown[] = []
   const beats: Beat[] = []
-  const end = live.watch(ref, { onShown: one => shown.push(one), onBeat: one => beats.push(one) })
+  const read = (events: Buffer) => {
+    for (const [, event, json = ''] of events.toString().matchAll(/event: (.*)\ndata: (.*)\n\n/g))
+      if (event === 'day') shown.push(JSON.parse(json))
+      else beats.push(JSON.parse(json))
+  }
+  const end = live.watch(ref, { onDay: read, onBeat: read })
   const orders = () => shown.at(-1)?.kpis.totalOrders
   return { shown, beats, end, orders }
 }
@@ -83,7 +90,7 @@ test('a second screen of the same day has its figures at once', async () => {
   const first = look(ref)
   await until('it is shown', () => first.orders() === 2)
   const second = look(ref)
-  expect([second.orders(), second.beats.length]).toEqual([2, 1])
+  expect([second.orders(), second.beats.length > 0]).toEqual([2, true])
   first.end()
   second.end()
 })
@@ -173,7 +180,7 @@ async function publishedDay() {
 test.each([
   ['is older than its shard says', ({ before }: Published) => before],
   ['is of a later epoch than its shard', () => ({ epoch: Number.MAX_SAFE_INTEGER })],
-  ['cannot be checked', async ({ ref }: Published) => ({ event: await scatter(ref) })],
+  ['cannot be checked', ({ ref }: Published) => scatter(ref)],
 ])('an event that %s is shown as Postgres has it, with the watermark of Postgres', async (_, harm) => {
   const published = await publishedDay()
   await fixture.deps.redis.hset(published.key, { 'kpis:41:0': '{}', ...(await harm(published)) })
@@ -185,9 +192,10 @@ test.each([
 type Published = Awaited<ReturnType<typeof publishedDay>>
 
 /** Marks an event in Redis as one whose records came through several shards. */
-async function scatter({ eventId }: DayRef): Promise<string> {
+async function scatter({ eventId }: DayRef) {
   const [head] = await readEventHeads(fixture.db, [eventId])
-  return JSON.stringify({ ...head?.event, isScattered: true })
+  const event = { ...(head?.event as StoredEvent), isScattered: true } as const
+  return { version: versionOf(event), event: JSON.stringify(event) }
 }
 
 test('after Postgres lost commits, a screen shows what Postgres has', async () => {

@@ -3,9 +3,9 @@ import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } 
 import type { Logger } from '@tally/runtime'
 import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
-import { type Beat, type DayRead, type DayRef, type DayShown, showDay } from './day.ts'
+import { type Beat, type DayRead, type DayRef, showDay } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
-import { openRedisDays, type RedisDay } from './fromRedis.ts'
+import type { RedisDay, RedisDays } from './fromRedis.ts'
 import type { StatusReader } from './statuses.ts'
 
 export type LiveDeps = {
@@ -16,9 +16,11 @@ export type LiveDeps = {
   logger: Logger
 }
 
-/** The result of one look at a day: its watermark, and the figures if they changed. */
-type Look = { beat: Beat; shown?: DayShown }
+/** The result of one look at a day: its watermark, and the figures if they changed, as JSON (DayShown). */
+type Look = { beat: Beat; shown?: string }
 export type DayReader = () => Promise<Look>
+/** The reads of all days, which share round trips. */
+type SharedReads = { fromRedis: RedisDays; statusesOf: StatusReader }
 
 /** Postgres is asked less often than Redis. */
 const postgresEveryMs = 1_000
@@ -26,17 +28,16 @@ const postgresEveryMs = 1_000
 const statusPatienceMs = 500
 
 /**
- * Reads one day repeatedly: two small replies of Redis while nothing changes, the documents when something does. Like
+ * Reads one day repeatedly: a line of Redis's reply while nothing changes, the documents when something does. Like
  * the API (lastAnswer.ts of packages/read-models), it asks Postgres if Redis does not have the event, holds documents
  * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
  * Rejects if neither answers.
  */
 export function openDayReader(
   { db, redis, keys, topics, logger }: LiveDeps,
-  statusesOf: StatusReader,
+  { fromRedis, statusesOf }: SharedReads,
   ref: DayRef,
 ): DayReader {
-  const fromRedis = openRedisDays({ redis, keys }, topics)
   let last: DayRead | undefined
   let said: LastAnswer | undefined
   let askPostgresAtMs = 0

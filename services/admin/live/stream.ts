@@ -2,8 +2,9 @@ import { PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { DayRef, DayShown } from './day.ts'
+import type { DayRef } from './day.ts'
 import { openScreenLimits, type Viewer } from './limits.ts'
+import { serverSentEvent } from './serverSentEvent.ts'
 
 /** How often a stream checks its session: after it ends, its screens end within this time. */
 const checkEveryMs = 15_000
@@ -31,29 +32,27 @@ export function openStreams(deps: AdminDeps): Streams {
       open.add(stream)
       metrics.screens.set(open.size)
       // A browser that reads slowly gets only the latest figures when it is ready again.
-      let late: DayShown | undefined
-      const say = (event: string, data: unknown) =>
-        void stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      let late: Buffer | undefined
       const unwatch = live.watch(ref, {
-        onShown(shown) {
-          late = stream.writableNeedDrain ? shown : undefined
-          if (late === undefined) say('day', shown)
+        onDay(events) {
+          late = stream.writableNeedDrain ? events : undefined
+          if (late === undefined) stream.write(events)
         },
-        onBeat(beat) {
-          if (!stream.writableNeedDrain) say('beat', beat)
+        onBeat(event) {
+          if (!stream.writableNeedDrain) stream.write(event)
         },
       })
       stream.on('drain', () => {
-        const shown = late
+        const events = late
         late = undefined
-        if (shown !== undefined) say('day', shown)
+        if (events !== undefined) stream.write(events)
       })
       const check = setInterval(async () => {
         place.keep()
         // While Postgres does not answer, the screen goes on.
         const isOver = !(await viewer.mayContinue().catch(() => true))
         if (!isOver || stream.destroyed) return
-        say('signed-out', {})
+        stream.write(serverSentEvent('signed-out', '{}'))
         stream.end()
       }, checkEveryMs)
       stream.on('close', () => {
