@@ -80,7 +80,7 @@ export async function buildApp(
         answerRequest(endpoint, request, reply),
       )
     }
-    await registerReference(app, contact)
+    registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
   return { app, stopDirect }
