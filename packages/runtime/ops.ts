@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Metrics } from './metrics.ts'
-import { bareRefusals, secure, serverLimits } from './server.ts'
+import { bareRefusals, secure, serverOptions } from './server.ts'
 
 /** Undefined if ready, else a sentence that says what is missing. */
 export type Readiness = () => string | undefined | Promise<string | undefined>
@@ -15,7 +15,7 @@ export async function openOps(
   { host, port, maxConnections }: { host: string; port: number; maxConnections: number },
   { metrics, readiness }: { metrics: Metrics; readiness: Readiness },
 ): Promise<string> {
-  const app = fastify({ ...serverLimits, ...bareRefusals })
+  const app = fastify({ ...serverOptions, ...bareRefusals })
   secure(app, { maxConnections })
   app.get('/livez', async () => ({ status: 'live' }))
   app.get('/readyz', async (_, reply) => {

@@ -5,7 +5,7 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
-import { bareRefusals, secure, serverLimits } from '@tally/runtime'
+import { bareRefusals, secure, serverOptions } from '@tally/runtime'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
@@ -66,7 +66,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
-    ...serverLimits,
+    ...serverOptions,
     ...bareRefusals,
     bodyLimit: 16_384,
   }) as unknown as FastifyInstance

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { safeHeaders, secure, serverLimits } from '@tally/runtime'
+import { safeHeaders, secure, serverOptions } from '@tally/runtime'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
 import { badEncoding } from './checkRequest.ts'
@@ -26,8 +26,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
     return503OnClosing: false,
     // Node would answer a request without Host itself, without a problem body or X-Request-Id.
-    ...serverLimits,
-    http: { ...serverLimits.http, requireHostHeader: false },
+    ...serverOptions,
+    http: { ...serverOptions.http, requireHostHeader: false },
     keepAliveTimeout: 72_000,
     routerOptions: { maxParamLength: 16_384, querystringParser: keepText },
     // Called for a path that the router cannot decode, before any hook.
