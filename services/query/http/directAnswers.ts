@@ -1,8 +1,11 @@
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { gather } from '../gather.ts'
 import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './rememberLast.ts'
+
+/** An import would read all that the module exports, of which `WebSocket` loads undici: 30 ms of a start. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a plain request goes: one of the two is called, once, after `ask` has returned. */
 export type Asking<Waited> = {
