@@ -39,5 +39,12 @@ export {
 } from './keys/store.ts'
 export type { ApiKeyTable } from './keys/table.ts'
 export { keyIdShape, makeToken, parseToken } from './keys/token.ts'
-export { type AccessKeys, type AccessRedis, accessKeys, accessScripts, type Taken } from './redis.ts'
+export {
+  type AccessKeys,
+  type AccessRedis,
+  accessKeys,
+  accessScripts,
+  type Taken,
+  windowScript,
+} from './redis.ts'
 export { type KeyRequests, openRequestCounts, type RequestCounts, readRequests } from './requests/requests.ts'

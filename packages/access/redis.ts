@@ -1,7 +1,8 @@
 import type { OrganizationId } from '@tally/contract'
 import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
 
-const windows = new URL('requests/scripts/window.lua', import.meta.url)
+/** Prepended to the scripts that take requests from windows of the rate limit. */
+export const windowScript = new URL('requests/scripts/window.lua', import.meta.url)
 /**
  * The result for requests of one organization that were taken together; null if Redis does not know its status.
  */
@@ -12,12 +13,7 @@ export const accessScripts = {
   /** See requests/scripts/takeRequests.2.lua. */
   takeRequests: script<
     (window: string, organization: string, ...args: (string | number)[]) => Promise<Taken>
-  >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url), windows),
-  /** See requests/scripts/takeFromEach.n.lua. */
-  takeFromEach: script<(keys: number, ...args: (string | number)[]) => Promise<string>>(
-    new URL('requests/scripts/takeFromEach.n.lua', import.meta.url),
-    windows,
-  ),
+  >(new URL('requests/scripts/takeRequests.2.lua', import.meta.url), windowScript),
   /** See copies/scripts/beginCopies.2.lua. */
   beginCopies: script<(roundKey: string, copiedRoundKey: string) => Promise<number>>(
     new URL('copies/scripts/beginCopies.2.lua', import.meta.url),

@@ -93,8 +93,21 @@ export function openMetrics(process: ProcessName) {
     registry,
     /** Exports the connections of a pool; those of several pools with one name are added up. */
     watchPool: (name: string, pool: Pool) => void pools.push({ name, pool }),
-    counter: <Label extends string>(name: MetricName, labelNames: Label[]) =>
-      new Counter({ ...described(name), labelNames }),
+    /** `collect` adds what is not in it yet whenever the metrics are read. */
+    counter: <Label extends string>(
+      name: MetricName,
+      labelNames: Label[],
+      collect?: (counter: Counter<Label>) => void,
+    ) =>
+      new Counter({
+        ...described(name),
+        labelNames,
+        ...(collect && {
+          collect() {
+            collect(this)
+          },
+        }),
+      }),
     /** `collect` sets the values whenever the metrics are read. */
     gauge,
     /** `buckets`: their upper bounds; by default those of a time in seconds. */

@@ -84,7 +84,8 @@ export function openAnswerRequest(deps: RequestDeps) {
       const answer = await (begun ?? begin(granted))
       polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
       reply.hijack()
-      const message = messageOf(answer, grant, request.id, request.headers['if-none-match'])
+      const ifNoneMatch = request.headers['if-none-match']
+      const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
       sendMessage(reply.raw, message)
       onAnswered(name, request, message.status)
       return reply

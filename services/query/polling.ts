@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator } from '@tally/access'
-import { type EndpointName, type EventId, endpoints, type OrganizationId } from '@tally/contract'
+import { type EndpointName, type EventId, endpoints, type OrganizationId, type Scope } from '@tally/contract'
 import type { ShardHash } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
-import { type Answer, openMessages } from './http/answer.ts'
+import { type Answer, linesOf, openMessages } from './http/answer.ts'
 import { tokenOf } from './http/authenticate.ts'
 import type { Cors } from './http/cors.ts'
 import type { Asking } from './http/directAnswers.ts'
@@ -11,6 +11,7 @@ import type { PlainRequest } from './http/plainRequest.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
 import { type Grant, granted, type Permit } from './permit.ts'
+import type { PollOf } from './redis/batch.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
 import type { EventViews } from './views/eventViews.ts'
@@ -35,6 +36,9 @@ type Poll = Kept & {
   eventId: EventId
   revision: number
   shard: number
+  scope: Scope
+  /** What its request batches ask for. */
+  asks: PollOf
   /** The read that the polls of one batch share; a batch has one hash of the shard. */
   reading?: { hash: ShardHash; answer: Promise<Answer> }
 }
@@ -58,7 +62,7 @@ export type Polling = {
 export type PollingDeps = {
   authenticator: Pick<Authenticator, 'recall' | 'used'>
   limiter: Pick<RateLimiter, 'grant'>
-  batches: Pick<RequestBatches, 'poll'>
+  batches: Pick<RequestBatches, 'poll' | 'pollOf'>
   views: Pick<EventViews, 'confirm'>
   cors: Pick<Cors, 'headers'> | undefined
   onAnswered: OnAnswered
@@ -91,14 +95,18 @@ export function openPolling({
   const put = (target: string, { name, organizationId, answer, read }: Kept): void => {
     if (answer.holdsFor === undefined) return
     const eventId = answer.eventId as EventId
-    polls.set(target, { name, organizationId, answer, read, target, eventId, ...answer.holdsFor })
+    const { revision, shard } = answer.holdsFor
+    const asks = batches.pollOf({ organizationId, eventId, shard })
+    const { scope } = endpoints[name]
+    polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
-  const send = (one: Waiting, answer: Answer, grant: Grant): void => {
+  const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
     const { poll, headers, asking } = one
-    const message = messageOf(answer, grant, newRequestId(), headers['if-none-match'])
-    if (cors !== undefined) message.headers.push(...cors.headers(headers.origin))
-    asking.answer(message.status, message.headers, message.body)
+    const ifNoneMatch = headers['if-none-match']
+    const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
+    const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
+    asking.answer(message.status, message.headers + ofOrigin, message.body)
     onAnswered(poll.name, one, message.status)
   }
 
@@ -123,13 +131,13 @@ export function openPolling({
       return asking.leave({ beganAt, grant })
     }
     if (confirmed?.revision === poll.revision) {
-      send(one, { ...poll.answer, asOfMs: confirmed.asOfMs }, grant)
+      send(one, poll.answer, confirmed.asOfMs, grant)
       return onConfirmed()
     }
     if (seen === undefined) return asking.leave({ beganAt, grant })
     const reading = readAgain(one, seen)
     reading.then(
-      answer => send(one, answer, grant),
+      answer => send(one, answer, answer.asOfMs, grant),
       () => asking.leave({ beganAt, grant, reading }),
     )
   }
@@ -143,7 +151,7 @@ export function openPolling({
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId)
       const beganAt = performance.now()
-      batches.poll(poll, (index, taken, hash, version) => {
+      batches.poll(poll.asks, (index, taken, hash, version) => {
         const seen = hash && version && { shard: poll.shard, hash, version }
         const grant = limiter.grant(poll.organizationId, index, taken)
         answerOne({ poll, apiKey, beganAt, headers, asking }, grant, seen)
@@ -159,4 +167,4 @@ export function openPolling({
 const mayAsk = ({ organizationId, eventId, scopes }: ApiKey, poll: Poll): boolean =>
   organizationId === poll.organizationId &&
   (eventId === null || eventId === poll.eventId) &&
-  scopes.includes(endpoints[poll.name].scope)
+  scopes.includes(poll.scope)

@@ -69,6 +69,7 @@ beforeEach(() => {
     },
     limiter: { grant: () => says.grant },
     batches: {
+      pollOf: of => of as never,
       poll: (_poll, onPolled) => setImmediate(() => onPolled(asked.taken++, null, says.hash, says.version)),
     },
     views: {

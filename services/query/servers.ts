@@ -1,14 +1,8 @@
-import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
-import {
-  checkSchema,
-  openPostgres,
-  type ReadModelRedis,
-  type RedisKeys,
-  readModelScripts,
-  redisKeys,
-} from '@tally/read-models'
+import { type AccessKeys, accessKeys } from '@tally/access'
+import { checkSchema, openPostgres, type RedisKeys, redisKeys } from '@tally/read-models'
 import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
 import { openRedis, type Postgres } from '@tally/storage'
+import { type QueryRedis, queryScripts } from './redis/scripts.ts'
 
 /** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
 export const hangsMs = 500
@@ -23,7 +17,7 @@ export type Servers = {
   db: Postgres
   /** For authentication and the rate limit, which never wait for reads. */
   authDb: Postgres
-  redis: ReadModelRedis & AccessRedis
+  redis: QueryRedis
   keys: RedisKeys & AccessKeys
 }
 
@@ -63,7 +57,7 @@ export async function openServers(
       // Request batches are few large commands, and none is to wait for the one before.
       autoPipelining: false,
     },
-    { ...readModelScripts, ...accessScripts },
+    queryScripts,
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
   const keys = {

@@ -9,6 +9,8 @@ const file = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)
 const epoch = file('epoch')
 /** Prepended to the scripts that read documents. */
 const documents = file('documents')
+/** Prepended to the scripts that read versions. */
+export const versionsScript = file('versions')
 
 /** The scripts of this folder, for `openRedis`. */
 export const readModelScripts = {
@@ -28,6 +30,7 @@ export const readModelScripts = {
   /** See scripts/readVersions.n.lua. */
   readVersions: script<(keys: number, ...args: (string | number)[]) => Promise<string>>(
     file('readVersions.n'),
+    versionsScript,
   ),
   /** See scripts/advance.1.lua. */
   advance: script<Call<(string | number)[], number>>(file('advance.1'), epoch),

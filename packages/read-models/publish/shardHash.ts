@@ -2,7 +2,8 @@ import type { EventId } from '@tally/contract'
 import type { RedisClient } from '@tally/storage'
 import { earliest } from '../offsets/reader.ts'
 import { asOfField, eventRevisionField, type RedisKeys } from './keys.ts'
-import type { ReadModelRedis, Texts } from './scripts.ts'
+import { openLines } from './lines.ts'
+import type { ReadModelRedis } from './scripts.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {
@@ -20,7 +21,8 @@ export type ShardHash = {
 /** The revision of an event's hash, and the epoch in which its documents were composed. */
 export type EventVersion = { revision: number; epoch: number }
 
-const shardFields = (topics: string[]) => ['epoch', ...topics.map(asOfField)]
+/** The fields of a shard's hash that say up to when everything is counted. */
+export const shardFields = (topics: string[]) => ['epoch', ...topics.map(asOfField)]
 
 /** Reads a shard's hash with the published revisions of these events. Read it before the events' own hashes. */
 export async function readShardHash(
@@ -30,14 +32,18 @@ export async function readShardHash(
   ids: EventId[],
 ): Promise<ShardHash> {
   const fields = [...shardFields(topics), ...ids.map(eventRevisionField)]
-  return toShardHash(await redis.hmget(keys.shard(shard), ...fields), topics.length, ids)
+  const texts = await redis.hmget(keys.shard(shard), ...fields)
+  return toShardHash(texts.map(toNumber), topics, ids) as ShardHash
 }
 
 /** Reads the version of an event's hash; undefined without a hash. */
 export const readEventVersion = async (
   { redis, keys }: { redis: RedisClient; keys: RedisKeys },
   id: EventId,
-): Promise<EventVersion | undefined> => toEventVersion(await redis.hmget(keys.event(id), 'revision', 'epoch'))
+): Promise<EventVersion | undefined> => {
+  const texts = await redis.hmget(keys.event(id), 'revision', 'epoch')
+  return toEventVersion(texts.map(toNumber)) as EventVersion | undefined
+}
 
 /** What a shard's hash and those of its events say; an error in place of a hash that cannot be read. */
 export type ShardVersions = { hash: ShardHash | Error; events: (EventVersion | undefined | Error)[] }
@@ -51,43 +57,37 @@ export async function readVersions(
   topics: string[],
   wanted: [shard: number, ids: EventId[]][],
 ): Promise<ShardVersions[]> {
-  const hashes: string[] = []
-  const args: (string | number)[] = [1 + topics.length, ...shardFields(topics)]
-  for (const [shard, ids] of wanted) {
-    hashes.push(keys.shard(shard))
-    args.push(ids.length)
-    for (const id of ids) {
-      hashes.push(keys.event(id))
-      args.push(eventRevisionField(id))
-    }
-  }
-  const lines = (await redis.readVersions(hashes.length, ...hashes, ...args)).split('\n')
-  let next = 0
-  const take = <Result>(result: (texts: Texts) => Result): Result | Error => {
-    const line = lines[next++] ?? ''
-    // An error's message begins with a word.
-    return /^[-\d]/.test(line)
-      ? result(line.split(' ').map(nullIfMissing))
-      : new Error(line || 'a line of the reply is missing')
-  }
+  const fields = shardFields(topics)
+  const hashes = wanted.flatMap(([shard, ids]) => [keys.shard(shard), ...ids.map(keys.event)])
+  const ofShards = wanted.flatMap(([, ids]) => [ids.length, ...ids.map(eventRevisionField)])
+  const lines = openLines(
+    await redis.readVersions(hashes.length, ...hashes, fields.length, ...fields, ...ofShards),
+  )
   return wanted.map(([, ids]) => ({
-    hash: take(texts => toShardHash(texts, topics.length, ids)),
-    events: ids.map(() => take(toEventVersion)),
+    hash: toShardHash(lines.next(), topics, ids),
+    events: ids.map(() => toEventVersion(lines.next())),
   }))
 }
 
-const nullIfMissing = (text: string) => (text === '-' ? null : text)
-
-function toShardHash([epoch, ...texts]: Texts, topics: number, ids: EventId[]): ShardHash {
+/** A shard's hash from its line in the reply of a script: epoch, watermarks, revisions of these events. */
+export function toShardHash(line: number[] | Error, topics: string[], ids: EventId[]): ShardHash | Error {
+  if (line instanceof Error) return line
+  const [epoch = Number.NaN, ...rest] = line
   return {
-    epoch: Number(epoch ?? 0),
-    asOfMs: earliest(texts.slice(0, topics).map(text => (text === null ? null : Number(text)))),
-    revisions: new Map(ids.map((id, index) => [id, Number(texts[topics + index] ?? 0)])),
+    epoch: epoch || 0,
+    asOfMs: earliest(topics.map((_, index) => (Number.isNaN(rest[index]) ? null : (rest[index] ?? null)))),
+    revisions: new Map(ids.map((id, index) => [id, rest[topics.length + index] || 0])),
   }
 }
 
-const toEventVersion = ([revision, epoch]: Texts): EventVersion | undefined =>
-  typeof revision === 'string' ? { revision: Number(revision), epoch: Number(epoch ?? 0) } : undefined
+/** The version of an event's hash from its line in the reply of a script; undefined without a hash. */
+export function toEventVersion(line: number[] | Error): EventVersion | undefined | Error {
+  if (line instanceof Error) return line
+  const [revision = Number.NaN, epoch] = line
+  return Number.isNaN(revision) ? undefined : { revision, epoch: epoch || 0 }
+}
+
+const toNumber = (text: string | null | undefined): number => (text == null ? Number.NaN : Number(text))
 
 /**
  * Whether an event's hash contains everything that its shard's hash, which was read first, claims

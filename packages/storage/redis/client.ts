@@ -59,9 +59,9 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   client.on('error', onError)
   // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one
   // gives replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
-  for (const [script, { file, prelude }] of Object.entries(scripts ?? {})) {
-    let lua = readFileSync(file, 'utf8')
-    if (prelude !== undefined) lua = readFileSync(prelude, 'utf8') + lua
+  for (const [script, { file, preludes }] of Object.entries(scripts ?? {})) {
+    const parts = [...preludes, file]
+    const lua = parts.map(part => readFileSync(part, 'utf8')).join('')
     client.defineCommand(script, { numberOfKeys: numberOfKeys(file) as number, lua })
   }
   return client as RedisClient & ScriptCalls<Scripts>

@@ -4,8 +4,8 @@
  */
 export type Script<Call> = {
   file: URL
-  /** Prepended to the script. */
-  prelude?: URL | undefined
+  /** Prepended to the script, in this order. */
+  preludes: URL[]
   /** The type of the call; never set. */
   call?: Call
 }
@@ -18,7 +18,7 @@ export type ScriptCalls<Scripts extends ScriptSet> = {
 }
 
 /** Describes a script; `openRedis` reads its file. */
-export const script = <Call>(file: URL, prelude?: URL): Script<Call> => ({ file, prelude })
+export const script = <Call>(file: URL, ...preludes: URL[]): Script<Call> => ({ file, preludes })
 
 /** Undefined if each call says how many keys follow. Throws if the file's name has neither the number nor `n`. */
 export function numberOfKeys(file: URL): number | undefined {

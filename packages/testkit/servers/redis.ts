@@ -2,16 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
 import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
 import { parseSentinels } from '@tally/runtime'
-import { openRedis, type RedisOptions } from '@tally/storage'
+import { openRedis, type RedisOptions, type ScriptCalls, type ScriptSet } from '@tally/storage'
 import { afterAll, expect, inject, vi } from 'vitest'
 
 export type WholeRedis = ReadModelRedis & AccessRedis
 export type AllKeys = RedisKeys & AccessKeys
 
-/** A client with every script of Tally; `url`: what the setting REDIS_URL takes. */
-export const openWholeRedis = (url: string, options: RedisOptions): WholeRedis => {
+/** A client with every script of the packages, and `scripts`; `url`: what the setting REDIS_URL takes. */
+export const openWholeRedis = <Scripts extends ScriptSet = Record<never, never>>(
+  url: string,
+  options: RedisOptions,
+  scripts?: Scripts,
+): WholeRedis & ScriptCalls<Scripts> => {
   const nodes = parseSentinels(url) ? [url] : url.split(',')
-  return openRedis(nodes, options, { ...readModelScripts, ...accessScripts })
+  const all: ScriptSet = { ...readModelScripts, ...accessScripts, ...scripts }
+  return openRedis(nodes, options, all) as WholeRedis & ScriptCalls<Scripts>
 }
 
 /** Longer than any test: no document expires. */
@@ -20,20 +25,24 @@ const quietMs = 86_400_000
 /** Every key that Tally has under a prefix. */
 export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix, quietMs), ...accessKeys(prefix) })
 
-/** A connection to the run's Redis, and keys under a prefix of its own. Close it with `disconnect()`. */
-export async function testRedis(): Promise<{ redis: WholeRedis; keys: AllKeys }> {
-  const redis = openWholeRedis(inject('servers').redisUrl, {
-    name: 'test',
-    commandTimeoutMs: 5_000,
-    onError: () => {},
-  })
+/**
+ * A connection to the run's Redis with `scripts` of a service, and keys under a prefix of its own. Close it with
+ * `disconnect()`.
+ */
+export async function testRedis<Scripts extends ScriptSet = Record<never, never>>(
+  scripts?: Scripts,
+): Promise<{ redis: WholeRedis & ScriptCalls<Scripts>; keys: AllKeys }> {
+  const options = { name: 'test', commandTimeoutMs: 5_000, onError: () => {} }
+  const redis = openWholeRedis(inject('servers').redisUrl, options, scripts)
   await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
   return { redis, keys: allKeys(`test-${randomBytes(6).toString('hex')}`) }
 }
 
 /** The same for all tests of a file, closed after them. Call it at the top level of the file. */
-export async function redisOfFile(): ReturnType<typeof testRedis> {
-  const opened = await testRedis()
+export async function redisOfFile<Scripts extends ScriptSet = Record<never, never>>(
+  scripts?: Scripts,
+): ReturnType<typeof testRedis<Scripts>> {
+  const opened = await testRedis(scripts)
   afterAll(() => opened.redis.disconnect())
   return opened
 }

@@ -22,7 +22,10 @@ export function openAuthenticate(
 }
 
 /** `X-Api-Key` before `Authorization: Bearer`; an empty header counts as absent (docs/api.md, Tokens). */
-export function tokenOf(headers: IncomingHttpHeaders): string | undefined {
+export function tokenOf(headers: {
+  'x-api-key'?: string | string[] | undefined
+  authorization?: string | undefined
+}): string | undefined {
   const own = headers['x-api-key']
   return typeof own === 'string' && own !== '' ? own : bearerToken(headers.authorization)
 }

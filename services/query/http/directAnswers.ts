@@ -1,16 +1,17 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { gather } from '../gather.ts'
+import { linesOf } from './answer.ts'
 import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
-import { rememberLast } from './rememberLast.ts'
+import { rememberLast } from './remember.ts'
 
 /** An import would read all that the module exports, of which `WebSocket` loads undici: 30 ms of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a plain request goes: one of the two is called, once, after `ask` has returned. */
 export type Asking<Waited> = {
-  /** Sends an answer; `headers` is a flat list of names and values. */
-  answer(status: number, headers: readonly (string | number)[], body: string): void
+  /** Sends an answer; `headers` are lines, each with its end. */
+  answer(status: number, headers: string, body: string): void
   /**
    * Leaves the request to Node's HTTP after all, with what has happened to it so far. It is dropped if its connection
    * is closed.
@@ -160,13 +161,6 @@ function openHeads(keepAliveTimeout: number, fixed: readonly string[]) {
   const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
   const end = `${linesOf(fixed)}${linesOf(ofConnection)}\r\n`
   const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
-  return (status: number, headers: readonly (string | number)[]): string =>
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${linesOf(headers)}${endOf(Math.floor(Date.now() / 1000))}`
-}
-
-function linesOf(headers: readonly (string | number)[]): string {
-  let lines = ''
-  for (let index = 0; index < headers.length; index += 2)
-    lines += `${headers[index]}: ${headers[index + 1]}\r\n`
-  return lines
+  return (status: number, headers: string): string =>
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${endOf(Math.floor(Date.now() / 1000))}`
 }

@@ -58,7 +58,7 @@ async function openUsed() {
 }
 const get = (url: string, headers = '') => `GET ${url} HTTP/1.1\r\nHost: tally\r\n${headers}\r\n`
 const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 10_000)
-const answer = (body: string) => asked.at(-1)?.asking.answer(200, ['Content-Length', body.length], body)
+const answer = (body: string) => asked.at(-1)?.asking.answer(200, `Content-Length: ${body.length}\r\n`, body)
 const bodies = (text: string) => [...text.matchAll(/(?:direct|node) [\w/]+(?=;)/g)].map(([body]) => body)
 
 test('a plain request is answered on its connection, with the headers of every answer', async () => {
@@ -115,7 +115,7 @@ test('answers that are ready together are written one after the other, once all 
   const written = vi.spyOn(Socket.prototype, 'write')
   onTestFinished(() => written.mockRestore())
   for (const { asking, request } of asked)
-    asking.answer(200, ['Content-Length', 14], `direct ${request.url};`)
+    asking.answer(200, 'Content-Length: 14\r\n', `direct ${request.url};`)
   expect(written).not.toHaveBeenCalled()
   await one.untilReceived('direct /poll/1;')
   await other.untilReceived('direct /poll/2;')
@@ -251,7 +251,7 @@ test('a connection whose requests are all answered directly is not closed as too
     (_, response) => response.end('node /first;'),
   )
   answerDirectly({ server, fixedHeaders: [] }, (_, asking) => {
-    setImmediate(() => asking.answer(200, ['Content-Length', 6], 'direct'))
+    setImmediate(() => asking.answer(200, 'Content-Length: 6\r\n', 'direct'))
     return true
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')

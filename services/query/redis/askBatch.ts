@@ -1,23 +1,25 @@
-import type { AccessKeys, AccessRedis, Taken } from '@tally/access'
-import type { EventId } from '@tally/contract'
+import type { AccessKeys, Taken } from '@tally/access'
 import {
-  type ReadModelRedis,
+  openLines,
   type RedisKeys,
   readEventVersion,
   readShardHash,
-  readVersions,
+  shardFields,
+  toEventVersion,
+  toShardHash,
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-import { type Batch, settle, settleWith } from './batch.ts'
+import { type Batch, rejectReads, settle, settleWith } from './batch.ts'
 import type { Breaker } from './breaker.ts'
+import type { QueryRedis } from './scripts.ts'
 import type { Waiter } from './waiter.ts'
 
 /** The length of a window of the rate limit. */
 export const windowMs = 60_000
 
 export type AskDeps = {
-  redis: AccessRedis & ReadModelRedis
+  redis: QueryRedis
   keys: RedisKeys & AccessKeys
   topics: string[]
   breaker: Pick<Breaker, 'noteWrite'>
@@ -29,45 +31,48 @@ export const openAskBatch = (deps: AskDeps, limits: RateLimits): AskBatch =>
   deps.redis instanceof Cluster ? askSlots(deps, limits) : askNode(deps, limits)
 
 /**
- * On one node two scripts: one takes from all windows, which Redis may refuse, the other reads all hashes. With a
- * command for each, commands cost this process more than all else of a request.
+ * On one node a single script takes from all windows and reads all hashes. With a command for each, commands cost this
+ * process more than all else of a request; with a script for windows and one for hashes, each batch woke Redis twice.
  */
-function askNode({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
+function askNode({ redis, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
   const limitPairs = Object.entries(limits).flat()
+  const fields = shardFields(topics)
 
-  const takeRequests = async ({ takers }: Batch) => {
-    if (takers.size === 0) return
-    const windows = [...takers.keys()].flatMap(id => [keys.window(id), keys.organization(id)])
-    const counts = [...takers.values()].map(({ count }) => count)
-    try {
-      const reply = await redis.takeFromEach(windows.length, ...windows, windowMs, ...counts, ...limitPairs)
-      const taken = reply.split('\n')
-      let index = 0
-      for (const waiter of takers.values()) settleTaken(waiter, toTaken(taken[index++]), breaker)
-    } catch (error) {
-      for (const waiter of takers.values()) settleTaken(waiter, toError(error), breaker)
+  const settleAll = ({ takers, shards }: Batch, reply: string) => {
+    const lines = openLines(reply)
+    for (const taker of takers) settleTaken(taker, toTaken(lines.next()), breaker)
+    for (const shard of shards) {
+      const ids = shard.events.map(({ event }) => event.id)
+      settleWith(shard, toShardHash(lines.next(), topics, ids))
+      for (const event of shard.events) settleWith(event, toEventVersion(lines.next()))
     }
   }
 
-  const readHashes = async ({ shards, events }: Batch) => {
-    const wanted = new Map<number, Set<EventId>>([...shards].map(([shard, { events }]) => [shard, events]))
-    for (const [id, { shard }] of events) wanted.set(shard, (wanted.get(shard) ?? new Set()).add(id))
-    if (wanted.size === 0) return
-    const pairs = [...wanted].map(([shard, ids]): [number, EventId[]] => [shard, [...ids]])
-    try {
-      const versions = await readVersions({ redis, keys }, topics, pairs)
-      for (const [index, [shard, ids]] of pairs.entries()) {
-        const found = versions[index]
-        if (found === undefined) continue
-        settleWith(shards.get(shard), found.hash)
-        for (const [index, id] of ids.entries()) settleWith(events.get(id), found.events[index])
+  return async batch => {
+    const { takers, shards } = batch
+    if (takers.length === 0 && shards.length === 0) return
+    const keys: string[] = []
+    const args: (string | number)[] = [windowMs, limitPairs.length, ...limitPairs, takers.length]
+    for (const { organization, count } of takers) {
+      keys.push(organization.keys.window, organization.keys.organization)
+      args.push(count)
+    }
+    args.push(fields.length, ...fields)
+    for (const { shard, events } of shards) {
+      keys.push(shard.key)
+      args.push(events.length)
+      for (const { event } of events) {
+        keys.push(event.key)
+        args.push(event.field)
       }
+    }
+    try {
+      settleAll(batch, await redis.askBatch(keys.length, ...keys, ...args))
     } catch (error) {
-      for (const waiter of [...shards.values(), ...events.values()]) waiter.reject(error)
+      for (const taker of takers) settleTaken(taker, toError(error), breaker)
+      rejectReads(batch, error)
     }
   }
-
-  return batch => Promise.all([takeRequests(batch), readHashes(batch)])
 }
 
 /** In a cluster, a command for each window and each hash: no script touches two slots. */
@@ -75,26 +80,31 @@ function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits)
   const limitPairs = Object.entries(limits).flat()
 
   const takeRequests = ({ takers }: Batch) =>
-    [...takers].map(async ([id, waiter]) => {
-      const { count } = waiter
+    takers.map(async taker => {
+      const { window, organization } = taker.organization.keys
       const taken = await redis
-        .takeRequests(keys.window(id), keys.organization(id), windowMs, count, ...limitPairs)
+        .takeRequests(window, organization, windowMs, taker.count, ...limitPairs)
         .catch(toError)
-      settleTaken(waiter, taken, breaker)
+      settleTaken(taker, taken, breaker)
     })
 
   const readShards = ({ shards }: Batch) =>
-    [...shards].map(([shard, waiter]) =>
-      settle(waiter, () => readShardHash({ redis, keys }, topics, shard, [...waiter.events])),
+    shards.map(waiter =>
+      settle(waiter, () => {
+        const ids = waiter.events.map(({ event }) => event.id)
+        return readShardHash({ redis, keys }, topics, waiter.shard.number, ids)
+      }),
     )
 
-  const readEvents = ({ events, shards }: Batch) =>
-    [...events].map(([id, waiter]) =>
-      settle(waiter, async () => {
-        // One connection answers in the order asked; the nodes of a cluster do not.
-        await shards.get(waiter.shard)?.promise.catch(() => undefined)
-        return readEventVersion({ redis, keys }, id)
-      }),
+  const readEvents = ({ shards }: Batch) =>
+    shards.flatMap(shard =>
+      shard.events.map(waiter =>
+        settle(waiter, async () => {
+          // One connection answers in the order asked; the nodes of a cluster do not.
+          await shard.promise.catch(() => undefined)
+          return readEventVersion({ redis, keys }, waiter.event.id)
+        }),
+      ),
     )
 
   return batch => Promise.all([...takeRequests(batch), ...readShards(batch), ...readEvents(batch)])
@@ -111,11 +121,10 @@ function settleTaken(
   waiter.resolve(taken instanceof Error ? undefined : taken)
 }
 
-/** A line of takeFromEach.n.lua. */
-function toTaken(line = ''): Taken | Error {
-  if (line === '-') return null
-  return /^\d/.test(line)
-    ? (line.split(' ').map(Number) as NonNullable<Taken>)
-    : new Error(line || 'a line of the reply is missing')
+/** Null if Redis does not have the organization's status. */
+function toTaken(line: number[] | Error): Taken | Error {
+  if (line instanceof Error) return line
+  return line.length === 4 ? (line as NonNullable<Taken>) : null
 }
+
 const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

@@ -1,33 +1,46 @@
-import type { AccessKeys, AccessRedis } from '@tally/access'
+import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { RedisKeys } from '@tally/read-models'
 import { expect, test } from 'vitest'
 import { openAskBatch } from './askBatch.ts'
-import { joinEvent, joinShard, joinTakers, newBatch } from './batch.ts'
+import {
+  AskedEvent,
+  AskedOrganization,
+  AskedShard,
+  joinEvent,
+  joinShard,
+  joinTakers,
+  newBatch,
+} from './batch.ts'
+import type { QueryRedis } from './scripts.ts'
 
-const keyOf = (id: string | number) => `${id}`
-const keys = { window: keyOf, organization: keyOf, event: keyOf, shard: keyOf } as unknown as RedisKeys &
-  AccessKeys
-
-/** Asks for one batch; the scripts reply with these lines. */
-function askWith(taken: string[], versions: string[]) {
+/** Asks for one batch; the script replies with these lines. */
+function askWith(...lines: string[]) {
+  const asked: unknown[] = []
   const redis = {
-    takeFromEach: async () => taken.join('\n'),
-    readVersions: async () => versions.join('\n'),
-  } as unknown as AccessRedis & ReadModelRedis
+    async askBatch(...args: unknown[]) {
+      asked.push(args)
+      return lines.join('\n')
+    },
+  } as unknown as QueryRedis
   const failures: unknown[] = []
   const breaker = { noteWrite: (error?: unknown) => void (error !== undefined && failures.push(error)) }
   const ask = openAskBatch(
-    { redis, keys, topics: ['orders'], breaker },
-    { Trial: 60, ActiveDayPass: 60, Inactive: 60 },
+    { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
+    { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
   )
-  return { ask, failures }
+  return { ask, asked, failures }
 }
+const organization = (id: string) =>
+  new AskedOrganization(id as OrganizationId, { window: `window ${id}`, organization: id })
+const shard = new AskedShard(0, 'shard')
+const event = (id: string) =>
+  new AskedEvent(id as EventId, shard, { key: `event ${id}`, field: `revision ${id}` })
 
 test('each organization gets its line; one that is an error or blank is what Redis did not take', async () => {
-  const { ask, failures } = askWith(['1 60 59 60000', 'WRONGTYPE a value', '', '-'], [])
+  const { ask, failures } = askWith('1 60 59 60000', 'WRONGTYPE a value', '', '-')
   const batch = newBatch()
-  const takers = ['a', 'b', 'c', 'd', 'e'].map(id => joinTakers(batch, id as OrganizationId).taken)
+  const takers = ['a', 'b', 'c', 'd', 'e'].map(id => joinTakers(batch, organization(id)).taken)
   await ask(batch)
   expect(await Promise.all(takers)).toEqual([[1, 60, 59, 60_000], undefined, undefined, null, undefined])
   expect(failures).toEqual([
@@ -38,12 +51,11 @@ test('each organization gets its line; one that is an error or blank is what Red
 })
 
 test('each hash gets its line; one that is an error or blank fails alone', async () => {
-  const { ask } = askWith([], ['1 2000 7 - 8', '7 1', '- -', 'WRONGTYPE a value', ''])
+  const { ask } = askWith('1 2000 7 - 8', '7 1', '- -', 'WRONGTYPE a value', '')
   const batch = newBatch()
-  const ids = ['a', 'b', 'c', 'd'] as EventId[]
-  const shards = ids.map(id => joinShard(batch, 0, id))
-  const events = ids.map(id => joinEvent(batch, id, 0))
-  const settled = Promise.allSettled(events)
+  const wanted = ['a', 'b', 'c', 'd'].map(event)
+  const shards = wanted.map(event => joinShard(batch, event))
+  const settled = Promise.allSettled(wanted.map(event => joinEvent(batch, event)))
   await ask(batch)
   expect((await shards[0])?.asOfMs).toBe(2_000)
   expect(await settled).toEqual([
@@ -52,4 +64,22 @@ test('each hash gets its line; one that is an error or blank fails alone', async
     { status: 'rejected', reason: new Error('WRONGTYPE a value') },
     { status: 'rejected', reason: new Error('a line of the reply is missing') },
   ])
+})
+
+test('everything is asked for once, whoever asks, and again in the next batch', async () => {
+  const { ask, asked } = askWith('-', '- - -', '- -')
+  const [of, about] = [organization('a'), event('e')]
+  for (const requests of [3, 1]) {
+    const batch = newBatch()
+    for (let request = 0; request < requests; request++) {
+      expect(joinTakers(batch, of).index).toBe(request)
+      void joinEvent(batch, about)
+    }
+    await ask(batch)
+  }
+  const args = (requests: number) => [
+    [4, 'window a', 'a', 'shard', 'event e', 60_000, 6, 'Trial', 2, 'ActiveDayPass', 60, 'Inactive', 3],
+    [1, requests, 2, 'epoch', 'as-of:orders', 1, 'revision e'],
+  ]
+  expect(asked).toEqual([args(3).flat(), args(1).flat()])
 })

@@ -7,8 +7,9 @@ import { afterAll, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
 import { openRateLimiter } from './rateLimit.ts'
 import { openRequestBatches } from './requestBatches.ts'
+import { queryScripts } from './scripts.ts'
 
-const { redis, keys } = await redisOfFile()
+const { redis, keys } = await redisOfFile(queryScripts)
 const database = await freshDatabase()
 afterAll(database.drop)
 
@@ -45,7 +46,7 @@ test('requests of one batch are granted as if they had arrived one by one', asyn
 test('if Redis does not know the organization or does not answer, as many are granted, in any order', async () => {
   const broken = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
-    takeFromEach: () => Promise.reject(new Error('connection refused')),
+    askBatch: () => Promise.reject(new Error('connection refused')),
   })
   for (const client of [redis, broken]) {
     const grants = await fiveTogether(client, randomUUID() as OrganizationId)
@@ -82,8 +83,8 @@ test('a process that loses Redis and Postgres applies the last limit, if it know
   const client = Object.assign(Object.create(redis), {
     takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
       isDown ? Promise.reject(new Error('connection refused')) : redis.takeRequests(...args),
-    takeFromEach: (...args: Parameters<typeof redis.takeFromEach>) =>
-      isDown ? Promise.reject(new Error('connection refused')) : redis.takeFromEach(...args),
+    askBatch: (...args: Parameters<typeof redis.askBatch>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.askBatch(...args),
   })
   const { takeRequest } = limiterOver(client, noDb)
   expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })

@@ -70,8 +70,12 @@ export function openRateLimiter(
   }
 
   /** Remembers a window as Redis has it, so that a process that must count on its own continues from there. */
-  const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void =>
-    void ownWindows.set(id, { used: limit - remaining, limit, endsAtMs: performance.now() + resetMs })
+  const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void => {
+    const [used, endsAtMs] = [limit - remaining, performance.now() + resetMs]
+    const known = ownWindows.get(id)
+    if (known === undefined) ownWindows.set(id, { used, limit, endsAtMs })
+    else Object.assign(known, { used, limit, endsAtMs })
+  }
 
   const takeAgain = async (id: OrganizationId): Promise<Grant> => {
     breaker.rely()

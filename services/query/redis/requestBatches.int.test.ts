@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { asOfField, eventRevisionField } from '@tally/read-models'
-import { redisOfFile, type WholeRedis } from '@tally/testkit/servers/redis'
+import { redisOfFile } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'
 import { openBreaker } from './breaker.ts'
 import { openRequestBatches } from './requestBatches.ts'
+import { type QueryRedis, queryScripts } from './scripts.ts'
 
-const { redis, keys } = await redisOfFile()
+const { redis, keys } = await redisOfFile(queryScripts)
 const topics = ['events', 'orders', 'refunds']
 let reads = 0
 /** The real client, which also counts reads. */
-const counted: WholeRedis = new Proxy(redis, {
+const counted: QueryRedis = new Proxy(redis, {
   get(target, name) {
-    if (name === 'hmget' || name === 'readVersions') reads += 1
+    if (name === 'hmget' || name === 'askBatch') reads += 1
     const value = Reflect.get(target, name)
     return typeof value === 'function' ? value.bind(target) : value
   },
@@ -96,7 +97,7 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   await redis.hset(keys.shard(shard), eventRevisionField(eventId), 7, 'epoch', 4)
   const poll = () =>
     new Promise<unknown[]>(resolve =>
-      batches.poll({ organizationId, eventId, shard }, (...reply) => resolve(reply)),
+      batches.poll(batches.pollOf({ organizationId, eventId, shard }), (...reply) => resolve(reply)),
     )
   const taken = [2, 60, 58, expect.any(Number)]
   const hash = { asOfMs: null, epoch: 4, revisions: new Map([[eventId, 7]]) }
@@ -106,21 +107,25 @@ test('a poll gets its place in the rate limit, its shardâ€™s hash and its eventâ
   ])
 })
 
-test('a poll gets the replies that have arrived if Redis is too slow or fails', async () => {
-  const slow: WholeRedis = Object.assign(Object.create(redis), { readVersions: () => new Promise(() => {}) })
-  const broken: WholeRedis = Object.assign(Object.create(redis), {
-    takeFromEach: () => Promise.reject(new Error('connection refused')),
+test('a poll is told that nothing is known if Redis is too slow or fails', async () => {
+  const slow: QueryRedis = Object.assign(Object.create(redis), { askBatch: () => new Promise(() => {}) })
+  const broken: QueryRedis = Object.assign(Object.create(redis), {
+    askBatch: () => Promise.reject(new Error('connection refused')),
   })
-  const known = { asOfMs: null, epoch: 0, revisions: new Map([[eventId, 0]]) }
-  for (const [redis, reply] of [
-    [slow, [0, [1, 60, 59, expect.any(Number)], undefined, undefined]],
-    [broken, [0, undefined, known, undefined]],
-  ] as const) {
+  for (const redis of [slow, broken]) {
     const batches = openRequestBatches({ redis, keys, topics, breaker }, limits)
     const told: unknown[] = []
-    batches.poll({ organizationId, eventId, shard: 9 }, (...reply) => told.push(reply))
-    await expect.poll(() => told, { timeout: 10_000 }).toEqual([reply])
+    const poll = batches.pollOf({ organizationId, eventId, shard: 9 })
+    batches.poll(poll, (...reply) => told.push(reply))
+    await expect.poll(() => told, { timeout: 10_000 }).toEqual([[0, undefined, undefined, undefined]])
   }
+})
+
+test('an event that comes back through another shard is read with that one', async () => {
+  await redis.hset(keys.shard(31), 'epoch', 31)
+  await redis.hset(keys.shard(32), 'epoch', 32)
+  for (const shard of [31, 32, 31])
+    expect(await batches.shard(shard, eventId)).toMatchObject({ epoch: shard })
 })
 
 test('a question is read once per batch for each key that asks it, and again in the next batch', async () => {
@@ -219,14 +224,14 @@ test('the error of a read goes to all requests that share it', async () => {
 })
 
 /** Answers the first reads when their promise in `hanging` settles, all others at once. */
-function withSlowAnswers(hanging: Promise<string[]>[], asked: string[], client: object): WholeRedis {
+function withSlowAnswers(hanging: Promise<string[]>[], asked: string[], client: object): QueryRedis {
   const answer = <Reply>(key: string, reply: Reply) => {
     asked.push(key)
     return hanging[asked.length - 1] ?? Promise.resolve(reply)
   }
   return Object.assign(Object.create(client), {
     hmget: (key: string) => answer(key, ['8', null]),
-    readVersions: (_keys: number, key: string) =>
+    askBatch: (_keys: number, key: string) =>
       answer(
         key,
         `${Array(topics.length + 2)
@@ -269,22 +274,22 @@ test('in a cluster a node that hangs does not delay the next batch', async () =>
 test('in a cluster a poll does not wait for the node of another', async () => {
   const other = randomUUID() as EventId
   const hanging = keys.event(other)
-  const slow: WholeRedis = Object.assign(Object.create(Cluster.prototype), {
+  const slow: QueryRedis = Object.assign(Object.create(Cluster.prototype), {
     hmget: (key: string) => (key === hanging ? new Promise(() => {}) : Promise.resolve(['8', null])),
     takeRequests: () => Promise.resolve([1, 60, 59, 60_000]),
   })
   const never = { ...breaker, deadline: () => () => true }
   const batches = openRequestBatches({ redis: slow, keys, topics, breaker: never }, limits)
   const told: unknown[] = []
-  batches.poll({ organizationId, eventId: other, shard: 1 }, () => told.push(other))
-  batches.poll({ organizationId, eventId, shard: 0 }, () => told.push(eventId))
+  batches.poll(batches.pollOf({ organizationId, eventId: other, shard: 1 }), () => told.push(other))
+  batches.poll(batches.pollOf({ organizationId, eventId, shard: 0 }), () => told.push(eventId))
   await expect.poll(() => told, { timeout: 10_000 }).toEqual([eventId])
 })
 
 test('without Redis nothing is taken, and one failure is reported', async () => {
-  const broken: WholeRedis = Object.assign(Object.create(redis), {
+  const broken: QueryRedis = Object.assign(Object.create(redis), {
     takeRequests: () => Promise.reject(new Error('connection refused')),
-    takeFromEach: () => Promise.reject(new Error('connection refused')),
+    askBatch: () => Promise.reject(new Error('connection refused')),
   })
   const batches = openRequestBatches({ redis: broken, keys, topics, breaker }, limits)
   const before = failures
@@ -299,7 +304,7 @@ test('a batch that is too slow fails, and after two in a row Redis is not asked'
     asked += 1
     return new Promise(() => {})
   }
-  const slow: WholeRedis = Object.assign(Object.create(redis), { hmget: hang, readVersions: hang })
+  const slow: QueryRedis = Object.assign(Object.create(redis), { hmget: hang, askBatch: hang })
   const breaker = openBreaker({ redis: slow, onFailure: () => {} })
   const batches = openRequestBatches({ redis: slow, keys, topics, breaker }, limits)
   for (const isOpen of [false, true]) {

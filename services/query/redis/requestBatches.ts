@@ -1,11 +1,16 @@
 import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { EventVersion, ShardHash } from '@tally/read-models'
+import { getOrInsertComputed } from '@tally/core'
+import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import type { Grant, Permit } from '../permit.ts'
 import { type AskDeps, openAskBatch } from './askBatch.ts'
 import {
+  AskedEvent,
+  AskedOrganization,
+  AskedShard,
   type Batch,
   fail,
   joinEvent,
@@ -31,6 +36,8 @@ export type RequestBatches = {
    * `index`; undefined if Redis does not answer or refuses.
    */
   takeRequest(id: OrganizationId): { index: number; taken: Promise<Taken | undefined> }
+  /** What a poll of an organization about an event asks for, made once for all its polls. */
+  pollOf(of: { organizationId: OrganizationId; eventId: EventId; shard: number }): PollOf
   /** Takes one request, and reads the hash of the event's shard and the event's version; returns before `onPolled`. */
   poll(poll: PollOf, onPolled: OnPolled): void
   /**
@@ -76,6 +83,9 @@ const holdMs = 5
  */
 const mostLate = 2
 
+/** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
+const keptKeys = 20_000
+
 /**
  * Requests join one batch until it goes out: as soon as all requests that have arrived have joined it, or 32 polls
  * have, unless two batches are unanswered. A batch of fewer than 32 requests waits even for one unanswered batch, but
@@ -90,7 +100,7 @@ export function openRequestBatches(
   },
   limits: RateLimits,
 ): RequestBatches {
-  const { redis, breaker, onBatch } = deps
+  const { redis, keys, breaker, onBatch } = deps
   const isCluster = redis instanceof Cluster
   const ask = openAskBatch(deps, limits)
   let collecting: Batch | undefined
@@ -155,7 +165,29 @@ export function openRequestBatches(
     return collecting
   }
 
+  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
+    max: keptKeys,
+    memoMethod: id =>
+      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
+  })
+  const shards = new Map<number, AskedShard>()
+  const shardOf = (shard: number) =>
+    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
+  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
+  const eventOf = (id: EventId, shard: number): AskedEvent => {
+    const known = events.get(id)
+    // An event that was lost may come back through another shard.
+    if (known?.shard.number === shard) return known
+    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
+    events.set(id, event)
+    return event
+  }
+
   return {
+    pollOf: ({ organizationId, eventId, shard }) => ({
+      organization: organizations.memo(organizationId),
+      event: eventOf(eventId, shard),
+    }),
     poll(poll, onPolled) {
       const batch = current()
       joinPoll(batch, poll, { onPolled, together: !isCluster })
@@ -164,13 +196,13 @@ export function openRequestBatches(
     },
     takeRequest(id) {
       const batch = current()
-      const taken = joinTakers(batch, id)
+      const taken = joinTakers(batch, organizations.memo(id))
       // Not at once: what else this request asks for belongs to the same batch.
       if (batch.joined === largeBatch) setImmediate(send)
       return taken
     },
     coalesce: (question, by, granting, read) => joinRead(current(), question, by, granting, read),
-    shard: (shard, id) => joinShard(current(), shard, id),
-    event: (id, shard) => joinEvent(current(), id, shard),
+    shard: (shard, id) => joinShard(current(), eventOf(id, shard)),
+    event: (id, shard) => joinEvent(current(), eventOf(id, shard)),
   }
 }

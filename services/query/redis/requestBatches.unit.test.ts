@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { AccessKeys, AccessRedis } from '@tally/access'
+import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { RedisKeys } from '@tally/read-models'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { openRequestBatches } from './requestBatches.ts'
+import type { QueryRedis } from './scripts.ts'
 
 const idKey = (id: string | number) => `{${id}}`
 const keys = {
@@ -14,7 +15,7 @@ const keys = {
 } as unknown as RedisKeys & AccessKeys
 const limits = { Trial: 1, ActiveDayPass: 1, Inactive: 1 }
 const hanging = () => new Promise<string>(() => {})
-const redis = { takeFromEach: hanging, readVersions: hanging } as unknown as AccessRedis & ReadModelRedis
+const redis = { askBatch: hanging } as unknown as QueryRedis
 const sent: number[] = []
 const deadlines: { sinceMs: number; late: () => void }[] = []
 let isOpen: boolean
@@ -42,7 +43,11 @@ beforeEach(() => {
 
 const poll = (onPolled = () => {}) =>
   batches.poll(
-    { organizationId: randomUUID() as OrganizationId, eventId: randomUUID() as EventId, shard: 0 },
+    batches.pollOf({
+      organizationId: randomUUID() as OrganizationId,
+      eventId: randomUUID() as EventId,
+      shard: 0,
+    }),
     onPolled,
   )
 const afterLoop = () => new Promise(setImmediate)

@@ -83,13 +83,13 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
 
   return {
     confirm(of, { shard, hash, version }) {
-      const head = memory.known(of.eventId)
-      if (head === undefined || version.revision !== head.revision || postgres.isUnknown(of)) return undefined
+      const known = memory.known(of.eventId)
+      if (known?.head.revision !== version.revision || postgres.isUnknown(of)) return undefined
       // An event that was lost may have come back through another shard: this hash then says nothing about it.
-      if (head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
-      const read = remembered(head, hash, version)
-      if (!redis.isCurrent(read)) return undefined
-      return { revision: head.revision, asOfMs: memory.keepWatermark(read) }
+      if (known.head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
+      const read = remembered(known.head, hash, version)
+      if (!redis.isUpdated(read) || memory.isBehind(read, known)) return undefined
+      return { revision: version.revision, asOfMs: known.asOfMs }
     },
     async ask(of, question, permit, seen) {
       if (postgres.isUnknown(of)) return undefined

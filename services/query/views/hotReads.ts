@@ -34,6 +34,8 @@ export type HotReads = {
   read(eventId: EventId, needs: Needs, reading: Reading): Promise<Hot>
   /** Whether a read is as new as it should be, so that it can be answered without Postgres. */
   isCurrent(read: KnownRead): boolean
+  /** The same, as far as it depends on Redis and the projector, and not on what this process answered before. */
+  isUpdated(read: KnownRead): boolean
   /** Whether a read has a watermark, so that it can be answered if Postgres is down. */
   isDated(hot: Hot): hot is Read
   /**
@@ -47,6 +49,11 @@ export type HotReads = {
 export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
   const { breaker, watermarks } = deps
   const fromRedis = openRedisSource(deps)
+  const isUpdated = (read: KnownRead): boolean =>
+    !breaker.refusesWrites() &&
+    read.asOfMs !== null &&
+    !read.head.event.isScattered &&
+    !watermarks.isBehind(read.head.event.shard, read.asOfMs)
   const isDated = (hot: Hot): hot is Read => isRead(hot) && memory.watermark(hot) !== null
 
   return {
@@ -62,12 +69,8 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
     },
-    isCurrent: read =>
-      !breaker.refusesWrites() &&
-      read.asOfMs !== null &&
-      !read.head.event.isScattered &&
-      !memory.isAhead(read) &&
-      !watermarks.isBehind(read.head.event.shard, read.asOfMs),
+    isCurrent: read => isUpdated(read) && !memory.isAhead(read),
+    isUpdated,
     isDated,
     async last(hot, again) {
       const isFinal = (read: Hot) => isDated(read) || read === 'missing'

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { isBehind, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
+import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
 import type { Head, KnownHead, KnownRead, Read } from './fromRedis.ts'
 
@@ -8,10 +8,10 @@ const rememberedEvents = 20_000
 /** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
 
-/** `epoch`: of the watermark. */
-type Remembered = { head: KnownHead; asOfMs: number | null; epoch: number }
-/** What was remembered at a time; compared by identity. */
-type Before = Remembered | undefined
+/** `epoch`: of the watermark. `changes` counts the times that it was replaced in place. */
+type Remembered = { head: KnownHead; asOfMs: number | null; epoch: number; changes: number }
+/** What was remembered at a time. */
+type Before = { known: Remembered; changes: number } | undefined
 
 /**
  * What this process last answered about each event, so that answers do not go back with a Redis that returned to an
@@ -22,7 +22,7 @@ export type Memory = {
   /** The event's record at the revision that was last answered. */
   head(id: EventId): Head | undefined
   /** The same without the record; kept for many more events, because devices that poll need no more. */
-  known(id: EventId): KnownHead | undefined
+  known(id: EventId): Remembered | undefined
   /** Call it before a read of Postgres, and pass the result to `reset` with what was read. */
   now(id: EventId): Before
   /** Whether a read of Redis is behind an earlier answer. */
@@ -35,10 +35,10 @@ export type Memory = {
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
   /**
-   * Keeps the watermark of a read of Redis that found a known revision, and returns the one for its answer; call it
-   * only if `isAhead` is false.
+   * Whether a read of Redis is behind what is `known` of its event. Otherwise its watermark is kept, and `known` has the
+   * one for its answer. For reads that found the known revision: it costs no look-up.
    */
-  keepWatermark(read: KnownRead): number | null
+  isBehind(read: KnownRead, known: Remembered): boolean
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
@@ -50,34 +50,37 @@ export function openMemory(): Memory {
     sizeCalculation: ({ event }) => 1 + event.menuItems.length + event.days.length + event.areas.length,
   })
 
-  const put = (now: Remembered) => {
-    const known = remembered.peek(now.head.eventId)
-    const isSame =
-      known?.head.revision === now.head.revision && known.asOfMs === now.asOfMs && known.epoch === now.epoch
-    if (!isSame) remembered.set(now.head.eventId, now)
+  const put = (now: Omit<Remembered, 'changes'>) => {
+    const known = remembered.get(now.head.eventId)
+    if (known === undefined) return void remembered.set(now.head.eventId, { ...now, changes: 0 })
+    replace(known, now)
   }
   const putHead = (head: Head) => {
     if (heads.get(head.eventId) !== head) heads.set(head.eventId, head)
   }
-  const keepWatermark = (read: KnownRead) => {
-    const { asOfMs, epoch } = nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read))
-    put({ head: read.head, asOfMs, epoch })
-    return asOfMs
-  }
+  const isAhead = (read: KnownRead) => isBehind(remembered.peek(read.head.eventId), read)
   return {
     head: id => heads.get(id),
-    known: id => remembered.get(id)?.head,
-    now: id => remembered.peek(id),
-    isAhead: read => isBehind(saidOf(remembered.peek(read.head.eventId)), versionOf(read)),
-    watermark: read => nextAnswer(saidOf(remembered.peek(read.head.eventId)), versionOf(read)).asOfMs,
+    known: id => remembered.get(id),
+    now(id) {
+      const known = remembered.peek(id)
+      return known && { known, changes: known.changes }
+    },
+    isAhead,
+    watermark: read => nextOf(remembered.peek(read.head.eventId), read).asOfMs,
     keep(read) {
       putHead(read.head)
-      keepWatermark({ ...read, head: knownOf(read.head) })
+      const head = knownOf(read.head)
+      put({ head, ...nextOf(remembered.peek(head.eventId), read) })
     },
-    keepWatermark,
+    isBehind(read, known) {
+      if (isBehind(known, read)) return true
+      replace(known, { head: known.head, ...nextOf(known, read) })
+      return false
+    },
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)
-      if (known === undefined || known === before) {
+      if (known === undefined || (known === before?.known && known.changes === before.changes)) {
         putHead(head)
         return put({ head: knownOf(head), asOfMs, epoch: epochs.asOf })
       }
@@ -96,6 +99,15 @@ const knownOf = ({ eventId, revision, event: { shard, isScattered } }: Head): Kn
   revision,
   event: { shard, isScattered },
 })
+/** Replaces what is known of an event, unless it is the same. */
+function replace(known: Remembered, { head, asOfMs, epoch }: Omit<Remembered, 'changes'>): void {
+  if (known.head.revision === head.revision && known.asOfMs === asOfMs && known.epoch === epoch) return
+  known.head = head
+  known.asOfMs = asOfMs
+  known.epoch = epoch
+  known.changes += 1
+}
+
 const saidOf = (known: Remembered | undefined): LastAnswer | undefined =>
   known && { revision: known.head.revision, asOfMs: known.asOfMs, epoch: known.epoch }
 const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersion => ({
@@ -103,6 +115,13 @@ const versionOf = ({ head: { revision }, asOfMs, epochs }: KnownRead): ReadVersi
   asOfMs,
   epochs,
 })
+const isBehind = (known: Remembered | undefined, read: KnownRead): boolean =>
+  isBehindLast(saidOf(known), versionOf(read))
+/** The watermark for an answer from a read of Redis, with its epoch. */
+function nextOf(known: Remembered | undefined, read: KnownRead): { asOfMs: number | null; epoch: number } {
+  const { asOfMs, epoch } = nextAnswer(saidOf(known), versionOf(read))
+  return { asOfMs, epoch }
+}
 
 const later = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)

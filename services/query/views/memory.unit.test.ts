@@ -42,6 +42,30 @@ test('of an event whose record is no longer kept, the revision and the watermark
   memory.keep({ ...read(3, 2_000, inEpoch(5)), head: { eventId: other, revision: 3, event: many } })
   expect(memory.head(eventId)).toBeUndefined()
   expect(memory.head(other)?.revision).toBe(3)
-  expect(memory.known(eventId)?.revision).toBe(7)
+  expect(memory.known(eventId)?.head.revision).toBe(7)
   expect(memory.isAhead(read(6, 2_500, inEpoch(5)))).toBe(true)
+})
+
+test('a read of Postgres does not lower a watermark that was confirmed while it ran', () => {
+  const memory = openMemory()
+  memory.keep(read(7, 2_000, inEpoch(5)))
+  const before = memory.now(eventId)
+  const known = memory.known(eventId)
+  if (known === undefined) throw new Error('the read was not kept')
+  expect(memory.isBehind({ ...read(7, 2_500, inEpoch(5)), head: known.head }, known)).toBe(false)
+  memory.reset(read(7, 2_200, inEpoch(5)), before)
+  expect(known.asOfMs).toBe(2_500)
+  memory.reset(read(7, 2_200, inEpoch(5)), memory.now(eventId))
+  expect(known.asOfMs).toBe(2_200)
+})
+
+test('a read that is behind an earlier answer changes nothing', () => {
+  const memory = openMemory()
+  memory.keep(read(7, 2_000, inEpoch(5)))
+  const known = memory.known(eventId)
+  if (known === undefined) throw new Error('the read was not kept')
+  expect(
+    memory.isBehind({ ...read(6, 2_500, inEpoch(6)), head: { ...known.head, revision: 6 } }, known),
+  ).toBe(true)
+  expect(known).toMatchObject({ head: { revision: 7 }, asOfMs: 2_000 })
 })

@@ -5,4 +5,4 @@
 -- ARGV[2]  the number of requests to take, at least 1
 -- ARGV[3+] status, limit, ...
 -- returns  what `take` returns
-return take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3))
+return take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3, #ARGV))

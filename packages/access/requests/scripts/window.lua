@@ -25,9 +25,10 @@ local function take(i, windowMs, count, limits)
   return { granted, limit, math.max(0, limit - used - granted), left }
 end
 
-local function limitsFrom(first)
+-- The limits in ARGV from `first` to `last`: status, limit, ...
+local function limitsFrom(first, last)
   local limits = {}
-  for i = first, #ARGV, 2 do
+  for i = first, last, 2 do
     limits[ARGV[i]] = tonumber(ARGV[i + 1])
   end
   return limits
