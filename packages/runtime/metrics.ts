@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { openHistogram } from './histogram.ts'
 
 /** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
 export const metricHelp = {
@@ -111,8 +112,11 @@ export function openMetrics(process: ProcessName) {
     /** `collect` sets the values whenever the metrics are read. */
     gauge,
     /** `buckets`: their upper bounds; by default those of a time in seconds. */
-    histogram: <Label extends string>(name: MetricName, labelNames: Label[], buckets = secondsBuckets) =>
-      new Histogram({ ...described(name), labelNames, buckets }),
+    histogram: (name: MetricName, buckets = secondsBuckets) =>
+      openHistogram(registry, { name, help: metricHelp[name], buckets })({}),
+    /** The same by labels: a function that opens the series of some labels, once for each. */
+    histogramOf: <Label extends string>(name: MetricName, buckets = secondsBuckets) =>
+      openHistogram<Label>(registry, { name, help: metricHelp[name], buckets }),
   }
 }
 export type Metrics = ReturnType<typeof openMetrics>

@@ -21,8 +21,8 @@ export function projectorMetrics(metrics: Metrics, topics: string[]) {
   return {
     records,
     batches: metrics.counter('tally_projector_batches_total', ['topic']),
-    batchSeconds: metrics.histogram('tally_projector_batch_seconds', []),
-    publishSeconds: metrics.histogram('tally_projector_publish_seconds', []),
+    batchSeconds: metrics.histogram('tally_projector_batch_seconds'),
+    publishSeconds: metrics.histogram('tally_projector_publish_seconds'),
     lag: partitionGauge(metrics, 'tally_projector_lag_records'),
     // The age grows while Postgres or Kafka does not answer and sets none.
     freshness: partitionGauge(metrics, 'tally_projector_freshness_seconds', (age, seconds) => age + seconds),
