@@ -124,7 +124,10 @@ function encodePartition({
   return writeId(new Encoder(), topicId).writeUVarIntArray([encoded]).writeUVarInt(0)
 }
 
-/** The answer as kafkajs's version 11 has it; each partition names the topic id with which it was fetched. */
+/**
+ * The answer as kafkajs's version 11 has it; each partition names the topic id with which it was fetched. Partitions
+ * without records are left out: kafkajs would hand each of them, that is all but one or two, to its workers.
+ */
 export function decodeFetch(data: Buffer, { topics }: FetchRequest): FetchResponse {
   const names = new Map(
     topics.flatMap(({ topic, partitions }) => partitions.map(({ topicId }) => [topicId, topic] as const)),
@@ -146,7 +149,9 @@ export function decodeFetch(data: Buffer, { topics }: FetchRequest): FetchRespon
     errorCode,
     responses: answered.map(({ topicName, partitions }) => ({
       topicName,
-      partitions: partitions.filter(one => refusedOf(topicName, one) === undefined),
+      partitions: partitions.filter(
+        one => refusedOf(topicName, one) === undefined && (one.errorCode !== 0 || one.messages.length > 0),
+      ),
     })),
     refused: answered.flatMap(({ topicName, partitions }) =>
       partitions.flatMap(one => refusedOf(topicName, one) ?? []),

@@ -35,9 +35,15 @@ const answer = (...partitions: string[]): Buffer =>
     02 ${topicId} ${(partitions.length + 1).toString(16).padStart(2, '0')} ${partitions.join(' ')} 00
     00`)
 
+test('a partition without records is left out, unless it has an error', () => {
+  const data = answer(answered('00000003', '0000'), answered('00000004', '0001'))
+  const { responses } = decodeFetch(data, request)
+  expect(responses[0]?.partitions.map(one => one.partition)).toEqual([4])
+})
+
 test('records stay raw bytes, whatever tagged fields follow; they carry the topic id of their fetch', () => {
   const tagged = '02 00 0d 00000004 0000000000000100 00 01 09 00000002 00000006 00'
-  const data = answer(answered('00000003', '0000', '04 abcdef', tagged), answered('00000004', '0000', '00'))
+  const data = answer(answered('00000003', '0000', '04 abcdef', tagged))
   const { responses, refused, clientSideThrottleTime } = decodeFetch(data, request)
   expect(clientSideThrottleTime).toBe(9)
   expect(refused).toEqual([])
@@ -51,10 +57,7 @@ test('records stay raw bytes, whatever tagged fields follow; they carry the topi
   expect(responses).toEqual([
     {
       topicName: 'orders',
-      partitions: [
-        { ...common, partition: 3, messages: hex('abcdef') },
-        { ...common, partition: 4, messages: Buffer.alloc(0) },
-      ],
+      partitions: [{ ...common, partition: 3, messages: hex('abcdef') }],
     },
   ])
 })
@@ -66,7 +69,7 @@ test.each([
   { name: 'UNKNOWN_LEADER_EPOCH', errorCode: '004b', isOther: false },
   { name: 'NOT_LEADER_OR_FOLLOWER', errorCode: '0006', isOther: false },
 ])('$name refuses its own partition and no other', ({ errorCode, isOther }) => {
-  const data = answer(answered('00000003', errorCode), answered('00000004', '0000'))
+  const data = answer(answered('00000003', errorCode), answered('00000004', '0000', '04 abcdef'))
   const { responses, refused } = decodeFetch(data, request)
   expect(refused).toEqual([{ topic: 'orders', partition: 3, isOther }])
   expect(responses[0]?.partitions.map(one => one.partition)).toEqual([4])
