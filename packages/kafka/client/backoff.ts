@@ -16,12 +16,13 @@ export async function sleepUntil(ms: number, signal: AbortSignal): Promise<void>
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Waits for a promise, but no longer than this. */
+/** Waits for a promise, but no longer than this. It may be called for every batch: an aborted sleep costs an error. */
 export async function settled(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const done = new AbortController()
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, timeoutMs)
   try {
-    await Promise.race([promise, sleepUntil(timeoutMs, done.signal)])
+    await Promise.race([promise, late.promise])
   } finally {
-    done.abort()
+    clearTimeout(timer)
   }
 }
