@@ -14,7 +14,7 @@ export type {
   SignInAttemptTable,
 } from './administrators/tables.ts'
 export { newToken, sha256 } from './administrators/tokens.ts'
-export { type Authenticator, openAuthenticator } from './authentication/authenticator.ts'
+export { type Authenticator, type KnownKey, openAuthenticator } from './authentication/authenticator.ts'
 export { AuthenticationUnavailable } from './authentication/keySource.ts'
 export { publishKeys } from './copies/publish.ts'
 export { copyKey, readCopies } from './copies/redisCopy.ts'

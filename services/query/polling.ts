@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ApiKey, Authenticator } from '@tally/access'
+import type { ApiKey, Authenticator, KnownKey } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId, type Scope } from '@tally/contract'
 import type { ShardHash } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
@@ -16,6 +16,7 @@ import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
 import type { EventViews } from './views/eventViews.ts'
 import type { Seen } from './views/fromRedis.ts'
+import type { Remembered } from './views/memory.ts'
 
 /**
  * How many characters of answers are kept, enough for four questions about 5,000 events. Many of them are also kept by
@@ -39,6 +40,10 @@ type Poll = Kept & {
   scope: Scope
   /** What its request batches ask for. */
   asks: PollOf
+  /** What the process remembers of the event; see `confirm`. */
+  known?: Remembered | undefined
+  /** Who asked last: mostly it is the same device. */
+  asker?: { token: string; known: KnownKey } | undefined
   /** The read that the polls of one batch share; a batch has one hash of the shard. */
   reading?: { hash: ShardHash; answer: Promise<Answer> }
 }
@@ -101,6 +106,13 @@ export function openPolling({
     polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
+  const recall = (poll: Poll, token: string): ApiKey | undefined => {
+    const isSame = poll.asker?.token === token
+    const known = authenticator.recall(token, isSame ? poll.asker?.known : undefined)
+    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token, known }
+    return known?.stored.key
+  }
+
   const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
     const { poll, headers, asking } = one
     const ifNoneMatch = headers['if-none-match']
@@ -147,7 +159,7 @@ export function openPolling({
       const poll = polls.get(url)
       if (poll === undefined) return false
       const token = tokenOf(headers)
-      const apiKey = token === undefined ? undefined : authenticator.recall(token)
+      const apiKey = token === undefined ? undefined : recall(poll, token)
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId)
       const beganAt = performance.now()

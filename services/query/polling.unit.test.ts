@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { ApiKey } from '@tally/access'
+import type { ApiKey, KnownKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
 import type { EventVersion, ShardHash } from '@tally/read-models'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -29,6 +29,8 @@ const answer = {
   holdsFor: { revision: 7, shard: 1 },
 }
 
+const known = (key: ApiKey) => ({ stored: { key } }) as KnownKey
+
 const grant: Grant = { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }
 
 /** What the parts around polling say in a test, and what they were asked. */
@@ -42,7 +44,14 @@ let says: {
   /** What the question's next read finds. */
   read: () => Promise<Answer>
 }
-let asked: { taken: number; used: string[]; answered: unknown[]; confirmed: number; seen: Seen[] }
+let asked: {
+  taken: number
+  recalled: unknown[]
+  used: string[]
+  answered: unknown[]
+  confirmed: number
+  seen: Seen[]
+}
 let polling: Polling
 
 const server = createServer((request, response) => {
@@ -61,10 +70,13 @@ afterAll(() => void server.close())
 beforeEach(() => {
   const hash = {} as ShardHash
   says = { key, grant, revision: 7, hash, version: {} as EventVersion, read: async () => answer }
-  asked = { taken: 0, used: [], answered: [], confirmed: 0, seen: [] }
+  asked = { taken: 0, recalled: [], used: [], answered: [], confirmed: 0, seen: [] }
   polling = openPolling({
     authenticator: {
-      recall: token => (token === 'right' ? says.key : undefined),
+      recall(token, last) {
+        asked.recalled.push(last?.stored.key.keyId)
+        return token === 'right' && says.key ? known(says.key) : undefined
+      },
       used: keyId => asked.used.push(keyId),
     },
     limiter: { grant: () => says.grant },
@@ -135,7 +147,15 @@ test('an answer whose event has not changed goes out again, with the new waterma
     'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
   const answered = [['getKpis', 'k', 200]]
-  expect(asked).toEqual({ taken: 1, used: ['k'], answered, confirmed: 1, seen: [] })
+  expect(asked).toEqual({ taken: 1, recalled: [undefined], used: ['k'], answered, confirmed: 1, seen: [] })
+})
+
+test('a device that asks again is recalled by what is known of it, and another one by its token', async () => {
+  await poll()
+  await poll()
+  await poll({ token: 'wrong' })
+  await poll()
+  expect(asked.recalled).toEqual([undefined, 'k', undefined, 'k'])
 })
 
 test('a client that has the answer gets 304', async () => {

@@ -151,18 +151,32 @@ test('a token is recalled once it was right, until its key expires, is revoked o
   await followed()
   const key = await authenticator.authenticate(token)
   expect(key).toBeDefined()
-  expect(authenticator.recall(token)).toBe(key)
+  expect(authenticator.recall(token)?.stored.key).toBe(key)
   const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
   expect(authenticator.recall(wrong)).toBeUndefined()
 
   nowMs = expiresAt
   expect(authenticator.recall(token)).toBeUndefined()
   nowMs = expiresAt - 1
-  expect(authenticator.recall(token)).toBe(key)
+  expect(authenticator.recall(token)?.stored.key).toBe(key)
   await revokeKey(harness.db, stored.key.keyId)
   await vi.waitFor(() => expect(authenticator.recall(token)).toBeUndefined(), 1_000)
   expect(await authenticator.authenticate(token)).toBeUndefined()
   expect(authenticator.recall(token)).toBeUndefined()
+})
+
+test('what was recalled is recalled again without a look-up, until the key changes', async () => {
+  const { token, stored } = await harness.create()
+  const authenticator = harness.open()
+  await followed()
+  const key = await authenticator.authenticate(token)
+  const last = authenticator.recall(token)
+  expect(last?.stored.key).toBe(key)
+  // The token is not looked at.
+  expect(authenticator.recall('', last)).toBe(last)
+  await revokeKey(harness.db, stored.key.keyId)
+  await vi.waitFor(() => expect(authenticator.recall('', last)).toBeUndefined(), 1_000)
+  expect(authenticator.recall(token, last)).toBeUndefined()
 })
 
 test('look-ups in one iteration of the event loop are one statement, each id once', async () => {

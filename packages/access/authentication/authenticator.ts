@@ -5,7 +5,7 @@ import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { hashSecret, parseToken } from '../keys/token.ts'
 import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'
-import { openKeyCache } from './keyCache.ts'
+import { type CachedKey, openKeyCache } from './keyCache.ts'
 import { followKeys } from './keyChanges.ts'
 import { openKeySource } from './keySource.ts'
 import { openUsage } from './usage.ts'
@@ -19,14 +19,17 @@ export type Authenticator = {
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   /**
    * The key of a token that was right before and whose record has not changed since; undefined if `authenticate` has to
-   * decide. It costs two look-ups in memory.
+   * decide. `last` is what this returned for the same token: with it there is no look-up.
    */
-  recall(token: string): ApiKey | undefined
+  recall(token: string, last?: KnownKey): KnownKey | undefined
   /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). */
   used(keyId: string): void
   /** Writes the recorded uses and stops; the caller closes the database and Redis. */
   close(): Promise<void>
 }
+
+/** A key whose token was right, as the cache has it. */
+export type KnownKey = CachedKey
 
 export type AuthenticatorDeps = {
   db: Postgres
@@ -62,7 +65,7 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   })
   const usage = openUsage({ ...deps, now })
 
-  const verified = openVerified(cache.fresh)
+  const verified = openVerified(cache)
 
   const judge = (stored: StoredKey | undefined, secret: string, token: string): ApiKey | undefined => {
     if (stored === undefined || !timingSafeEqual(hashSecret(secret), stored.secretSha256)) return undefined
@@ -82,9 +85,9 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
       if (stored instanceof Promise) return stored.then(found => judge(found, parsed.secret, token))
       return judge(stored, parsed.secret, token)
     },
-    recall(token) {
-      const stored = verified.recall(token)
-      return stored === undefined || isOver(stored.key, now()) ? undefined : stored.key
+    recall(token, last) {
+      const known = last !== undefined && cache.isFresh(last) ? last : verified.recall(token)
+      return known === undefined || isOver(known.stored.key, now()) ? undefined : known
     },
     used: usage.note,
     async close() {

@@ -22,7 +22,11 @@ type Entry = {
   askedMs: number
   /** Whether polls report every change since the record was read. */
   isFollowed: boolean
+  /** Whether the cache still has it: any change of the key is another entry. */
+  isHeld: boolean
 }
+/** What the cache has of a key that exists. */
+export type CachedKey = Entry & { stored: StoredKey }
 
 /**
  * The API keys as this process knows them.
@@ -35,7 +39,12 @@ type Entry = {
  * the row, and a copy in Redis may be from before a revocation. Then what is known stays.
  */
 export function openKeyCache(source: KeySource) {
-  const known = new LRUCache<string, Entry>({ max: maxKnown })
+  const known = new LRUCache<string, Entry>({
+    max: maxKnown,
+    dispose(entry) {
+      entry.isHeld = false
+    },
+  })
   const unknown = new LRUCache<string, Entry>({ max: maxUnknown })
   const lookUps = openLookUps(source, keep)
   /** When the last poll began: changes committed before that are in the cache. */
@@ -50,7 +59,7 @@ export function openKeyCache(source: KeySource) {
 
   function keep(keyId: string, { keys, from, askedMs }: Found, isOvertaken: boolean): StoredKey | undefined {
     const isFollowed = from === 'postgres' && askedMs >= followedSinceMs
-    const found: Entry = { stored: keys.get(keyId), from, askedMs, isFollowed }
+    const found: Entry = { stored: keys.get(keyId), from, askedMs, isFollowed, isHeld: true }
     const entry = (isOvertaken ? known.get(keyId) : undefined) ?? keepRevoked(known.get(keyId), found)
     const [holds, other] = entry.stored === undefined ? [unknown, known] : [known, unknown]
     holds.set(keyId, entry)
@@ -75,11 +84,14 @@ export function openKeyCache(source: KeySource) {
       return entry.stored
     },
 
-    /** The record of a key if it is so fresh that it needs no look-up. */
-    fresh(keyId: string): StoredKey | undefined {
+    /** What the cache has of a key now, to be asked again with `isFresh`. */
+    held(keyId: string): CachedKey | undefined {
       const entry = known.get(keyId)
-      return entry !== undefined && isFresh(entry, ageOf(entry)) ? entry.stored : undefined
+      return entry?.stored === undefined ? undefined : (entry as CachedKey)
     },
+
+    /** Whether the cache still has it, so fresh that it needs no look-up. It costs no look-up by id. */
+    isFresh: (entry: CachedKey): boolean => entry.isHeld && isFresh(entry, ageOf(entry)),
 
     /** Applies the result of a poll; see keyChanges.ts. */
     follow({ beganMs, isContinued, changed }: KeyChanges): void {
@@ -94,7 +106,7 @@ export function openKeyCache(source: KeySource) {
       )
       for (const stored of used) {
         const { keyId } = stored.key
-        known.set(keyId, { stored, from: 'postgres', askedMs: beganMs, isFollowed: true })
+        known.set(keyId, { stored, from: 'postgres', askedMs: beganMs, isFollowed: true, isHeld: true })
         unknown.delete(keyId)
         lookUps.overtake(keyId)
       }

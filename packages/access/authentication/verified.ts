@@ -1,26 +1,30 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredKey } from '../keys/apiKey.ts'
+import type { CachedKey } from './keyCache.ts'
 
 /** About 200 bytes each. */
 const maxVerified = 20_000
 
-type Verified = { keyId: string; stored: StoredKey }
-
 /**
- * Tokens that were right, each with the record that its secret was compared with. A token is right again as long as
- * `current` finds that same record (by identity: any change of the key is another record), so that a device that polls
- * is not hashed again: parsing and hashing took 3 µs of each request. Wrong tokens are not kept.
+ * Tokens that were right, each with what the cache had of its key. A token is right again as long as the cache has the
+ * record that its secret was compared with, so that a device that polls is not hashed again: parsing and hashing took 3
+ * µs of each request. Wrong tokens are not kept.
  */
-export function openVerified(current: (keyId: string) => StoredKey | undefined) {
-  const verified = new LRUCache<string, Verified>({ max: maxVerified })
+export function openVerified(cache: {
+  held(keyId: string): CachedKey | undefined
+  isFresh(cached: CachedKey): boolean
+}) {
+  const verified = new LRUCache<string, CachedKey>({ max: maxVerified })
   return {
-    /** The current record of the token's key; undefined if the token has to be checked. */
-    recall(token: string): StoredKey | undefined {
-      const known = verified.get(token)
-      if (known === undefined || current(known.keyId) !== known.stored) return undefined
-      return known.stored
+    /** What the cache has of the token's key; undefined if the token has to be checked. */
+    recall(token: string): CachedKey | undefined {
+      const cached = verified.get(token)
+      return cached !== undefined && cache.isFresh(cached) ? cached : undefined
     },
-    keep: (token: string, stored: StoredKey): void =>
-      void verified.set(token, { keyId: stored.key.keyId, stored }),
+    /** Keeps a token that was compared with this record. */
+    keep(token: string, stored: StoredKey): void {
+      const cached = cache.held(stored.key.keyId)
+      if (cached?.stored === stored) verified.set(token, cached)
+    },
   }
 }

@@ -9,7 +9,7 @@ import { type Answered, type Answering, type Asked, openAnswers } from './answer
 import { openColdReads } from './coldReads.ts'
 import { type RedisRead, remembered, type Seen } from './fromRedis.ts'
 import { type HotReadsDeps, isRead, openHotReads } from './hotReads.ts'
-import { openMemory } from './memory.ts'
+import { openMemory, type Remembered } from './memory.ts'
 import { orAgain } from './orAgain.ts'
 import type { Question } from './question.ts'
 import { openRepairs, requireEpoch } from './repairs.ts'
@@ -28,9 +28,10 @@ export type EventViews = {
   /**
    * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
    * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
-   * Undefined if `ask` has to decide.
+   * Undefined if `ask` has to decide. What is remembered of the event is kept in `of.known`, so that the next
+   * confirmation does not look it up.
    */
-  confirm(of: Asked, seen: Seen): Confirmed | undefined
+  confirm(of: Asked & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
 }
 export type Confirmed = { revision: number; asOfMs: number | null }
 
@@ -83,7 +84,8 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
 
   return {
     confirm(of, { shard, hash, version }) {
-      const known = memory.known(of.eventId)
+      if (!of.known?.isKept) of.known = memory.known(of.eventId)
+      const { known } = of
       if (known?.head.revision !== version.revision || postgres.isUnknown(of)) return undefined
       // An event that was lost may have come back through another shard: this hash then says nothing about it.
       if (known.head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined

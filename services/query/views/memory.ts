@@ -8,8 +8,17 @@ const rememberedEvents = 20_000
 /** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
 
-/** `epoch`: of the watermark. `changes` counts the times that it was replaced in place. */
-type Remembered = { head: KnownHead; asOfMs: number | null; epoch: number; changes: number }
+/**
+ * `epoch`: of the watermark. `changes` counts the times that it was replaced in place. `isKept`: whether the memory still
+ * has it.
+ */
+export type Remembered = {
+  head: KnownHead
+  asOfMs: number | null
+  epoch: number
+  changes: number
+  isKept: boolean
+}
 /** What was remembered at a time. */
 type Before = { known: Remembered; changes: number } | undefined
 
@@ -44,15 +53,21 @@ export type Memory = {
 }
 
 export function openMemory(): Memory {
-  const remembered = new LRUCache<EventId, Remembered>({ max: rememberedEvents })
+  const remembered = new LRUCache<EventId, Remembered>({
+    max: rememberedEvents,
+    dispose(known) {
+      known.isKept = false
+    },
+  })
   const heads = new LRUCache<EventId, Head>({
     maxSize: rememberedEntries,
     sizeCalculation: ({ event }) => 1 + event.menuItems.length + event.days.length + event.areas.length,
   })
 
-  const put = (now: Omit<Remembered, 'changes'>) => {
+  const put = (now: Replaceable) => {
     const known = remembered.get(now.head.eventId)
-    if (known === undefined) return void remembered.set(now.head.eventId, { ...now, changes: 0 })
+    if (known === undefined)
+      return void remembered.set(now.head.eventId, { ...now, changes: 0, isKept: true })
     replace(known, now)
   }
   const putHead = (head: Head) => {
@@ -99,8 +114,10 @@ const knownOf = ({ eventId, revision, event: { shard, isScattered } }: Head): Kn
   revision,
   event: { shard, isScattered },
 })
+type Replaceable = Pick<Remembered, 'head' | 'asOfMs' | 'epoch'>
+
 /** Replaces what is known of an event, unless it is the same. */
-function replace(known: Remembered, { head, asOfMs, epoch }: Omit<Remembered, 'changes'>): void {
+function replace(known: Remembered, { head, asOfMs, epoch }: Replaceable): void {
   if (known.head.revision === head.revision && known.asOfMs === asOfMs && known.epoch === epoch) return
   known.head = head
   known.asOfMs = asOfMs
