@@ -106,11 +106,11 @@ export function openPolling({
     polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
-  const recall = (poll: Poll, token: string): ApiKey | undefined => {
+  const recall = (poll: Poll, token: string): KnownKey | undefined => {
     const isSame = poll.asker?.token === token
     const known = authenticator.recall(token, isSame ? poll.asker?.known : undefined)
     if (known !== undefined && known !== poll.asker?.known) poll.asker = { token, known }
-    return known?.stored.key
+    return known
   }
 
   const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
@@ -159,9 +159,10 @@ export function openPolling({
       const poll = polls.get(url)
       if (poll === undefined) return false
       const token = tokenOf(headers)
-      const apiKey = token === undefined ? undefined : recall(poll, token)
+      const known = token === undefined ? undefined : recall(poll, token)
+      const apiKey = known?.stored.key
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
-      authenticator.used(apiKey.keyId)
+      authenticator.used(apiKey.keyId, known)
       const beganAt = performance.now()
       batches.poll(poll.asks, (index, taken, hash, version) => {
         const seen = hash && version && { shard: poll.shard, hash, version }

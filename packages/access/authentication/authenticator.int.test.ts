@@ -210,3 +210,19 @@ test('the use of a key is in Postgres, rounded down to the minute, once the proc
   await authenticator.close()
   expect((await findKeys(harness.db, [keyId])).get(keyId)?.key.lastUsedAt).toBe(minute)
 })
+
+test('a key that is recalled is recorded in each minute in which it is used', async () => {
+  const { stored, token } = await harness.create()
+  const { keyId } = stored.key
+  const minute = Date.UTC(2027, 0, 1, 20, 15)
+  let nowMs = minute + 59_990
+  const authenticator = harness.open(() => nowMs)
+  await followed()
+  expect(await authenticator.authenticate(token)).toBeDefined()
+  for (const ms of [minute + 59_990, minute + 59_999, minute + 60_000]) {
+    nowMs = ms
+    authenticator.used(keyId, authenticator.recall(token))
+  }
+  await authenticator.close()
+  expect((await findKeys(harness.db, [keyId])).get(keyId)?.key.lastUsedAt).toBe(minute + 60_000)
+})

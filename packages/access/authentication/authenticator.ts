@@ -22,8 +22,8 @@ export type Authenticator = {
    * decide. `last` is what this returned for the same token: with it there is no look-up.
    */
   recall(token: string, last?: KnownKey): KnownKey | undefined
-  /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). */
-  used(keyId: string): void
+  /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). With `known` it is cheaper. */
+  used(keyId: string, known?: KnownKey): void
   /** Writes the recorded uses and stops; the caller closes the database and Redis. */
   close(): Promise<void>
 }

@@ -24,6 +24,8 @@ type Entry = {
   isFollowed: boolean
   /** Whether the cache still has it: any change of the key is another entry. */
   isHeld: boolean
+  /** The last minute in which its use was recorded; see usage.ts. */
+  usedMinute?: number
 }
 /** What the cache has of a key that exists. */
 export type CachedKey = Entry & { stored: StoredKey }

@@ -33,9 +33,12 @@ export function openUsage({ db, logger, now }: Deps) {
   )
 
   return {
-    note(keyId: string): void {
+    /** `known` remembers the minute, so that a key that is used again within it is not looked up. */
+    note(keyId: string, known?: { usedMinute?: number }): void {
       const nowMs = now()
       const minute = nowMs - (nowMs % minuteMs)
+      if (known?.usedMinute === minute) return
+      if (known !== undefined) known.usedMinute = minute
       if (written.get(keyId) !== minute) unwritten.set(keyId, minute)
     },
     async close(): Promise<void> {

@@ -75,7 +75,10 @@ test('what is no longer kept says so, and is looked up again', () => {
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   for (let other = 0; other < 20_000; other++)
-    memory.keep({ ...read(1, 2_000, inEpoch(5)), head: { eventId: `${other}` as EventId, revision: 1, event } })
+    memory.keep({
+      ...read(1, 2_000, inEpoch(5)),
+      head: { eventId: `${other}` as EventId, revision: 1, event },
+    })
   expect(known?.isKept).toBe(false)
   expect(memory.known(eventId)).toBeUndefined()
 })
