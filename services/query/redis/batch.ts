@@ -80,7 +80,7 @@ export class AskedEvent extends Asked {
 }
 
 /** The requests of an organization, which are taken together. */
-export class Taker extends Waiter<Taken | undefined> {
+class Taker extends Waiter<Taken | undefined> {
   count = 0
   readonly organization: AskedOrganization
   constructor(organization: AskedOrganization) {

@@ -33,7 +33,7 @@ export type EventViews = {
    */
   confirm(of: Asked & { known?: Remembered | undefined }, seen: Seen): Confirmed | undefined
 }
-export type Confirmed = { revision: number; asOfMs: number | null }
+type Confirmed = { revision: number; asOfMs: number | null }
 
 export type EventViewsDeps = HotReadsDeps & {
   db: Postgres
