@@ -7,7 +7,7 @@ import { type Answer, linesOf, openMessages } from './http/answer.ts'
 import { tokenOf } from './http/authenticate.ts'
 import type { Cors } from './http/cors.ts'
 import type { Asking } from './http/directAnswers.ts'
-import type { PlainRequest } from './http/plainRequest.ts'
+import type { ReadRequest } from './http/plainRequest.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
 import { type Grant, granted, type Permit } from './permit.ts'
@@ -51,7 +51,7 @@ type Waiting = {
   poll: Poll
   apiKey: ApiKey
   beganAt: number
-  headers: PlainRequest['headers']
+  headers: ReadRequest['headers']
   asking: Asking<Begun>
 }
 /** A request that has waited here and is answered by fastify after all; `reading` is the read that has failed. */
@@ -59,7 +59,7 @@ export type Begun = { beganAt: number; grant: Grant | Promise<Grant>; reading?: 
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
-  answer(request: PlainRequest, asking: Asking<Begun>): boolean
+  answer(request: ReadRequest, asking: Asking<Begun>): boolean
   /** Keeps what fastify answered to a request that the rate limit has granted. */
   keep(request: IncomingMessage, kept: Kept): void
 }

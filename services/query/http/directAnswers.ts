@@ -1,20 +1,22 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { EventEmitter } from 'node:events'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { gather } from '../gather.ts'
-import { linesOf } from './answer.ts'
-import { type PlainRequest, readPlainRequest } from './plainRequest.ts'
+import { linesOf, sendMessage } from './answer.ts'
+import { hasBody } from './checkRequest.ts'
+import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './remember.ts'
 
 /** An import would read all that the module exports, of which `WebSocket` loads undici: 30 ms of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** Where the answer to a plain request goes: one of the two is called, once, after `ask` has returned. */
+/** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */
 export type Asking<Waited> = {
   /** Sends an answer; `headers` are lines, each with its end. */
-  answer(status: number, headers: string, body: string): void
+  answer(status: 200 | 304, headers: string, body: string): void
   /**
-   * Leaves the request to Node's HTTP after all, with what has happened to it so far. It is dropped if its connection
-   * is closed.
+   * Leaves the request to the server's own listener after all, with what has happened to it so far. It is dropped if its
+   * connection is closed.
    */
   leave(waited: Waited): void
 }
@@ -29,6 +31,8 @@ export type DirectAnswers<Waited> = {
 type Connection<Waited> = {
   /** Whether Node's HTTP has not sent all of an answer yet. */
   isAnswering: boolean
+  /** Whether `ask` has declined the request that Node's HTTP is about to read. */
+  isDeclined: boolean
   /** What Node's HTTP is to know of the request that it is about to read. */
   waited?: Waited | undefined
 }
@@ -37,15 +41,17 @@ type Connection<Waited> = {
  * Answers plain requests on their connection itself: to parse one and to compose its answer by Node's HTTP costs more
  * than all else that a poll needs (docs/decisions/0018-polls-are-answered-on-the-connection.md). A request is read here
  * if it is alone in what has arrived, and nothing is left to decide about it. From the first bytes that are anything
- * else, a connection is Node's alone. The first request of each is Node's as well, which begins its time limits; the
- * idle timeout of the socket goes on for all that follow.
+ * else, a connection is Node's alone. The first request of each is read by Node as well, which begins its time limits;
+ * the idle timeout of the socket goes on for all that follow. What Node has read is asked for here too, before the
+ * server's own listener gets it: thousands of devices that connect at once would have to wait for all that the listener
+ * does.
  *
- * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to
- * Node's HTTP.
+ * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to the
+ * server's own listener. Call this after the server has that listener.
  */
 export function answerDirectly<Waited>(
   { server, fixedHeaders }: { server: Server; fixedHeaders: readonly string[] },
-  ask: (request: PlainRequest, asking: Asking<Waited>) => boolean,
+  ask: (request: ReadRequest, asking: Asking<Waited>) => boolean,
 ): DirectAnswers<Waited> {
   const connections = new WeakMap<Socket, Connection<Waited>>()
   const waited = new WeakMap<IncomingMessage, Waited>()
@@ -63,8 +69,8 @@ export function answerDirectly<Waited>(
   const noneWaits = Promise.withResolvers<void>()
 
   const follow = (socket: Socket): void => {
-    const [toNode, endToNode] = [takeOver(socket, 'data'), takeOver(socket, 'end')]
-    const connection: Connection<Waited> = { isAnswering: false }
+    const [toNode, endToNode] = [takeOverFrom(socket, 'data'), takeOverFrom(socket, 'end')]
+    const connection: Connection<Waited> = { isAnswering: false, isDeclined: false }
     connections.set(socket, connection)
     let isFirst = true
     let isPlain = true
@@ -82,13 +88,17 @@ export function answerDirectly<Waited>(
       const mayRead = isPlain && !connection.isAnswering && !socket.writableNeedDrain
       const request = mayRead ? readPlainRequest(bytes) : undefined
       isPlain = request !== undefined
-      if (request === undefined || isFirst || isStopped || !ask(request, asking)) {
-        isFirst = false
-        toNode(bytes)
-      } else {
+      const mayAsk = request !== undefined && !isFirst && !isStopped
+      if (mayAsk && ask(request, asking)) {
         current = request
         waiting += 1
+        return
       }
+      isFirst = false
+      // Node reads it before this returns, and it is not asked for twice.
+      connection.isDeclined = mayAsk
+      toNode(bytes)
+      connection.isDeclined = false
     }
     const goOn = (): void => {
       current = undefined
@@ -123,15 +133,27 @@ export function answerDirectly<Waited>(
   }
 
   server.on('connection', follow)
-  server.prependListener('request', (request, response) => {
+  const listener = takeOver(server, 'request') as RequestListener
+  const toListener: RequestListener = (request, response) => listener.call(server, request, response)
+  server.on('request', (request, response) => {
     const connection = connections.get(request.socket)
-    if (connection === undefined) return
-    connection.isAnswering = true
-    response.once('finish', () => {
-      connection.isAnswering = false
-    })
-    if (connection.waited !== undefined) waited.set(request, connection.waited)
-    connection.waited = undefined
+    const before = connection?.waited
+    if (connection !== undefined) {
+      connection.isAnswering = true
+      response.once('finish', () => {
+        connection.isAnswering = false
+      })
+      connection.waited = undefined
+    }
+    const leave = (before: Waited) => {
+      waited.set(request, before)
+      toListener(request, response)
+    }
+    if (before !== undefined) return leave(before)
+    const answer: Asking<Waited>['answer'] = (status, headers, body) =>
+      sendMessage(response, { status, headers, body })
+    const mayAsk = !isStopped && connection?.isDeclined !== true && isPlain(request)
+    if (!mayAsk || !ask(request, { answer, leave })) toListener(request, response)
   })
   return {
     waited: request => waited.get(request),
@@ -143,17 +165,27 @@ export function answerDirectly<Waited>(
   }
 }
 
+/** A request that Node has read, whose answer depends on what `ask` looks at only. */
+const isPlain = (request: IncomingMessage): request is IncomingMessage & ReadRequest =>
+  request.method === 'GET' && request.url !== undefined && !hasBody(request)
+
 /**
  * Takes the listener off a connection that Node's HTTP, the last to have asked for the event, has put there. The result
  * does nothing once the connection is destroyed: its parser may be another connection's by then.
  */
-function takeOver(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
-  const listener = socket.listeners(event).at(-1)
-  if (listener === undefined) throw new Error(`Node's HTTP does not listen to '${event}' of a connection`)
-  socket.off(event, listener as () => void)
+function takeOverFrom(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
+  const listener = takeOver(socket, event)
   return bytes => {
     if (!socket.destroyed) listener.call(socket, bytes)
   }
+}
+
+/** Takes the last listener of an event off its emitter. */
+function takeOver(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
+  const listener = emitter.listeners(event).at(-1)
+  if (listener === undefined) throw new Error(`Node's HTTP does not listen to '${event}'`)
+  emitter.off(event, listener as () => void)
+  return listener as (...args: unknown[]) => void
 }
 
 /** Returns the function that composes the head of an answer, with the headers that are on each. */

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type Asking, answerDirectly, type DirectAnswers } from './directAnswers.ts'
-import type { PlainRequest } from './plainRequest.ts'
+import type { ReadRequest } from './plainRequest.ts'
 
-type Asked = { request: PlainRequest; asking: Asking<string> }
+type Asked = { request: ReadRequest; asking: Asking<string> }
 
 let server: Server
 let direct: DirectAnswers<string>
 /** Requests that wait for a direct answer. */
 let asked: Asked[]
+/** Whether requests that Node has read are asked for, too. */
+let asksOfNode: boolean
+let declined: number
 /** What Node's HTTP got: the target, and what had happened to it before. */
 let ofNode: [url: string | undefined, waited: string | undefined][]
 /** What Node's HTTP answers with. */
@@ -18,6 +21,8 @@ let answerOfNode: (request: IncomingMessage, response: ServerResponse) => void
 
 beforeEach(async () => {
   asked = []
+  asksOfNode = false
+  declined = 0
   ofNode = []
   answerOfNode = ({ url }, response) => response.end(`node ${url};`)
   server = createServer({ keepAliveTimeout: 72_000, requireHostHeader: false }, (request, response) => {
@@ -25,7 +30,11 @@ beforeEach(async () => {
     answerOfNode(request, response)
   })
   direct = answerDirectly({ server, fixedHeaders: ['Cache-Control', 'private'] }, (request, asking) => {
-    if (!request.url.startsWith('/poll')) return false
+    const isOfNode = request instanceof IncomingMessage
+    if (!request.url.startsWith('/poll') || (isOfNode && !asksOfNode)) {
+      declined += 1
+      return false
+    }
     asked.push({ request, asking })
     return true
   })
@@ -88,6 +97,57 @@ test('the first request of a connection is Node’s', async () => {
   socket.write(get('/poll'))
   await untilReceived('node /poll')
   expect(asked).toEqual([])
+})
+
+test('what Node has read, such as the first request, is answered past the listener, with the headers of every answer', async () => {
+  asksOfNode = true
+  const { socket, untilReceived, received } = await open()
+  socket.write(get('/poll', 'X-Api-Key: a token\r\n'))
+  await untilAsked(1)
+  expect(asked[0]?.request).toMatchObject({ url: '/poll', headers: { 'x-api-key': 'a token' } })
+  answer('direct a;')
+  await untilReceived('direct a;')
+  expect(received()).toMatch(
+    /^HTTP\/1\.1 200 OK\r\nContent-Length: 9\r\nCache-Control: private, no-cache\r\n/,
+  )
+  expect(received()).toMatch(/\r\nKeep-Alive: timeout=72\r\n/)
+  socket.write(get('/poll/again'))
+  await untilAsked(2)
+  answer('direct b;')
+  await untilReceived('direct b;')
+  expect(ofNode).toEqual([])
+})
+
+test('what Node has read and is left goes to the listener, with what has happened to it', async () => {
+  asksOfNode = true
+  const { socket, untilReceived } = await open()
+  socket.write(get('/poll'))
+  await untilAsked(1)
+  asked[0]?.asking.leave('waited')
+  await untilReceived('node /poll;')
+  expect(ofNode).toEqual([['/poll', 'waited']])
+  expect(asked).toHaveLength(1)
+})
+
+test('a request that was declined on its connection is not asked for again', async () => {
+  asksOfNode = true
+  const { socket, untilReceived } = await openUsed()
+  const before = declined
+  socket.write(get('/other'))
+  await untilReceived('node /other;')
+  expect(declined - before).toBe(1)
+})
+
+test.each([
+  ['with a body', 'GET /poll HTTP/1.1\r\nHost: tally\r\nContent-Length: 1\r\n\r\na'],
+  ['of another method', 'HEAD /poll HTTP/1.1\r\nHost: tally\r\n\r\n'],
+])('a request %s is the listener’s', async (_, bytes) => {
+  asksOfNode = true
+  const { socket, untilReceived } = await open()
+  socket.write(bytes)
+  await untilReceived('HTTP/1.1 200')
+  expect(asked).toEqual([])
+  expect(ofNode).toHaveLength(1)
 })
 
 test('a request that is left to Node’s HTTP is told what has happened to it', async () => {
@@ -250,7 +310,8 @@ test('a connection whose requests are all answered directly is not closed as too
     { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20, requireHostHeader: false },
     (_, response) => response.end('node /first;'),
   )
-  answerDirectly({ server, fixedHeaders: [] }, (_, asking) => {
+  answerDirectly({ server, fixedHeaders: [] }, (request, asking) => {
+    if (request instanceof IncomingMessage) return false
     setImmediate(() => asking.answer(200, 'Content-Length: 6\r\n', 'direct'))
     return true
   })

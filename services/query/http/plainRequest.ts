@@ -15,18 +15,21 @@ const decisive = new Set([
   'upgrade',
 ])
 
-/** A GET without a body whose connection stays open. */
-export type PlainRequest = {
-  /** All of its bytes, as latin1. */
-  text: string
+/** A GET without a body, as far as its answer depends on it. */
+export type ReadRequest = {
   /** The request target: path and query. */
   url: string
   headers: {
-    'x-api-key': string | undefined
-    authorization: string | undefined
-    'if-none-match': string | undefined
-    origin: string | undefined
+    'x-api-key'?: string | string[] | undefined
+    authorization?: string | undefined
+    'if-none-match'?: string | undefined
+    origin?: string | undefined
   }
+}
+/** One whose connection stays open. */
+export type PlainRequest = ReadRequest & {
+  /** All of its bytes, as latin1. */
+  text: string
 }
 
 /** A longer one is rare, and Node knows the limits. */
