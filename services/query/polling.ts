@@ -93,7 +93,7 @@ export function openPolling({
 }: PollingDeps): Polling {
   const polls = new LRUCache<string, Poll>({
     maxSize: keptText,
-    sizeCalculation: ({ answer }, target) => answer.data.length + target.length + 300,
+    sizeCalculation: ({ answer }, target) => answer.data.length + target.length + 500,
   })
   const messageOf = openMessages()
 
@@ -109,7 +109,7 @@ export function openPolling({
   const recall = (poll: Poll, token: string): KnownKey | undefined => {
     const isSame = poll.asker?.token === token
     const known = authenticator.recall(token, isSame ? poll.asker?.known : undefined)
-    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token, known }
+    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: copyOf(token), known }
     return known
   }
 
@@ -176,6 +176,9 @@ export function openPolling({
     },
   }
 }
+
+/** A string of its own: a part of a request would keep all of that in memory. */
+const copyOf = (token: string): string => Buffer.from(token, 'latin1').toString('latin1')
 
 const mayAsk = ({ organizationId, eventId, scopes }: ApiKey, poll: Poll): boolean =>
   organizationId === poll.organizationId &&

@@ -211,7 +211,7 @@ test('the use of a key is in Postgres, rounded down to the minute, once the proc
   expect((await findKeys(harness.db, [keyId])).get(keyId)?.key.lastUsedAt).toBe(minute)
 })
 
-test('a key that is recalled is recorded in each minute in which it is used', async () => {
+test('a recalled key that is used in the next minute is recorded again', async () => {
   const { stored, token } = await harness.create()
   const { keyId } = stored.key
   const minute = Date.UTC(2027, 0, 1, 20, 15)

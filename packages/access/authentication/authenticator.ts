@@ -19,7 +19,8 @@ export type Authenticator = {
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   /**
    * The key of a token that was right before and whose record has not changed since; undefined if `authenticate` has to
-   * decide. `last` is what this returned for the same token: with it there is no look-up.
+   * decide. `last` is what this returned for the same token: while it is usable, `token` is not looked up, so the caller
+   * has to have compared the tokens.
    */
   recall(token: string, last?: KnownKey): KnownKey | undefined
   /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). With `known` it is cheaper. */
@@ -86,10 +87,13 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
       return judge(stored, parsed.secret, token)
     },
     recall(token, last) {
-      const known = last !== undefined && cache.isFresh(last) ? last : verified.recall(token)
+      const known = last !== undefined && cache.isUsable(last) ? last : verified.recall(token)
       return known === undefined || isOver(known.stored.key, now()) ? undefined : known
     },
-    used: usage.note,
+    used(keyId, known) {
+      // The cache has to see now and then that a recalled key is in use.
+      if (usage.note(keyId, known)) cache.held(keyId)
+    },
     async close() {
       await Promise.all([stopFollowing(), published.close(), usage.close()])
     },

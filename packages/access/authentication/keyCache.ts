@@ -86,14 +86,14 @@ export function openKeyCache(source: KeySource) {
       return entry.stored
     },
 
-    /** What the cache has of a key now, to be asked again with `isFresh`. */
+    /** What the cache has of a key now, to be checked with `isUsable` before each use. */
     held(keyId: string): CachedKey | undefined {
       const entry = known.get(keyId)
       return entry?.stored === undefined ? undefined : (entry as CachedKey)
     },
 
-    /** Whether the cache still has it, so fresh that it needs no look-up. It costs no look-up by id. */
-    isFresh: (entry: CachedKey): boolean => entry.isHeld && isFresh(entry, ageOf(entry)),
+    /** Whether the cache still has it, fresh enough to be used without asking Postgres. It does not search by id. */
+    isUsable: (entry: CachedKey): boolean => entry.isHeld && isFresh(entry, ageOf(entry)),
 
     /** Applies the result of a poll; see keyChanges.ts. */
     follow({ beganMs, isContinued, changed }: KeyChanges): void {

@@ -33,13 +33,18 @@ export function openUsage({ db, logger, now }: Deps) {
   )
 
   return {
-    /** `known` remembers the minute, so that a key that is used again within it is not looked up. */
-    note(keyId: string, known?: { usedMinute?: number }): void {
+    /**
+     * Returns whether the key was not used in this minute before. `known` remembers the minute, so that a key that is used
+     * again within it is not looked up.
+     */
+    note(keyId: string, known?: { usedMinute?: number }): boolean {
       const nowMs = now()
       const minute = nowMs - (nowMs % minuteMs)
-      if (known?.usedMinute === minute) return
+      if (known?.usedMinute === minute) return false
       if (known !== undefined) known.usedMinute = minute
-      if (written.get(keyId) !== minute) unwritten.set(keyId, minute)
+      if (written.get(keyId) === minute) return false
+      unwritten.set(keyId, minute)
+      return true
     },
     async close(): Promise<void> {
       await flushes.stop()

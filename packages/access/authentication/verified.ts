@@ -12,14 +12,14 @@ const maxVerified = 20_000
  */
 export function openVerified(cache: {
   held(keyId: string): CachedKey | undefined
-  isFresh(cached: CachedKey): boolean
+  isUsable(cached: CachedKey): boolean
 }) {
   const verified = new LRUCache<string, CachedKey>({ max: maxVerified })
   return {
     /** What the cache has of the token's key; undefined if the token has to be checked. */
     recall(token: string): CachedKey | undefined {
       const cached = verified.get(token)
-      return cached !== undefined && cache.isFresh(cached) ? cached : undefined
+      return cached !== undefined && cache.isUsable(cached) ? cached : undefined
     },
     /** Keeps a token that was compared with this record. */
     keep(token: string, stored: StoredKey): void {

@@ -211,6 +211,16 @@ test('a batch of many organizations, shards and events gets each its own reply',
   )
 })
 
+test('what was taken is told even if there are too many events for one read', async () => {
+  const patient = { ...breaker, deadline: () => () => true }
+  const batches = openRequestBatches({ redis, keys, topics, breaker: patient }, limits)
+  const { taken } = batches.takeRequest(organizationId)
+  const read = Array.from({ length: 8_500 }, () => batches.event(randomUUID() as EventId, 41))
+  const outcomes = await Promise.allSettled(read)
+  expect(await taken).toEqual([1, 60, 59, expect.any(Number)])
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']))
+})
+
 test('the error of a read goes to all requests that share it', async () => {
   const question = {}
   const read = () => {

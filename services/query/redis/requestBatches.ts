@@ -26,9 +26,9 @@ import {
 import { type Breaker, tooSlow } from './breaker.ts'
 
 /**
- * What every hot request asks Redis for. Requests that arrive together make one request batch: one round trip, one read
- * of each question, event and shard, and one script call per organization, so that more devices polling the same event
- * cost neither Redis nor this process more.
+ * What every hot request asks Redis for. Requests that arrive together make one request batch: one round trip, in which
+ * each question, event, shard and rate-limit window is asked for once, so that more devices polling the same event cost
+ * neither Redis nor this process more.
  */
 export type RequestBatches = {
   /**
@@ -68,8 +68,7 @@ export type RequestBatches = {
 const mostUnanswered = 2
 
 /**
- * A batch of fewer requests waits for the one before: each costs two writes and two wake-ups of Redis, whatever is in
- * it. One of so many polls does not even wait for other requests that have arrived: once all clients had been answered
+ * A batch of fewer requests waits for the one before: each costs a write and a wake-up of Redis, whatever is in it. One of so many polls does not even wait for other requests that have arrived: once all clients had been answered
  * together, their next requests would be one batch, and Redis and this process would take turns ever after.
  */
 const largeBatch = 32

@@ -90,7 +90,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
       // An event that was lost may have come back through another shard: this hash then says nothing about it.
       if (known.head.event.shard !== shard || !fitsShard(hash, of.eventId, version)) return undefined
       const read = remembered(known.head, hash, version)
-      if (!redis.isUpdated(read) || memory.isBehind(read, known)) return undefined
+      if (!redis.isUpdated(read) || !memory.confirm(read, known)) return undefined
       return { revision: version.revision, asOfMs: known.asOfMs }
     },
     async ask(of, question, permit, seen) {

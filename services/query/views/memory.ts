@@ -5,6 +5,8 @@ import type { Head, KnownHead, KnownRead, Read } from './fromRedis.ts'
 
 /** Of how many events a process remembers what it answered; about 400 bytes each. */
 const rememberedEvents = 20_000
+/** After how many new watermarks a confirmed event counts as used: a few seconds. */
+const touchEvery = 8
 /** How many entries of menus, days and areas it keeps of the records of events; about 150 bytes each. */
 const rememberedEntries = 100_000
 
@@ -44,10 +46,10 @@ export type Memory = {
   /** Keeps a read of Redis; call it only if `isAhead` is false. */
   keep(read: Read): void
   /**
-   * Whether a read of Redis is behind what is `known` of its event. Otherwise its watermark is kept, and `known` has the
-   * one for its answer. For reads that found the known revision: it costs no look-up.
+   * Keeps the watermark of a read that found the known revision, so that `known` has the one to answer with; false, and
+   * nothing is changed, if the read is behind `known`. It takes `known` so that it looks nothing up.
    */
-  isBehind(read: KnownRead, known: Remembered): boolean
+  confirm(read: KnownRead, known: Remembered): boolean
   /** Keeps a read of Postgres; if another read was kept meanwhile, the later of both. */
   reset(read: Read, before: Before): void
 }
@@ -88,10 +90,12 @@ export function openMemory(): Memory {
       const head = knownOf(read.head)
       put({ head, ...nextOf(remembered.peek(head.eventId), read) })
     },
-    isBehind(read, known) {
-      if (isBehind(known, read)) return true
+    confirm(read, known) {
+      if (isBehind(known, read)) return false
       replace(known, { head: known.head, ...nextOf(known, read) })
-      return false
+      // So that an event that is polled is not evicted as one that was last used long ago.
+      if (known.changes % touchEvery === 0) remembered.get(known.head.eventId)
+      return true
     },
     reset({ head, asOfMs, epochs }, before) {
       const known = remembered.peek(head.eventId)

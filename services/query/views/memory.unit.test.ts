@@ -52,7 +52,7 @@ test('a read of Postgres does not lower a watermark that was confirmed while it 
   const before = memory.now(eventId)
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')
-  expect(memory.isBehind({ ...read(7, 2_500, inEpoch(5)), head: known.head }, known)).toBe(false)
+  expect(memory.confirm({ ...read(7, 2_500, inEpoch(5)), head: known.head }, known)).toBe(true)
   memory.reset(read(7, 2_200, inEpoch(5)), before)
   expect(known.asOfMs).toBe(2_500)
   memory.reset(read(7, 2_200, inEpoch(5)), memory.now(eventId))
@@ -64,13 +64,12 @@ test('a read that is behind an earlier answer changes nothing', () => {
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
   if (known === undefined) throw new Error('the read was not kept')
-  expect(
-    memory.isBehind({ ...read(6, 2_500, inEpoch(6)), head: { ...known.head, revision: 6 } }, known),
-  ).toBe(true)
+  const behind = { ...read(6, 2_500, inEpoch(6)), head: { ...known.head, revision: 6 } }
+  expect(memory.confirm(behind, known)).toBe(false)
   expect(known).toMatchObject({ head: { revision: 7 }, asOfMs: 2_000 })
 })
 
-test('what is no longer kept says so, and is looked up again', () => {
+test('an event that is evicted is marked as no longer kept', () => {
   const memory = openMemory()
   memory.keep(read(7, 2_000, inEpoch(5)))
   const known = memory.known(eventId)
@@ -81,4 +80,19 @@ test('what is no longer kept says so, and is looked up again', () => {
     })
   expect(known?.isKept).toBe(false)
   expect(memory.known(eventId)).toBeUndefined()
+})
+
+test('an event that is confirmed all the time is not evicted', () => {
+  const memory = openMemory()
+  memory.keep(read(7, 2_000, inEpoch(5)))
+  const known = memory.known(eventId)
+  if (known === undefined) throw new Error('the read was not kept')
+  for (let other = 0; other < 20_500; other++) {
+    memory.keep({
+      ...read(1, 2_000, inEpoch(5)),
+      head: { eventId: `${other}` as EventId, revision: 1, event },
+    })
+    expect(memory.confirm({ ...read(7, 2_001 + other, inEpoch(5)), head: known.head }, known)).toBe(true)
+  }
+  expect(known.isKept).toBe(true)
 })
