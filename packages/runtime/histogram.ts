@@ -5,9 +5,9 @@ type Series = { labels: Labels; counts: number[]; sum: number }
 export type Observer = { observe(value: number): void }
 
 /**
- * A histogram in a registry of prom-client, whose own makes a text of the labels on each observation; that took 2 % of
- * the time of a poll. Returns the function that opens the series of some labels: once for each, because the caller keeps
- * it. `buckets` are upper bounds, in ascending order.
+ * A histogram for a registry of prom-client, whose own builds a string from the labels on each observation, 2 % of the
+ * time of a poll. Returns the function that opens the series of a set of labels; call it once per set and keep the
+ * result. `buckets` are upper bounds, ascending.
  */
 export function openHistogram<Label extends string>(
   registry: Registry,
@@ -16,7 +16,7 @@ export function openHistogram<Label extends string>(
   const known: Series[] = []
   const open = (labels: Record<Label, string>): Observer => {
     const series: Series = { labels, counts: buckets.map(() => 0), sum: 0 }
-    // The last one has what is above all bounds.
+    // The last count is of values above all bounds.
     series.counts.push(0)
     known.push(series)
     return {

@@ -5,7 +5,7 @@ import { openHistogram } from './histogram.ts'
 const described = { name: 'seconds', help: 'Time to answer', buckets: [0.001, 0.02, 1] }
 const values = [0.0005, 0.001, 0.0011, 0.02, 0.5, 3]
 
-test('it reads as prom-client’s own does', async () => {
+test('a histogram with labels is exported as prom-client exports its own', async () => {
   const [ours, theirs] = [new Registry(), new Registry()]
   const series = openHistogram<'endpoint' | 'outcome'>(ours, described)
   const expected = new Histogram({ ...described, labelNames: ['endpoint', 'outcome'], registers: [theirs] })
@@ -22,7 +22,7 @@ test('it reads as prom-client’s own does', async () => {
   expect(await ours.metrics()).toBe(await theirs.metrics())
 })
 
-test('it reads as prom-client’s own does without labels', async () => {
+test('a histogram without labels is exported as prom-client exports its own', async () => {
   const [ours, theirs] = [new Registry(), new Registry()]
   const series = openHistogram(ours, described)({})
   const expected = new Histogram({ ...described, registers: [theirs] })

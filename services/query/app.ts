@@ -4,7 +4,6 @@ import type { Logger } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openAnswerRequest, type RequestDeps } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
-import { fixedHeaders } from './http/answer.ts'
 import { openAnswerProblem } from './http/answerProblem.ts'
 import { checkRequest, hasBody } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
@@ -30,7 +29,7 @@ export type AppOptions = {
 
 export type App = {
   app: FastifyInstance
-  /** Has all further requests answered by fastify; resolves once no other waits. */
+  /** Leaves all further requests to fastify; resolves once no request that was read on its connection waits. */
   stopDirect(): Promise<void>
 }
 
@@ -71,7 +70,7 @@ export async function buildApp(
     const fromMemory = metrics.source.labels({ source: 'memory' })
     const views = deps.readers.views
     const polling = openPolling({ ...deps, views, cors, onAnswered, onConfirmed: () => fromMemory.inc() })
-    const direct = answerDirectly({ server: app.server, fixedHeaders }, polling.answer)
+    const direct = answerDirectly(app.server, polling.answer)
     stopDirect = direct.stop
     const answerRequest = openAnswerRequest({ ...deps, onAnswered, polling, direct })
     for (const endpoint of endpointReads) {

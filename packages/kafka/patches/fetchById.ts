@@ -126,7 +126,8 @@ function encodePartition({
 
 /**
  * The answer as kafkajs's version 11 has it; each partition names the topic id with which it was fetched. Partitions
- * without records are left out: kafkajs would hand each of them, that is all but one or two, to its workers.
+ * without records or an error are left out: kafkajs would pass each of them to a worker, and a small fetch has records of
+ * only one or two.
  */
 export function decodeFetch(data: Buffer, { topics }: FetchRequest): FetchResponse {
   const names = new Map(

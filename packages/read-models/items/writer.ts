@@ -46,8 +46,8 @@ const numbersOfBlock = sql.raw(
 )
 
 /**
- * Written out item by item: Postgres cannot add two arrays, and a function would be called for each row. One text, which
- * kysely takes as it is: of nested fragments it would visit five hundred for every batch.
+ * Written out item by item, because Postgres cannot add two arrays, and a function would be called for each row. One raw
+ * string: kysely would visit five hundred nested fragments for every batch.
  */
 const sums = sql.raw(itemColumns.map(column => `${column} = array[${sumsOf(column)}]`).join(', '))
 

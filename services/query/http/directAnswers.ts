@@ -2,12 +2,12 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { gather } from '../gather.ts'
-import { linesOf, sendMessage } from './answer.ts'
+import { fixedHeaders, linesOf, sendMessage } from './answer.ts'
 import { hasBody } from './checkRequest.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './remember.ts'
 
-/** An import would read all that the module exports, of which `WebSocket` loads undici: 30 ms of a start. */
+/** `import … from 'node:http'` would evaluate every export, and the getter of `WebSocket` loads undici: 30 ms of a start. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */
@@ -15,16 +15,19 @@ export type Asking<Waited> = {
   /** Sends an answer; `headers` are lines, each with its end. */
   answer(status: 200 | 304, headers: string, body: string): void
   /**
-   * Leaves the request to the server's own listener after all, with what has happened to it so far. It is dropped if its
-   * connection is closed.
+   * Leaves the request to the server's own listener after all, with what has happened to it so far. It is dropped if it
+   * was read on its connection and that is closed.
    */
   leave(waited: Waited): void
 }
 
 export type DirectAnswers<Waited> = {
-  /** What had happened to a request before it was left to Node's HTTP. */
+  /** What happened to a request before it was left to the server's own listener. */
   waited(request: IncomingMessage): Waited | undefined
-  /** Leaves all further requests to Node's HTTP; resolves once none waits here. */
+  /**
+   * Leaves all further requests to the server's own listener. Resolves once no request that was read on its connection
+   * waits here; Node's server waits for those that it has read itself.
+   */
   stop(): Promise<void>
 }
 
@@ -46,16 +49,16 @@ type Connection<Waited> = {
  * server's own listener gets it: thousands of devices that connect at once would have to wait for all that the listener
  * does.
  *
- * `fixedHeaders` go out on each answer. `ask` returns false, and nothing has happened, for a request that is left to the
- * server's own listener. Call this after the server has that listener.
+ * `ask` returns false, without side effects, for a request that it leaves to the server's own listener. Call this once
+ * that listener is registered.
  */
 export function answerDirectly<Waited>(
-  { server, fixedHeaders }: { server: Server; fixedHeaders: readonly string[] },
+  server: Server,
   ask: (request: ReadRequest, asking: Asking<Waited>) => boolean,
 ): DirectAnswers<Waited> {
   const connections = new WeakMap<Socket, Connection<Waited>>()
   const waited = new WeakMap<IncomingMessage, Waited>()
-  const headOf = openHeads(server.keepAliveTimeout, fixedHeaders)
+  const headOf = openHeads(server.keepAliveTimeout)
   /**
    * Writes answers one after the other, once all that are ready are composed. If they were composed between two
    * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
@@ -152,7 +155,7 @@ export function answerDirectly<Waited>(
     if (before !== undefined) return leave(before)
     const answer: Asking<Waited>['answer'] = (status, headers, body) =>
       sendMessage(response, { status, headers, body })
-    const mayAsk = !isStopped && connection?.isDeclined !== true && isPlain(request)
+    const mayAsk = !isStopped && connection?.isDeclined !== true && isBodylessGet(request)
     if (!mayAsk || !ask(request, { answer, leave })) toListener(request, response)
   })
   return {
@@ -165,8 +168,8 @@ export function answerDirectly<Waited>(
   }
 }
 
-/** A request that Node has read, whose answer depends on what `ask` looks at only. */
-const isPlain = (request: IncomingMessage): request is IncomingMessage & ReadRequest =>
+/** A GET without a body: its answer depends only on what `ask` reads. */
+const isBodylessGet = (request: IncomingMessage): request is IncomingMessage & ReadRequest =>
   request.method === 'GET' && request.url !== undefined && !hasBody(request)
 
 /**
@@ -183,15 +186,16 @@ function takeOverFrom(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) =
 /** Takes the last listener of an event off its emitter. */
 function takeOver(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
   const listener = emitter.listeners(event).at(-1)
-  if (listener === undefined) throw new Error(`Node's HTTP does not listen to '${event}'`)
+  if (listener === undefined)
+    throw new Error(`nothing listens to '${event}': call answerDirectly after the server has its listener`)
   emitter.off(event, listener as () => void)
   return listener as (...args: unknown[]) => void
 }
 
 /** Returns the function that composes the head of an answer, with the headers that are on each. */
-function openHeads(keepAliveTimeout: number, fixed: readonly string[]) {
+function openHeads(keepAliveTimeout: number) {
   const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
-  const end = `${linesOf(fixed)}${linesOf(ofConnection)}\r\n`
+  const end = `${linesOf(fixedHeaders)}${linesOf(ofConnection)}\r\n`
   const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
   return (status: number, headers: string): string =>
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${endOf(Math.floor(Date.now() / 1000))}`

@@ -29,7 +29,7 @@ beforeEach(async () => {
     ofNode.push([request.url, direct.waited(request)])
     answerOfNode(request, response)
   })
-  direct = answerDirectly({ server, fixedHeaders: ['Cache-Control', 'private'] }, (request, asking) => {
+  direct = answerDirectly(server, (request, asking) => {
     const isOfNode = request instanceof IncomingMessage
     if (!request.url.startsWith('/poll') || (isOfNode && !asksOfNode)) {
       declined += 1
@@ -85,7 +85,9 @@ test('a plain request is answered on its connection, with the headers of every a
   expect(headers).toEqual([
     'Content-Length: 9',
     expect.stringMatching(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
-    'Cache-Control: private',
+    'Cache-Control: private, no-cache',
+    'X-Content-Type-Options: nosniff',
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
     'Connection: keep-alive',
     'Keep-Alive: timeout=72',
   ])
@@ -310,7 +312,7 @@ test('a connection whose requests are all answered directly is not closed as too
     { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20, requireHostHeader: false },
     (_, response) => response.end('node /first;'),
   )
-  answerDirectly({ server, fixedHeaders: [] }, (request, asking) => {
+  answerDirectly(server, (request, asking) => {
     if (request instanceof IncomingMessage) return false
     setImmediate(() => asking.answer(200, 'Content-Length: 6\r\n', 'direct'))
     return true
