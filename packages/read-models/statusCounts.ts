@@ -29,11 +29,11 @@ export const statusTotal = sql.join(
 )
 
 /** The columns in an insert. */
-export const statusColumnNames = sql.raw(columns.join(', '))
+export const statusColumnNames = sql.join(columns.map(column => sql.id(column)))
 
 /** The assignments that add inserted counts to stored ones. */
-export const statusColumnSums = sql.raw(
-  columns.map(column => `${column} = stored.${column} + excluded.${column}`).join(', '),
+export const statusColumnSums = sql.join(
+  columns.map(column => sql`${sql.id(column)} = ${sql.id('stored', column)} + ${sql.id('excluded', column)}`),
 )
 
 /** The counts of all rows as one array per column, made by `array`. */

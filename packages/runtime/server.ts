@@ -16,8 +16,8 @@ const noSchemas = () => () => {
 }
 
 /**
- * Options for fastify of every server: its limits, and no JSON schemas. Node's own limits are 60 s for headers and 300 s
- * for a request, and it checks connections only every 30 s.
+ * Options for fastify of every server: its limits, and no JSON schemas. Node's own limits are 60 s for headers and 300
+ * s for a request, and it checks connections only every 30 s.
  */
 export const serverOptions = {
   bodyLimit: 1_024,

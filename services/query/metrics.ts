@@ -87,8 +87,8 @@ const outcomeOf = (status: number): string =>
   status < 400 ? 'answered' : status < 500 ? 'refused' : 'failed'
 
 /**
- * Counts requests in memory, and passes the counts to prom-client when the metrics are read: prom-client builds a string
- * from the labels on each call, which took 2 % of the time of a poll.
+ * Counts requests in memory, and passes the counts to prom-client when the metrics are read: prom-client builds a
+ * string from the labels on each call, which took 2 % of the time of a poll.
  */
 function openRequestCounts(metrics: Metrics) {
   const counts: { endpoint: string; status: string; count: number }[] = []

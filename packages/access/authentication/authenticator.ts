@@ -19,8 +19,8 @@ export type Authenticator = {
   authenticate(token: string | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   /**
    * The key of a token that was right before and whose record has not changed since; undefined if `authenticate` has to
-   * decide. `last` is what this returned for the same token: while it is usable, `token` is not looked up, so the caller
-   * has to have compared the tokens.
+   * decide. `last` is what this returned for the same token: while it is usable, `token` is not looked up, so the
+   * caller has to have compared the tokens.
    */
   recall(token: string, last?: KnownKey): KnownKey | undefined
   /** Records that a key was used; Postgres has it within 70 s (docs/api.md, Tokens). With `known` it is cheaper. */

@@ -34,8 +34,8 @@ export function openUsage({ db, logger, now }: Deps) {
 
   return {
     /**
-     * Returns whether the key was not used in this minute before. `known` remembers the minute, so that a key that is used
-     * again within it is not looked up.
+     * Returns whether the key was not used in this minute before. `known` remembers the minute, so that a key that is
+     * used again within it is not looked up.
      */
     note(keyId: string, known?: { usedMinute?: number }): boolean {
       const nowMs = now()

@@ -16,7 +16,10 @@ export async function sleepUntil(ms: number, signal: AbortSignal): Promise<void>
   await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 
-/** Waits until a promise settles, at most `timeoutMs`; rejects if it rejects first. An aborted `sleep` would make an error per call. */
+/**
+ * Waits until a promise settles, at most `timeoutMs`; rejects if it rejects first. An aborted `sleep` would make an
+ * error per call.
+ */
 export async function settled(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, timeoutMs)

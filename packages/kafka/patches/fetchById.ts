@@ -126,8 +126,8 @@ function encodePartition({
 
 /**
  * The answer as kafkajs's version 11 has it; each partition names the topic id with which it was fetched. Partitions
- * without records or an error are left out: kafkajs would pass each of them to a worker, and a small fetch has records of
- * only one or two.
+ * without records or an error are left out: kafkajs would pass each of them to a worker, and a small fetch has records
+ * of only one or two.
  */
 export function decodeFetch(data: Buffer, { topics }: FetchRequest): FetchResponse {
   const names = new Map(

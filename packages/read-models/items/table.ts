@@ -25,6 +25,26 @@ export type ItemTable = Record<ItemColumn, number[]> & {
   block: number
 }
 
+/** The array indexes of a block. */
+export const places = [
+  sql`1`,
+  sql`2`,
+  sql`3`,
+  sql`4`,
+  sql`5`,
+  sql`6`,
+  sql`7`,
+  sql`8`,
+  sql`9`,
+  sql`10`,
+  sql`11`,
+  sql`12`,
+  sql`13`,
+  sql`14`,
+  sql`15`,
+  sql`16`,
+]
+
 /**
  * For a join with `item_counters as counter`: each menu item of a block with its numbers, as `item`; items with only
  * zeros are left out.

@@ -4,7 +4,7 @@ import { bigintsAt, ints, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import type { Write } from '../write.ts'
-import { itemColumns, itemsPerBlock } from './table.ts'
+import { itemColumns, itemsPerBlock, places } from './table.ts'
 
 /** Limits a write: if ids are far apart, each item has its own block of sixteen numbers. */
 const blocksPerWrite = 8_000
@@ -38,23 +38,21 @@ from
 on conflict (event_id, day_id, area_id, block) do update set ${sums}`
 }
 
-const columnNames = sql.raw(itemColumns.join(', '))
+const columnNames = sql.join(itemColumns.map(column => sql.id(column)))
 
 /** The slice of block `number` from the concatenated numbers of all blocks. */
-const numbersOfBlock = sql.raw(
-  itemColumns.map(column => `${column}[(number - 1) * 16 + 1 : number * 16]`).join(', '),
+const numbersOfBlock = sql.join(
+  itemColumns.map(column => sql`${sql.id(column)}[(number - 1) * 16 + 1 : number * 16]`),
 )
 
-/**
- * Written out item by item, because Postgres cannot add two arrays, and a function would be called for each row. One raw
- * string: kysely would visit five hundred nested fragments for every batch.
- */
-const sums = sql.raw(itemColumns.map(column => `${column} = array[${sumsOf(column)}]`).join(', '))
-
-function sumsOf(column: string): string {
-  const indexes = Array.from({ length: itemsPerBlock }, (_, item) => item + 1)
-  return indexes.map(index => `stored.${column}[${index}] + excluded.${column}[${index}]`).join(', ')
-}
+/** Written out item by item: Postgres cannot add two arrays, and a function would be called for each row. */
+const sums = sql.join(
+  itemColumns.map(column => {
+    const name = sql.id(column)
+    const items = places.map(place => sql`stored.${name}[${place}] + excluded.${name}[${place}]`)
+    return sql`${name} = array[${sql.join(items)}]`
+  }),
+)
 
 /** Blocks in the order of their rows: `changes[n]` goes to index `positions[n]` of the concatenated numbers. */
 type Blocks = { rows: { key: AreaKey; block: number }[]; positions: number[]; changes: ItemChange[] }

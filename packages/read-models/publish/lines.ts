@@ -1,9 +1,9 @@
 const [newline, space, minus, zero, nine] = [10, 32, 45, 48, 57]
 
 /**
- * Reads the reply of a script line by line: whole numbers separated by spaces, NaN for one that is missing (`-`),
- * or an error for a line that is anything else, which is an error's message. There are no negative numbers or fractions.
- * It reads characters: splitting a reply makes hundreds of strings.
+ * Reads the reply of a script line by line: whole numbers separated by spaces, NaN for one that is missing (`-`), or an
+ * error for a line that is anything else, which is an error's message. There are no negative numbers or fractions. It
+ * reads characters: splitting a reply makes hundreds of strings.
  */
 export function openLines(reply: string): { next(): number[] | Error } {
   let at = 0

@@ -14,8 +14,8 @@ import {
 export type DayRef = { eventId: EventId; dayId: number }
 
 /**
- * A day as Redis or Postgres has it at one revision. Its documents stay JSON: while they were kept as objects, a third of
- * the process's time was garbage collection (200 days).
+ * A day as Redis or Postgres has it at one revision. Its documents stay JSON: while they were kept as objects, a third
+ * of the process's time was garbage collection (200 days).
  */
 export type DayRead = ReadVersion & { event: StoredEvent } & DayTexts
 type DayTexts = Record<View, string>

@@ -27,7 +27,9 @@ type RedisReads = {
 /** Redis answers nothing else while it reads for one command: 2 µs for a version, 0.1 ms for the documents of a day. */
 const most = { versions: 256, documents: 8 }
 
-/** On one node, reads that begin together are one command: 200 commands cost this process more than all else of a look. */
+/**
+ * On one node, reads that begin together are one command: 200 commands cost this process more than all else of a look.
+ */
 export function openRedisReads(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],

@@ -38,8 +38,8 @@ export const fixedHeaders: readonly string[] = [
 ]
 
 /**
- * Returns the function that puts an answer in the envelope of docs/api.md; it is a 304 if `ifNoneMatch` matches. Headers
- * are one string; as a list they took 4 of the 43 µs of a poll.
+ * Returns the function that puts an answer in the envelope of docs/api.md; it is a 304 if `ifNoneMatch` matches.
+ * Headers are one string; as a list they took 4 of the 43 µs of a poll.
  */
 export function openMessages() {
   const formatNow = rememberLast(formatTimestamp)

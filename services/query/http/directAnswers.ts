@@ -7,7 +7,10 @@ import { hasBody } from './checkRequest.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './remember.ts'
 
-/** `import … from 'node:http'` would evaluate every export, and the getter of `WebSocket` loads undici: 30 ms of a start. */
+/**
+ * `import … from 'node:http'` would evaluate every export, and the getter of `WebSocket` loads undici: 30 ms of a
+ * start.
+ */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */

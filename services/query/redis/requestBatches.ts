@@ -68,7 +68,8 @@ export type RequestBatches = {
 const mostUnanswered = 2
 
 /**
- * A batch of fewer requests waits for the one before: each costs a write and a wake-up of Redis, whatever is in it. One of so many polls does not even wait for other requests that have arrived: once all clients had been answered
+ * A batch of fewer requests waits for the one before: each costs a write and a wake-up of Redis, whatever is in it. One
+ * of so many polls does not even wait for other requests that have arrived: once all clients had been answered
  * together, their next requests would be one batch, and Redis and this process would take turns ever after.
  */
 const largeBatch = 32

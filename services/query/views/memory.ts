@@ -11,8 +11,8 @@ const touchEvery = 8
 const rememberedEntries = 100_000
 
 /**
- * `epoch`: of the watermark. `changes` counts the times that it was replaced in place. `isKept`: whether the memory still
- * has it.
+ * `epoch`: of the watermark. `changes` counts the times that it was replaced in place. `isKept`: whether the memory
+ * still has it.
  */
 export type Remembered = {
   head: KnownHead
