@@ -4,5 +4,6 @@
 -- ARGV[1]  length of the window in milliseconds
 -- ARGV[2]  the number of requests to take, at least 1
 -- ARGV[3+] status, limit, ...
--- returns  what `take` returns
-return take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3, #ARGV))
+-- returns  a list of what `take` returns; null if Redis does not have the status
+local granted, limit, remaining, left = take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3, #ARGV))
+return granted and { granted, limit, remaining, left } or false

@@ -9,16 +9,21 @@
 -- returns  a line for each organization: what `take` returns, separated by spaces; `-` if Redis does not have the status; or the
 --          message of its error: one that fails takes nothing and leaves the others alone, so that a Redis that refuses writes still
 --          reads. Then the lines of `addVersions`
+local windowMs = tonumber(ARGV[1])
 local limitsEnd = 2 + tonumber(ARGV[2])
 local limits = limitsFrom(3, limitsEnd)
 local organizations = tonumber(ARGV[limitsEnd + 1])
 local lines = {}
 for i = 1, organizations do
-  local isTaken, result = pcall(take, i, tonumber(ARGV[1]), tonumber(ARGV[limitsEnd + 1 + i]), limits)
+  local count = tonumber(ARGV[limitsEnd + 1 + i])
+  local isTaken, granted, limit, remaining, left = pcall(take, i, windowMs, count, limits)
   if not isTaken then
-    lines[i] = type(result) == 'table' and result.err or result
+    lines[i] = type(granted) == 'table' and granted.err or granted
+  elseif granted then
+    -- Lua would write each number as a fraction first.
+    lines[i] = string.format('%d %d %d %d', granted, limit, remaining, left)
   else
-    lines[i] = result and table.concat(result, ' ') or '-'
+    lines[i] = '-'
   end
 end
 -- What was taken is told even if the reads fail as a whole, with thousands of events of one shard.
