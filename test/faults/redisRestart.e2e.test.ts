@@ -10,7 +10,7 @@ import { freePort } from '#infra/servers/ports.ts'
 import { redisServer } from '#infra/servers/redis.ts'
 import type { Server } from '#infra/servers/server.ts'
 
-/** docs/decisions/0009-own-rate-limiter.md: what an append-only file and a replica know of the windows of the rate limit. */
+/** docs/decisions/0009-own-rate-limiter.md: what an append-only file and a replica know of rate-limit windows. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-redis-'))
 const keys = allKeys('tally')
 const limits = ['Trial', 2, 'ActiveDayPass', 60, 'Inactive', 1_600]
