@@ -51,9 +51,15 @@ async function take(id: OrganizationId, times = 1): Promise<number> {
   }
   return granted
 }
-const fileSize = async () => Number(/^aof_current_size:(\d+)/m.exec(await redis.info('persistence'))?.[1])
+/** The size of the append-only file, once all that waits for it is written. */
+async function fileSize(): Promise<number> {
+  const read = async (name: string) =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await redis.info('persistence'))?.[1])
+  await until('the file is written', async () => (await read('aof_buffer_length')) === 0)
+  return read('aof_current_size')
+}
 
-test('a Redis that restarts has forgotten less than a sixteenth of a limit, and when no window ends', async () => {
+test('a Redis that restarts forgets less than a sixteenth of a limit, and no end of a window', async () => {
   const [trial, dayPass, many] = await Promise.all(['Trial', 'ActiveDayPass', 'Inactive'].map(organizationOf))
   const ids = [trial, dayPass, many] as OrganizationId[]
   const used = [2, 59, 1_599]
@@ -88,7 +94,7 @@ test('requests within a sixteenth of a limit, and refused ones, are not written 
   expect(await fileSize()).toBeGreaterThan(before)
 })
 
-test('a replica has every request', async () => {
+test('a replica gets the count at each sixteenth of a limit; refused requests cost neither it nor the file', async () => {
   const replicaServer = await start('replica')
   onTestFinished(() => replicaServer.stop())
   const replica = await clientOf(replicaServer)
@@ -99,8 +105,15 @@ test('a replica has every request', async () => {
   await until('the replica is connected', async () =>
     /master_link_status:up/.test(await replica.info('replication')),
   )
-  const id = await organizationOf('Inactive')
-  await take(id, 7)
-  await until('it has all', async () => (await replica.get(keys.window(id))) === '7')
-  expect(await replica.pexpiretime(keys.window(id))).toBe(await redis.pexpiretime(keys.window(id)))
+  const [many, trial] = await Promise.all(['Inactive', 'Trial'].map(organizationOf))
+  const window = keys.window(many as OrganizationId)
+  await take(many as OrganizationId, 105)
+  await until('it has the count', async () => (await replica.get(window)) === '100')
+  expect(await replica.pexpiretime(window)).toBe(await redis.pexpiretime(window))
+
+  await take(trial as OrganizationId, 2)
+  const before = await fileSize()
+  expect(await take(trial as OrganizationId, 20)).toBe(0)
+  expect(await take(many as OrganizationId, 20)).toBe(20)
+  expect(await fileSize()).toBe(before)
 })

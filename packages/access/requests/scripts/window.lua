@@ -3,9 +3,8 @@
 -- has the requests used and expires with the window; the field `status` of the hash KEYS[2 * i] chooses one of `limits`. Returns
 -- granted, limit, remaining after those, milliseconds until the window ends; nil: Redis does not have the status.
 --
--- Requests are added before anything else is looked at, because each command costs several times what Lua does. Replicas get every
--- change, the append-only file only the beginning of a window and each further sixteenth of its limit: polls would otherwise have
--- Redis write megabytes a second, and rewrite its file again and again (docs/decisions/0009-own-rate-limiter.md).
+-- The append-only file and the replicas get the start of a window and its count at each sixteenth of the limit. With every grant,
+-- Redis wrote megabytes per second while devices polled, and kept rewriting its file (docs/decisions/0009-own-rate-limiter.md).
 local function take(i, windowMs, count, limits)
   local window = KEYS[2 * i - 1]
   local status = redis.call('HGET', KEYS[2 * i], 'status')
@@ -13,23 +12,22 @@ local function take(i, windowMs, count, limits)
     return nil
   end
   local limit = limits[status] or 0
-  redis.set_repl(redis.REPL_REPLICA)
-  local used = redis.call('INCRBY', window, count) - count
-  local left = used == 0 and 0 or redis.call('PTTL', window)
-  local isNew = left <= 0
-  if isNew then
+  local used = tonumber(redis.call('GET', window) or '0')
+  local left = redis.call('PTTL', window)
+  if used == 0 or left <= 0 then
     used = 0
     left = windowMs
   end
   local granted = math.max(0, math.min(count, limit - used))
-  if granted == 0 then
-    redis.call('DECRBY', window, count)
-  end
-  redis.set_repl(redis.REPL_ALL)
-  if isNew then
-    redis.call('SET', window, granted, 'PX', windowMs)
-  elseif math.floor(16 * (used + granted) / limit) > math.floor(16 * used / limit) then
-    redis.call('SET', window, used + granted, 'KEEPTTL')
+  if granted > 0 then
+    local isNew = used == 0
+    local isKept = isNew or math.floor(16 * (used + granted) / limit) > math.floor(16 * used / limit)
+    redis.set_repl(isKept and redis.REPL_ALL or redis.REPL_NONE)
+    if isNew then
+      redis.call('SET', window, granted, 'PX', windowMs)
+    else
+      redis.call('SET', window, used + granted, 'KEEPTTL')
+    end
   end
   return granted, limit, math.max(0, limit - used - granted), left
 end

@@ -16,11 +16,12 @@ local organizations = tonumber(ARGV[limitsEnd + 1])
 local lines = {}
 for i = 1, organizations do
   local count = tonumber(ARGV[limitsEnd + 1 + i])
+  -- In place of what was granted, `take` may have thrown an error.
   local isTaken, granted, limit, remaining, left = pcall(take, i, windowMs, count, limits)
   if not isTaken then
     lines[i] = type(granted) == 'table' and granted.err or granted
   elseif granted then
-    -- Lua would write each number as a fraction first.
+    -- `table.concat` would format each number as a double, which is slower, and wrong from 1e14 on.
     lines[i] = string.format('%d %d %d %d', granted, limit, remaining, left)
   else
     lines[i] = '-'
