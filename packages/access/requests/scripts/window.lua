@@ -6,14 +6,13 @@
 -- The append-only file and the replicas get the start of a window and its count at each sixteenth of the limit. With every grant,
 -- Redis wrote megabytes per second while devices polled, and kept rewriting its file (docs/decisions/0009-own-rate-limiter.md).
 local function take(i, windowMs, count, limits)
-  local window = KEYS[2 * i - 1]
   local status = redis.call('HGET', KEYS[2 * i], 'status')
   if not status then
     return nil
   end
   local limit = limits[status] or 0
-  local used = tonumber(redis.call('GET', window) or '0')
-  local left = redis.call('PTTL', window)
+  local used = tonumber(redis.call('GET', KEYS[2 * i - 1]) or '0')
+  local left = redis.call('PTTL', KEYS[2 * i - 1])
   if used == 0 or left <= 0 then
     used = 0
     left = windowMs
@@ -24,9 +23,9 @@ local function take(i, windowMs, count, limits)
     local isKept = isNew or math.floor(16 * (used + granted) / limit) > math.floor(16 * used / limit)
     redis.set_repl(isKept and redis.REPL_ALL or redis.REPL_NONE)
     if isNew then
-      redis.call('SET', window, granted, 'PX', windowMs)
+      redis.call('SET', KEYS[2 * i - 1], granted, 'PX', windowMs)
     else
-      redis.call('SET', window, used + granted, 'KEEPTTL')
+      redis.call('SET', KEYS[2 * i - 1], used + granted, 'KEEPTTL')
     end
   end
   return granted, limit, math.max(0, limit - used - granted), left
