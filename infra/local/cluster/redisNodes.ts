@@ -12,7 +12,7 @@ export type RedisNodes = {
   start: (lines: string[], options?: { isTls?: boolean; isSentinel?: boolean }) => Promise<number>
   /** Kills the one at a port. */
   kill: (port: number) => Promise<void>
-  /** Starts those that were killed again. They keep no data. */
+  /** Starts those that were killed again. They have no data unless `lines` keep it (`appendonly yes`). */
   startAgain: () => void
   stop: () => Promise<void>
 }

@@ -5,5 +5,5 @@
 -- ARGV[2]  the number of requests to take, at least 1
 -- ARGV[3+] status, limit, ...
 -- returns  a list of what `take` returns; null if Redis does not have the status
-local granted, limit, remaining, left = take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3, #ARGV))
-return granted and { granted, limit, remaining, left } or false
+local taken = { take(1, tonumber(ARGV[1]), tonumber(ARGV[2]), limitsFrom(3, #ARGV)) }
+return taken[1] and taken or false
