@@ -31,6 +31,13 @@ export const serverOptions = {
   schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
 }
 
+/**
+ * How many connections may wait to be accepted; the system takes `net.core.somaxconn` if that is less (4,096 on Linux).
+ * Node's default of 511 is less than the devices that connect again at once after a network comes back: what is beyond
+ * it gets no answer, and tries again after a second or more.
+ */
+export const backlog = 4_096
+
 /** Puts the safe headers on every answer, and closes connections beyond `maxConnections` at once. */
 export function secure(app: FastifyInstance, { maxConnections }: { maxConnections: number }): void {
   app.server.maxConnections = maxConnections

@@ -1,7 +1,14 @@
 import { accessKeys, accessScripts } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
-import { answers, openServiceOps, type ServiceDeps, type Settings, SettingsError } from '@tally/runtime'
+import {
+  answers,
+  backlog,
+  openServiceOps,
+  type ServiceDeps,
+  type Settings,
+  SettingsError,
+} from '@tally/runtime'
 import { openRedis, whenReady } from '@tally/storage'
 import { sql } from 'kysely'
 import { buildAdmin } from './app.ts'
@@ -103,7 +110,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   })
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)
-  const address = await app.listen({ host: admin.host, port: admin.port })
+  const address = await app.listen({ host: admin.host, port: admin.port, backlog })
   started(
     async () => {
       if (startup.missing() !== undefined) return startup.missing()

@@ -25,10 +25,10 @@ const kpisOf = (festival: { path: string }) => `${festival.path}/analytics/kpis`
 const statusOf = async (path: string, token: string) => (await get(path, token)).status
 
 /** A query process of the test's own. */
-async function startQuery(settings: Record<string, string> = {}): Promise<typeof query> {
+async function startQuery(settings: Record<string, string> = {}) {
   const { process, address } = await tally.startQuery({ DATABASE_URL: postgres.url, ...settings })
   const { ops = '' } = await process.line(({ msg }) => msg === 'query started')
-  return { address, ops }
+  return { address, ops, pid: process.pid }
 }
 
 beforeAll(async () => {
@@ -192,5 +192,29 @@ test('connections beyond QUERY_MAX_CONNECTIONS are closed, and open ones are ser
   expect(await answered).toMatch(/^HTTP\/1.1 200 /)
   const { text } = await ask(bounded.ops, '/metrics')
   expect(text).toContain('tally_query_dropped_connections_total 10')
+  for (const socket of sockets) socket.destroy()
+})
+
+test('a thousand devices that connect at once while the process stands still are all accepted and answered', async () => {
+  const busy = await startQuery()
+  const request = `GET ${kpisOf(sagra)} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${tokens.sagra}\r\n\r\n`
+  const statuses: number[] = []
+  let connected = 0
+  let sockets: ReturnType<typeof open>[] = []
+  process.kill(busy.pid, 'SIGSTOP')
+  try {
+    sockets = Array.from({ length: 1_000 }, () =>
+      open(busy.address)
+        .on('error', () => {})
+        .on('connect', () => connected++)
+        .once('data', bytes => statuses.push(...statusesOf({ text: bytes.toString('latin1') }))),
+    )
+    for (const socket of sockets) socket.write(request)
+    await until('all are connected', () => connected === 1_000)
+  } finally {
+    process.kill(busy.pid, 'SIGCONT')
+  }
+  await until('all are answered', () => statuses.length === 1_000)
+  expect(new Set(statuses)).toEqual(new Set([200]))
   for (const socket of sockets) socket.destroy()
 })
