@@ -3,6 +3,7 @@ import type { EventId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
+import { openTurns } from '../redis/turns.ts'
 import {
   type KnownRead,
   type Needs,
@@ -17,6 +18,13 @@ import type { Watermarks } from './watermarks.ts'
 /** How long Redis is asked again if Postgres does not answer; a tick of the projector takes 0.4 s. */
 const lastReadMs = 800
 const lastRetryMs = 100
+
+/**
+ * Each read holds what its answer is composed of. When a thousand polls find their events changed, this process is
+ * slower than Redis: all that began at once would be late for what they wait for here, and would be asked of Postgres
+ * as well (docs/performance.md, What limits each).
+ */
+const mostReads = 32
 
 export type HotReadsDeps = {
   redis: ReadModelRedis
@@ -49,6 +57,7 @@ export type HotReads = {
 export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
   const { breaker, watermarks } = deps
   const fromRedis = openRedisSource(deps)
+  const turns = openTurns(mostReads)
   const isUpdated = (read: KnownRead): boolean =>
     !breaker.refusesWrites() &&
     read.asOfMs !== null &&
@@ -60,10 +69,10 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
     async read(eventId, needs, reading) {
       const { permit } = reading
       for (let attempt = 0; ; attempt++) {
-        const sinceMs = performance.now()
-        const hot = await breaker.attempt(
-          () => fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
-          sinceMs,
+        const hot = await turns.take(() =>
+          breaker.attempt(() =>
+            fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
+          ),
         )
         await permit
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
