@@ -20,9 +20,9 @@ const lastReadMs = 800
 const lastRetryMs = 100
 
 /**
- * Each read holds what its answer is composed of. When a thousand polls find their events changed, this process is
- * slower than Redis: all that began at once would be late for what they wait for here, and would be asked of Postgres
- * as well (docs/performance.md, What limits each).
+ * How many polls that find their events changed are read again at once. With a thousand, this process is slower than
+ * Redis, which has just answered their batch: all that began at once would be late for what they wait for here, and
+ * would be asked of Postgres as well (docs/performance.md, What limits each).
  */
 const mostReads = 32
 
@@ -69,11 +69,12 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
     async read(eventId, needs, reading) {
       const { permit } = reading
       for (let attempt = 0; ; attempt++) {
-        const hot = await turns.take(() =>
+        const askRedis = () =>
           breaker.attempt(() =>
             fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
-          ),
-        )
+          )
+        // Without `seen`, the read belongs to the request batch that goes out now.
+        const hot = await (reading.seen === undefined ? askRedis() : turns.take(askRedis))
         await permit
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
