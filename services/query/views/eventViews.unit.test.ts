@@ -5,7 +5,7 @@ import { permitOf } from '../permit.ts'
 import { Overloaded, openGate } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsDeps, openEventViews } from './eventViews.ts'
-import type { Read, RedisRead, Seen } from './fromRedis.ts'
+import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
 /** The two sources, with what each test puts into them. */
@@ -105,24 +105,6 @@ test('a slow answer of Postgres does not get the watermark of a later one', asyn
   expect(await ask()).toEqual(['revision 11', 2_000])
   slow.resolve(read(10, 1_000))
   expect(await asked).toEqual(['revision 10', 1_000])
-})
-
-test.each([
-  ['polls, whose batch has been answered, take turns', { shard: 1 } as Seen, [32, 33]],
-  ['reads that belong to the next batch begin at once', undefined, [40, 40]],
-])('of 40 reads at once: %s', async (_what, seen, expected) => {
-  const { views } = open()
-  const begun: PromiseWithResolvers<RedisRead>[] = []
-  sources.redis = () => {
-    const reading = Promise.withResolvers<RedisRead>()
-    begun.push(reading)
-    return reading.promise
-  }
-  for (let asked = 0; asked < 40; asked++) void views.ask(of, question, granted, seen)
-  const before = begun.length
-  begun[0]?.resolve(read(7, 2_000))
-  await new Promise(setImmediate)
-  expect([before, begun.length]).toEqual(expected)
 })
 
 test('after lost commits Postgres answers with its own watermark, and then Redis may answer with the same one', async () => {

@@ -3,7 +3,6 @@ import type { EventId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
 import type { Breaker } from '../redis/breaker.ts'
 import type { RequestBatches } from '../redis/requestBatches.ts'
-import { openTurns } from '../redis/turns.ts'
 import {
   type KnownRead,
   type Needs,
@@ -18,13 +17,6 @@ import type { Watermarks } from './watermarks.ts'
 /** How long Redis is asked again if Postgres does not answer; a tick of the projector takes 0.4 s. */
 const lastReadMs = 800
 const lastRetryMs = 100
-
-/**
- * How many polls that find their events changed are read again at once. With a thousand, this process is slower than
- * Redis, which has just answered their batch: all that began at once would be late for what they wait for here, and
- * would be asked of Postgres as well (docs/performance.md, What limits each).
- */
-const mostReads = 32
 
 export type HotReadsDeps = {
   redis: ReadModelRedis
@@ -57,7 +49,6 @@ export type HotReads = {
 export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
   const { breaker, watermarks } = deps
   const fromRedis = openRedisSource(deps)
-  const turns = openTurns(mostReads)
   const isUpdated = (read: KnownRead): boolean =>
     !breaker.refusesWrites() &&
     read.asOfMs !== null &&
@@ -69,12 +60,11 @@ export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
     async read(eventId, needs, reading) {
       const { permit } = reading
       for (let attempt = 0; ; attempt++) {
-        const askRedis = () =>
-          breaker.attempt(() =>
-            fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
-          )
-        // Without `seen`, the read belongs to the request batch that goes out now.
-        const hot = await (reading.seen === undefined ? askRedis() : turns.take(askRedis))
+        const sinceMs = performance.now()
+        const hot = await breaker.attempt(
+          () => fromRedis(eventId, needs, memory.head(eventId), attempt === 0 ? reading : { permit }),
+          sinceMs,
+        )
         await permit
         if (attempt > 0 || !isRead(hot) || !memory.isAhead(hot)) return hot
       }
