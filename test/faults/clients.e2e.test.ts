@@ -210,7 +210,7 @@ test('a thousand devices that connect at once while the process stands still are
         .once('data', bytes => statuses.push(...statusesOf({ text: bytes.toString('latin1') }))),
     )
     for (const socket of sockets) socket.write(request)
-    await until('all are connected', () => connected === 1_000)
+    await until('all are connected (net.core.somaxconn has to be 1,000 or more)', () => connected === 1_000)
   } finally {
     process.kill(busy.pid, 'SIGCONT')
   }
