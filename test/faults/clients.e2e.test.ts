@@ -5,7 +5,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, statusesOf } from '../hostile/raw.ts'
+import { open, requestBytes, statusesOf } from '../hostile/raw.ts'
 import { openSniffer, type Sniffer } from './support/sniffer.ts'
 
 /** The rows of docs/reliability.md, Clients. */
@@ -197,18 +197,17 @@ test('connections beyond QUERY_MAX_CONNECTIONS are closed, and open ones are ser
 
 test('a thousand devices that connect at once while the process stands still are all accepted and answered', async () => {
   const busy = await startQuery()
-  const request = `GET ${kpisOf(sagra)} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${tokens.sagra}\r\n\r\n`
+  const request = requestBytes('GET', kpisOf(sagra), { headers: [`X-Api-Key: ${tokens.sagra}`] })
   const statuses: number[] = []
   let connected = 0
-  let sockets: ReturnType<typeof open>[] = []
   process.kill(busy.pid, 'SIGSTOP')
+  const sockets = Array.from({ length: 1_000 }, () =>
+    open(busy.address)
+      .on('error', () => {})
+      .on('connect', () => connected++)
+      .once('data', bytes => statuses.push(...statusesOf({ text: bytes.toString('latin1') }))),
+  )
   try {
-    sockets = Array.from({ length: 1_000 }, () =>
-      open(busy.address)
-        .on('error', () => {})
-        .on('connect', () => connected++)
-        .once('data', bytes => statuses.push(...statusesOf({ text: bytes.toString('latin1') }))),
-    )
     for (const socket of sockets) socket.write(request)
     await until('all are connected (net.core.somaxconn has to be 1,000 or more)', () => connected === 1_000)
   } finally {

@@ -1,4 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
+import { answers } from '@tally/runtime'
 import { newOrganizationId } from '@tally/testkit/records/records'
 import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
@@ -19,13 +20,7 @@ async function clientOf(port: number): Promise<WholeRedis> {
   await untilAnswers(client)
   return client
 }
-const untilAnswers = (client: WholeRedis) =>
-  until('Redis answers', () =>
-    client.ping().then(
-      () => true,
-      () => false,
-    ),
-  )
+const untilAnswers = (client: WholeRedis) => until('Redis answers', () => answers(5_000, () => client.ping()))
 beforeAll(async () => {
   // `always`: what was answered is in the file.
   port = await redises.start(['appendonly yes', 'appendfsync always'])
