@@ -48,6 +48,17 @@ test('a text is prepared once and used for each value', async () => {
   expect(await prepared(db)).toEqual([3])
 })
 
+test('a prepared text is planned once, whatever plan its values would allow', async () => {
+  const db = open(true)
+  await sql`create table wanted as select id from generate_series(1, 1000) as id`.execute(database.db)
+  // A plan for one value expects fewer rows than one for an unknown array, so that Postgres would plan it each time.
+  for (let round = 0; round < 8; round++)
+    await sql`select count(*) from wanted join unnest(${[round]}::int[]) as id using (id)`.execute(db)
+  const { rows } = await sql<{ kept: number; forValues: number }>`
+select generic_plans as kept, custom_plans as "forValues" from pg_prepared_statements`.execute(db)
+  expect(rows).toEqual([{ kept: 8, forValues: 0 }])
+})
+
 test('by default nothing is prepared', async () => {
   const db = open(false)
   expect(await double(db, 2)).toBe(4)

@@ -42,6 +42,20 @@ test('a second run changes nothing', async () => {
   expect(await migrate(database.db)).toEqual([])
 })
 
+test('autovacuum collects no statistics of arrays and JSON', async () => {
+  const { rows } = await sql<{ name: string }>`
+select attrelid::regclass || '.' || attname as name
+from pg_attribute
+join pg_class as relation on relation.oid = attrelid
+join pg_type as type on type.oid = atttypid
+left join pg_type as base on base.oid = type.typbasetype
+where attrelid::regclass in ('item_counters'::regclass, 'orders', 'refunds', 'events')
+  and coalesce(base.typname, type.typname) in ('_int8', 'json') and attstattarget is distinct from 0`.execute(
+    database.db,
+  )
+  expect(rows).toEqual([])
+})
+
 test('order buckets are filled from the stored orders as the projector would have counted them', async () => {
   const eventId = newEventId()
   const orders = Array.from({ length: 200 }, (_, i) =>

@@ -18,6 +18,7 @@ import * as accounts from './migrations/0012-accounts.ts'
 import * as enrolment from './migrations/0013-enrolment.ts'
 import * as removedEvents from './migrations/0014-removed-events.ts'
 import * as quietEvents from './migrations/0015-quiet-events.ts'
+import * as columnStatistics from './migrations/0016-column-statistics.ts'
 import { misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -40,6 +41,7 @@ export const migrations: Record<string, Migration> = {
   '0013-enrolment': enrolment,
   '0014-removed-events': removedEvents,
   '0015-quiet-events': quietEvents,
+  '0016-column-statistics': columnStatistics,
 }
 const names = Object.keys(migrations)
 

@@ -9,10 +9,12 @@ import { types } from './types.ts'
 /** Set by a query on each new connection, because PgBouncer refuses them as startup parameters (pg's own options). */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
 /**
- * A kept plan may have been made while a table was empty. It would then scan the whole table until Postgres analyzes it
- * again, although every query is by key.
+ * A prepared text is planned once for each connection. By itself, Postgres keeps a plan only if it expects it to be no
+ * dearer than one for the given values: it takes arrays whose length it does not know for long ones, and planned the
+ * statements of publications again each time. A kept plan may have been made while a table was empty. It would then
+ * scan the whole table until Postgres analyzes it again, although every query is by key.
  */
-const keptPlans = { enable_seqscan: 'off', jit: 'off' }
+const keptPlans = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }
 
 /** How long Postgres's own limit of a statement may be late. */
 const graceMs = 1_000
