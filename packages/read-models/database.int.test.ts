@@ -12,6 +12,7 @@ import { readOffsets } from './offsets/reader.ts'
 import { ensureOffsets, lockOffset } from './offsets/writer.ts'
 import { readKnownOrders } from './orders/known.ts'
 import { lockOrganizations } from './organizations/writer.ts'
+import { readUnpublished } from './publish/state.ts'
 import { readSeenRefunds } from './refunds/writer.ts'
 
 const eventId = '7c1e4f6a-0000-4000-8000-000000000001' as EventId
@@ -156,6 +157,7 @@ async function askAll(db: Postgres) {
   await readEventHeads(db, [eventId])
   await composeDocuments(db, { events: [eventId] })
   await composeDocuments(db, { areas: [{ eventId, dayId: 41, areaId: 1 }] })
+  await readUnpublished(db, new Map([[eventId, { whole: true }]]))
   return readOffsets(db, ['t.orders'])
 }
 const asked = ['shard_offsets', 'event_heads', 'events', 'orders', 'refunds', 'organizations']

@@ -57,9 +57,11 @@ const lockAttempts = 200
  * was not available in time: a table that waits for its lock holds up everyone else who needs it.
  */
 export async function migrate(db: Postgres, options: { contracts?: boolean } = {}): Promise<string[]> {
+  const ran: string[] = []
   for (let attempt = 1; ; attempt++) {
     try {
-      return await migrateOnce(db, options)
+      await migrateOnce(db, options, name => ran.push(name))
+      return ran
     } catch (error) {
       if ((error as { code?: unknown }).code !== lockNotAvailable || attempt === lockAttempts) throw error
       await sleep(lockRetryMs)
@@ -67,20 +69,26 @@ export async function migrate(db: Postgres, options: { contracts?: boolean } = {
   }
 }
 
-async function migrateOnce(db: Postgres, options: { contracts?: boolean }): Promise<string[]> {
+async function migrateOnce(
+  db: Postgres,
+  options: { contracts?: boolean },
+  onRan: (name: string) => void,
+): Promise<void> {
   const applied = await appliedMigrations(db)
-  if (applied.some(name => !names.includes(name))) {
-    await checkSchema(db)
-    return []
-  }
+  if (applied.some(name => !names.includes(name))) return checkSchema(db)
   const wanted = new Set([...applied, ...planMigrations(names, applied, options)])
   const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => wanted.has(name)))
   const migrator = new Migrator({ db, provider: { getMigrations: async () => chosen } })
-  const { error, results } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
+  // One after the other if there are processes: what one has locked must not wait for the lock of another.
+  const next = () => (applied.length === 0 ? migrator.migrateToLatest() : migrator.migrateUp())
+  for (;;) {
+    const { error, results = [] } = await next()
+    if (error !== undefined) throw error
+    for (const { migrationName } of results) onRan(migrationName)
+    if (results.length === 0) break
+  }
   // New connections call this function; this one was opened before it existed.
   await sql`select open_epoch(0, 0)`.execute(db)
-  return (results ?? []).map(({ migrationName }) => migrationName)
 }
 
 /** The contract steps of this version that have not run (docs/operations.md, Upgrades). */

@@ -7,7 +7,7 @@ export class FatalError extends Error {}
 export type Part = 'kafka' | 'postgres' | 'redis'
 
 /** The fields that pg, kafkajs, ioredis and Node put on an error, as far as they matter here. */
-type Cause = Error & { code?: unknown; type?: unknown; path?: unknown; syscall?: unknown }
+type Cause = Error & { code?: unknown; type?: unknown; path?: unknown }
 
 /**
  * True if the error comes from a part that is down, slow, overloaded or switching over, so that the same call can

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Metrics } from './metrics.ts'
-import { bareRefusals, secure, serverOptions } from './server.ts'
+import { bareRefusals, listen, secure, serverOptions } from './server.ts'
 
 /** Undefined if ready, else a sentence that says what is missing. */
 export type Readiness = () => string | undefined | Promise<string | undefined>
@@ -30,5 +30,5 @@ export async function openOps(
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   )
   lifecycle.onRelease('ops', () => app.close())
-  return app.listen({ host, port })
+  return listen(app, { host, port }, 'OPS')
 }

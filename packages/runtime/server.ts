@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { FatalError, reasonOf } from './errors.ts'
 
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
@@ -36,7 +37,25 @@ export const serverOptions = {
  * Node's default of 511 is less than the devices that connect again at once after a network comes back: what is beyond
  * it gets no answer, and tries again after a second or more.
  */
-export const backlog = 4_096
+const backlog = 4_096
+
+/**
+ * Has a server listen, and returns its address. Throws a FatalError that names its settings, such as `QUERY_HOST` and
+ * `QUERY_PORT`, if it cannot.
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: { host: string; port: number },
+  settings: 'QUERY' | 'ADMIN' | 'OPS',
+): Promise<string> {
+  try {
+    return await app.listen({ host, port, backlog })
+  } catch (error) {
+    throw new FatalError(
+      `cannot listen on ${host}:${port} (${reasonOf(error)}): set ${settings}_HOST and ${settings}_PORT to an address of this machine and a port that is free`,
+    )
+  }
+}
 
 /** Puts the safe headers on every answer, and closes connections beyond `maxConnections` at once. */
 export function secure(app: FastifyInstance, { maxConnections }: { maxConnections: number }): void {

@@ -3,7 +3,7 @@ import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
   answers,
-  backlog,
+  listen,
   openServiceOps,
   type ServiceDeps,
   type Settings,
@@ -110,7 +110,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   })
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)
-  const address = await app.listen({ host: admin.host, port: admin.port, backlog })
+  const address = await listen(app, admin, 'ADMIN')
   started(
     async () => {
       if (startup.missing() !== undefined) return startup.missing()

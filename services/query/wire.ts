@@ -1,6 +1,6 @@
 import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts } from '@tally/access'
 import { topicNames } from '@tally/kafka/names'
-import { backlog, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
+import { listen, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import type { RequestDeps } from './answerRequest.ts'
 import { buildApp } from './app.ts'
@@ -61,7 +61,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
   lifecycle.onDrain(() => drain(app.server, drainMs, stopDirect))
   // So that the first requests are counted in Redis like all others.
   await whenReady(redis, 2_000)
-  const address = await app.listen({ host, port, backlog })
+  const address = await listen(app, { host, port }, 'QUERY')
   started(queryReadiness({ redis, db: authDb }), { address })
 }
 

@@ -20,8 +20,6 @@ export function sentenceOf(error: unknown, environment: Environment): string {
   const refused = causesOf(error).find(({ code }) => mends.has(String(code)))
   if (refused !== undefined)
     return `Postgres at ${addressOf(environment.DATABASE_URL)} refuses: ${reason}; ${mends.get(String(refused.code))}`
-  if (causesOf(error).some(({ syscall }) => syscall === 'listen'))
-    return `cannot serve: ${reason}; free the port, or set QUERY_PORT, ADMIN_PORT or OPS_PORT to another one`
   if (!isUnreachable(error)) return reason
   switch (partOf(error)) {
     case 'kafka':

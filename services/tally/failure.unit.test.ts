@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { sentenceOf } from './failure.ts'
 
@@ -15,15 +13,4 @@ test.each([
 ])('the sentence about Postgres’s code %s says what to do', (code, message, mend) => {
   const error = Object.assign(new Error(message), { code })
   expect(sentenceOf(error, environment)).toBe(`Postgres at db:5432/tally refuses: ${message}; ${mend}`)
-})
-
-test('the sentence about a port that is in use says so, and not that Postgres does not answer', async () => {
-  const first = createServer().listen(0, '127.0.0.1')
-  await once(first, 'listening')
-  const { port } = first.address() as AddressInfo
-  const [error] = await once(createServer().listen(port, '127.0.0.1'), 'error')
-  first.close()
-  expect(sentenceOf(error, environment)).toBe(
-    `cannot serve: listen EADDRINUSE: address already in use 127.0.0.1:${port}; free the port, or set QUERY_PORT, ADMIN_PORT or OPS_PORT to another one`,
-  )
 })

@@ -16,7 +16,8 @@ export type EventState = Omit<EventHead, 'isRemoved'> & { documents: string[] }
 
 /**
  * Reads what is not yet published of these events, all at one moment; the statement is the snapshot. A removed event
- * has nothing, even if some of its counters are still to be deleted.
+ * has nothing, even if some of its counters are still to be deleted. The `offset 0` has each record looked up by its
+ * key, whatever the planner knows about the tables.
  */
 export async function readUnpublished(
   db: Postgres,
@@ -41,7 +42,10 @@ select head.event_id as "eventId", head.shard, head.revision, head.is_scattered 
   case when not head.is_removed then
     (select ${areasAsJson(views)} from asked where asked.event_id = head.event_id)
   end as areas
-from event_heads as head left join events as event using (event_id)
+from event_heads as head
+left join lateral (
+  select time_zone, document from events where event_id = head.event_id offset 0
+) as event on true
 where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
   return rows.map(({ eventId, shard, revision, epoch, isScattered, document, areas, timeZone }) => ({
     eventId,

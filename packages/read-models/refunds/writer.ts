@@ -6,7 +6,7 @@ import type { Write } from '../write.ts'
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
-/** Which of these refunds were applied before, by `refundKey`. */
+/** Which of these refunds were applied before, by `refundKey`; the `offset 0` has each looked up by its key. */
 export async function readSeenRefunds(tx: Tx, keys: RefundKey[]): Promise<Set<string>> {
   const { rows } = await sql<{ event_id: EventId; refund_id: RefundId }>`
 select event_id, refund_id
@@ -14,7 +14,9 @@ from unnest(
   ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
   ${texts(keys.map(({ refundId }) => refundId))}::text[]
 ) as asked (event_id, refund_id)
-join refunds using (event_id, refund_id)`.execute(tx)
+cross join lateral (
+  select from refunds where (event_id, refund_id) = (asked.event_id, asked.refund_id) offset 0
+) as seen`.execute(tx)
   return new Set(rows.map(row => refundKey({ eventId: row.event_id, refundId: row.refund_id })))
 }
 

@@ -9,10 +9,10 @@ import { types } from './types.ts'
 /** Set by a query on each new connection, because PgBouncer refuses them as startup parameters (pg's own options). */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', idle_in_transaction_session_timeout: '30000' }
 /**
- * A prepared text is planned once for each connection. By itself, Postgres keeps a plan only if it expects it to be no
- * dearer than one for the given values: it takes arrays whose length it does not know for long ones, and planned the
- * statements of publications again each time. A kept plan may have been made while a table was empty. It would then
- * scan the whole table until Postgres analyzes it again, although every query is by key.
+ * One plan for a prepared text, whatever its values. By itself, Postgres takes an array that it does not know for one
+ * of ten elements, and so planned statements with shorter ones, as publications have them, each time they ran. A kept
+ * plan may have been made while a table was empty. It would then scan the whole table until Postgres analyzes it again,
+ * although every query is by key.
  */
 const keptPlans = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }
 
