@@ -19,7 +19,7 @@ import * as enrolment from './migrations/0013-enrolment.ts'
 import * as removedEvents from './migrations/0014-removed-events.ts'
 import * as quietEvents from './migrations/0015-quiet-events.ts'
 import * as columnStatistics from './migrations/0016-column-statistics.ts'
-import { misfitOf, planMigrations } from './schemaSteps.ts'
+import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
  * The migrations in order; a migration that has been released is never changed. From 0014 on, those whose names contain
@@ -53,14 +53,25 @@ const lockAttempts = 200
 /**
  * Migrates the schema to this version, or, if a newer version has expanded it, does nothing; returns the names of the
  * migrations that ran. Without `contracts`, the schema is only expanded, so that processes of the previous version can
- * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres meanwhile. Tries again if a lock
- * was not available in time: a table that waits for its lock holds up everyone else who needs it.
+ * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres during each step. Tries again if a
+ * lock was not available in time: a table that waits for its lock holds up everyone else who needs it. `onRan` is
+ * called with each name once it is committed, also if a later one fails.
  */
-export async function migrate(db: Postgres, options: { contracts?: boolean } = {}): Promise<string[]> {
+export async function migrate(
+  db: Postgres,
+  { contracts = false, onRan = () => {} }: { contracts?: boolean; onRan?: (name: string) => void } = {},
+): Promise<string[]> {
   const ran: string[] = []
   for (let attempt = 1; ; attempt++) {
     try {
-      await migrateOnce(db, options, name => ran.push(name))
+      for (;;) {
+        const step = await migrateStep(db, contracts)
+        if (step.length === 0) break
+        for (const name of step) onRan(name)
+        ran.push(...step)
+      }
+      // New connections call this function; this one was opened before it existed.
+      await sql`select open_epoch(0, 0)`.execute(db)
       return ran
     } catch (error) {
       if ((error as { code?: unknown }).code !== lockNotAvailable || attempt === lockAttempts) throw error
@@ -69,26 +80,26 @@ export async function migrate(db: Postgres, options: { contracts?: boolean } = {
   }
 }
 
-async function migrateOnce(
-  db: Postgres,
-  options: { contracts?: boolean },
-  onRan: (name: string) => void,
-): Promise<void> {
+/**
+ * Runs the next migrations, and returns their names; none if the schema has this version. While processes run, that is
+ * one, committed by itself, so that none holds a table's lock while it waits for another's. All run at once on an empty
+ * database, and if contract steps are among them: after a part of them, planMigrations could not tell that an upgrade
+ * skips a version.
+ */
+async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> {
   const applied = await appliedMigrations(db)
-  if (applied.some(name => !names.includes(name))) return checkSchema(db)
-  const wanted = new Set([...applied, ...planMigrations(names, applied, options)])
+  if (applied.some(name => !names.includes(name))) {
+    await checkSchema(db)
+    return []
+  }
+  const planned = planMigrations(names, applied, { contracts })
+  const step = applied.length === 0 || planned.some(isContract) ? planned : planned.slice(0, 1)
+  const wanted = new Set([...applied, ...step])
   const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => wanted.has(name)))
   const migrator = new Migrator({ db, provider: { getMigrations: async () => chosen } })
-  // One after the other if there are processes: what one has locked must not wait for the lock of another.
-  const next = () => (applied.length === 0 ? migrator.migrateToLatest() : migrator.migrateUp())
-  for (;;) {
-    const { error, results = [] } = await next()
-    if (error !== undefined) throw error
-    for (const { migrationName } of results) onRan(migrationName)
-    if (results.length === 0) break
-  }
-  // New connections call this function; this one was opened before it existed.
-  await sql`select open_epoch(0, 0)`.execute(db)
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return results.map(({ migrationName }) => migrationName)
 }
 
 /** The contract steps of this version that have not run (docs/operations.md, Upgrades). */

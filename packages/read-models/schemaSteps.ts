@@ -3,7 +3,7 @@
  * whose name contains `-contract-` removes what only processes of earlier versions use; every other one expands: it
  * adds what such processes do not notice.
  */
-const isContract = (name: string): boolean => name.includes('-contract-')
+export const isContract = (name: string): boolean => name.includes('-contract-')
 
 /** A schema is too old for a program, or has lost what the program uses. */
 export type Misfit = 'old' | 'newer'

@@ -40,19 +40,20 @@ export const serverOptions = {
 const backlog = 4_096
 
 /**
- * Has a server listen, and returns its address. Throws a FatalError that names its settings, such as `QUERY_HOST` and
- * `QUERY_PORT`, if it cannot.
+ * Starts listening, and returns the address. Throws a FatalError that names the settings, such as `QUERY_HOST` and
+ * `QUERY_PORT`, if that fails; without its cause, which would be taken for a part that does not answer.
  */
 export async function listen(
   app: FastifyInstance,
   { host, port }: { host: string; port: number },
   settings: 'QUERY' | 'ADMIN' | 'OPS',
 ): Promise<string> {
+  await app.ready()
   try {
     return await app.listen({ host, port, backlog })
   } catch (error) {
     throw new FatalError(
-      `cannot listen on ${host}:${port} (${reasonOf(error)}): set ${settings}_HOST and ${settings}_PORT to an address of this machine and a port that is free`,
+      `cannot listen on ${host}:${port} (${reasonOf(error)}): set ${settings}_HOST to an address of this machine, or ${settings}_PORT to a free port`,
     )
   }
 }

@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely'
  * minute, and sorts samples of each column: of the five arrays of an items block that took 2 s of a processor.
  *
  * Cost: none that grows with the data, and no lock that batches wait for. It waits for a `vacuum`, `analyze` or `create
- * index concurrently` of the table that somebody runs; autovacuum gives way to it.
+ * index concurrently` of the table that is run by hand; autovacuum gives way to it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

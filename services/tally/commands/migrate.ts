@@ -14,11 +14,10 @@ export function addMigrate(program: Command): void {
       const { leftContracts, migrate } = await import('@tally/read-models')
       const { settings } = await openCommand()
       const work = async (db: Parameters<typeof migrate>[0]) => ({
-        ran: await migrate(db, { contracts: contract }),
+        ran: await migrate(db, { contracts: contract, onRan: name => print(`ran ${name}`) }),
         left: await leftContracts(db),
       })
       const { ran, left } = await withPostgres(settings.databaseUrl, work, { lockTimeoutMs })
-      for (const name of ran) print(`ran ${name}`)
       print(ran.length === 0 ? 'the schema already has this version' : 'the schema has this version now')
       for (const name of left)
         print(`${name} is left: run \`tally migrate --contract\` once all processes have this version`)
