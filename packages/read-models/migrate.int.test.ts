@@ -20,19 +20,16 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
+/** A pool as `tally migrate` opens it. */
+const openForMigrate = (url: string, name: string, lockTimeoutMs = 0) =>
+  openPostgres(url, { name, max: 2, statementTimeoutMs: 30_000, lockTimeoutMs, onError: () => {} })
+
 test('a database without the schema names the command to run', async () => {
   await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
 })
 
 test('concurrent migrations create the schema once', async () => {
-  const others = Array.from({ length: 4 }, (_, i) =>
-    openPostgres(database.url, {
-      name: `migrate-${i}`,
-      max: 2,
-      statementTimeoutMs: 30_000,
-      onError: () => {},
-    }),
-  )
+  const others = Array.from({ length: 4 }, (_, i) => openForMigrate(database.url, `migrate-${i}`))
   const ran = await Promise.all(others.map(db => migrate(db)))
   await Promise.all(others.map(db => db.destroy()))
   expect(ran.filter(names => names.length > 0)).toHaveLength(1)
@@ -118,13 +115,7 @@ test('revisions begin above those of any earlier database', async () => {
 })
 
 test('a lock that a migration cannot have in time is tried again', async () => {
-  const db = openPostgres(database.url, {
-    name: 'migrate',
-    max: 2,
-    statementTimeoutMs: 30_000,
-    lockTimeoutMs: 50,
-    onError: () => {},
-  })
+  const db = openForMigrate(database.url, 'migrate', 50)
   const refused = new Set<string>()
   let migrating: Promise<string[]> | undefined
   await database.db.transaction().execute(async tx => {
@@ -150,30 +141,21 @@ test('while an upgrade waits for the lock of one table, batches have those of it
   const older = Object.entries(migrations).filter(([name]) => name < '0014')
   const provider = { getMigrations: async () => Object.fromEntries(older) }
   await new Migrator({ db: old.db, provider }).migrateToLatest()
-  const db = openPostgres(old.url, {
-    name: 'migrate',
-    max: 2,
-    statementTimeoutMs: 30_000,
-    lockTimeoutMs: 20_000,
-    onError: () => {},
-  })
+  const db = openForMigrate(old.url, 'migrate', 20_000)
   let migrating: Promise<string[]> | undefined
   await old.db.transaction().execute(async tx => {
     await sql`lock table item_counters in share update exclusive mode`.execute(tx)
     migrating = migrate(db)
     migrating.catch(() => undefined)
-    const waits = async () =>
-      (
-        await sql`
-select from pg_locks where not granted and relation = 'item_counters'::regclass and mode = 'ShareUpdateExclusiveLock'`.execute(
-          tx,
-        )
-      ).rows.length > 0
-    await until('it waits for the lock', waits)
+    await until('it waits for the lock', async () => {
+      const { rows } = await sql`
+select from pg_locks
+where not granted and relation = 'item_counters'::regclass and mode = 'ShareUpdateExclusiveLock'`.execute(tx)
+      return rows.length > 0
+    })
     await sql`set local lock_timeout = 1`.execute(tx)
-    expect((await sql`select changed_at, is_removed from event_heads for update`.execute(tx)).rows).toEqual(
-      [],
-    )
+    const { rows } = await sql`select changed_at, is_removed from event_heads for update`.execute(tx)
+    expect(rows).toEqual([])
   })
   expect(await migrating).toEqual(Object.keys(migrations).filter(name => name >= '0014'))
   await db.destroy()

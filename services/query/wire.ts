@@ -56,12 +56,12 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
     metrics,
     counts,
   })
-  const { host, port, drainMs } = settings.query
+  const { drainMs } = settings.query
   lifecycle.onRelease('api', () => app.close(), lastAnswersMs(drainMs))
   lifecycle.onDrain(() => drain(app.server, drainMs, stopDirect))
   // So that the first requests are counted in Redis like all others.
   await whenReady(redis, 2_000)
-  const address = await listen(app, { host, port }, 'QUERY')
+  const address = await listen(app, settings.query, 'QUERY')
   started(queryReadiness({ redis, db: authDb }), { address })
 }
 
