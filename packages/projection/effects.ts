@@ -37,3 +37,6 @@ export function noEffects(): Effects {
 
 /** A valid record of a batch with its offset. */
 export type Placed<Value> = { offset: number; value: Value }
+
+/** What one transaction applies of one partition. */
+export type Part<Value> = { shard: number; records: Placed<Value>[] }

@@ -8,7 +8,8 @@ export type RecordPlace = { topic: string; partition: number; offset: number }
 /** Called with each error that made a record `internal`. */
 export type OnInternal = (at: RecordPlace, error: unknown) => void
 
-export type Judged = { good: Placed<unknown>[]; rejected: RejectedAt[] }
+/** A batch with the judgement of its records. */
+export type Judged = { batch: RecordBatch; good: Placed<unknown>[]; rejected: RejectedAt[] }
 
 /**
  * Judges each record of a batch by itself: decoded, or rejected with a reason. Never throws: an error in Tally itself
@@ -16,10 +17,11 @@ export type Judged = { good: Placed<unknown>[]; rejected: RejectedAt[] }
  */
 export function judgeBatch(
   type: RecordType,
-  { topic, partition, records }: RecordBatch,
+  batch: RecordBatch,
   { onInternal, verdict }: { onInternal?: OnInternal | undefined; verdict?: Rejected | undefined },
 ): Judged {
-  const judged: Judged = { good: [], rejected: [] }
+  const { topic, partition, records } = batch
+  const judged: Judged = { batch, good: [], rejected: [] }
   for (const record of records) {
     const { offset } = record
     const decoded = verdict ?? judge(type, record, error => onInternal?.({ topic, partition, offset }, error))

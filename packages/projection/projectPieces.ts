@@ -2,7 +2,8 @@ import type { RecordType } from '@tally/contract'
 import type { RecordBatch } from '@tally/kafka'
 import { isFatal, isTransient } from '@tally/runtime'
 import { internal } from './judge.ts'
-import { type Projected, type ProjectorDeps, projectBatch } from './projectBatch.ts'
+import { type ProjectorDeps, projectBatch } from './projectBatch.ts'
+import type { Projected } from './projectJudged.ts'
 import { slices } from './slices.ts'
 
 /**

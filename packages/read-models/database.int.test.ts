@@ -148,7 +148,7 @@ test('a transaction of a process that was frozen ends with a transient error, an
 async function askAll(db: Postgres) {
   await db.transaction().execute(async tx => {
     await lockOffset(tx, 't.orders', 0)
-    await lockEvents(tx, [eventId], 0)
+    await lockEvents(tx, new Map([[eventId, 0]]))
     await readKnownEvents(tx, [eventId])
     await readKnownOrders(tx, [{ eventId, orderId: 'A-1' as OrderId }])
     await readSeenRefunds(tx, [{ eventId, refundId: 'R-1' as RefundId }])

@@ -13,17 +13,18 @@ const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write
 
 /**
  * Writes everything that a batch changed in one statement, so in one round trip: its own `writes`, the counters of the
- * events it changed, and a new revision on those events (docs/architecture.md, invariant 3). Returns the revision. Only
- * a batch with very many items needs more statements. The events must be locked (`lockEvents`): revisions grow in the
- * order of commits only if they are taken with all locks held.
+ * events it changed, and a new revision on those events (docs/architecture.md, invariant 3); `scattered`: those of them
+ * that from now on have records in several shards. Returns the revision. Only a batch with very many items needs more
+ * statements. The events must be locked (`lockEvents`): revisions grow in the order of commits only if they are taken
+ * with all locks held.
  */
 export async function writeBatch(
   tx: Tx,
   {
-    shard,
     changes,
+    scattered,
     writes,
-  }: { shard: number; changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
+  }: { changes: Map<EventId, CounterChanges>; scattered: EventId[]; writes: (Write | undefined)[] },
 ): Promise<number> {
   // Usually one write. If there are more, all but the last are sent on their own, so that they are not kept in memory.
   let items: Write | undefined
@@ -40,7 +41,8 @@ with revision as materialized (select nextval('revisions') as value),
 ${sql.join(named, sql` `)}
 stamped as (
   update event_heads
-  set revision = (select value from revision), changed_at = now(), is_scattered = is_scattered or shard <> ${shard}
+  set revision = (select value from revision), changed_at = now(),
+    is_scattered = is_scattered or event_id = any(${scattered}::uuid[])
   where event_id = any(${[...changes.keys()]}::uuid[])
 )
 select value as revision from revision`.execute(tx)

@@ -7,11 +7,14 @@ import {
   type KafkaConnection,
   type TopicPartition,
 } from '@tally/kafka'
-import { logInternal, type ProjectorDeps } from '@tally/projection'
+import { logInternal, openGroupCommit, type ProjectorDeps, projectJudged } from '@tally/projection'
 import type { Postgres } from '@tally/storage'
 import type { Logs } from './logs/openLogs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
 import type { PartitionCheck } from './partitioner.ts'
+
+/** How long batches that share a transaction wait for a lock, before each of them waits alone. */
+const patienceMs = 100
 
 export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
   kafka: KafkaConnection
@@ -53,12 +56,13 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     verify: logs.verify,
     hasForeign: partitioner.hasForeign,
   }
+  const groups = openGroupCommit(judged => projectJudged(project, 'orders', judged, { patienceMs }))
 
   const consumer = await consumeBatches(kafka, {
     groupId,
     topics,
     concurrency,
-    onBatch: onBatch({ ...deps, project }),
+    onBatch: onBatch({ ...deps, project: { ...project, groups } }),
     async onAssigned(assignment) {
       partitioner.learn(await describeTopics(kafka, topics))
       const assigned = partitionsOf(assignment)

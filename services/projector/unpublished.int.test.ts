@@ -96,7 +96,7 @@ test('an event that has to be published whole is, whatever has been added about 
 
 test('an event with a thousand days and many areas is published like any other', async () => {
   const eventId = newEventId() as EventId
-  await harness.db.transaction().execute(tx => lockEvents(tx, [eventId], shard))
+  await harness.db.transaction().execute(tx => lockEvents(tx, new Map([[eventId, shard]])))
   await sql`
 insert into daily_counters
 select ${eventId}::uuid, day, area, 0, 0, 1, 0, 0, 0, 0, 100, 1

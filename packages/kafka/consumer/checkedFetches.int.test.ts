@@ -1,4 +1,12 @@
-import { connectForTest, newTopic, readForTest, sendAll, textOf, texts } from '@tally/testkit/servers/kafka'
+import {
+  connectForTest,
+  newTopic,
+  producerForTest,
+  readForTest,
+  sendAll,
+  textOf,
+  texts,
+} from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { expect, inject, test } from 'vitest'
 import { inside } from '../client/connection.ts'
@@ -88,4 +96,17 @@ test('a partition that was not checked is not fetched; others are', async () => 
   await check(one)
   await until('it is read once it was checked', () => records.length === 3)
   expect(records.map(textOf)).toEqual(['b0', 'b1', 'a0'])
+})
+
+test('records that come one by one in quick succession are fetched together, at most every 5 ms', async () => {
+  const { connection, one, check, start } = await given()
+  await check(one)
+  const { records, batches } = await start()
+  await until('it reads', () => records.length === 1)
+  const producer = await producerForTest(connection)
+  const [before, began] = [batches.length, performance.now()]
+  for (let n = 1; n <= 200; n++) await producer.send(texts(one, [`a${n}`]))
+  await until('all are read', () => records.length === 201)
+  expect(records.map(textOf)).toEqual(Array.from({ length: 201 }, (_, n) => `a${n}`))
+  expect(batches.length - before).toBeLessThanOrEqual((performance.now() - began) / 5 + 2)
 })

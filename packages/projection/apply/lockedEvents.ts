@@ -3,29 +3,28 @@ import { type LockedEvent, lockEvents } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 
+/** The events of a transaction's records: the shard in which the records of each lie, and their locked heads. */
+export type LockedEvents = { shardOf: ReadonlyMap<EventId, number>; locked: Map<EventId, LockedEvent> }
+
 /**
  * Locks the events of the records of one batch, and has the records applied that are not of a removed event
  * (`tally events remove`); those are ignored, and counted as such.
  */
 export function withLockedEvents<Value extends { eventId: EventId }>(
-  apply: (
-    tx: Tx,
-    shard: number,
-    records: Placed<Value>[],
-    locked: Map<EventId, LockedEvent>,
-  ) => Promise<Effects>,
+  apply: (tx: Tx, shard: number, records: Placed<Value>[], events: LockedEvents) => Promise<Effects>,
 ): (tx: Tx, shard: number, records: Placed<Value>[]) => Promise<Effects> {
   return async (tx, shard, records) => {
-    const locked = await lockEvents(tx, [...new Set(records.map(({ value }) => value.eventId))], shard)
+    const shardOf = new Map(records.map(({ value }) => [value.eventId, shard]))
+    const locked = await lockEvents(tx, shardOf)
     const kept = withoutRemoved(records, locked)
-    const effects = kept.length === 0 ? noEffects() : await apply(tx, shard, kept, locked)
+    const effects = kept.length === 0 ? noEffects() : await apply(tx, shard, kept, { shardOf, locked })
     effects.counts.ignored = records.length - kept.length
     return effects
   }
 }
 
 /** Nearly always no event is removed, and the records are returned as they are. */
-function withoutRemoved<Value extends { eventId: EventId }>(
+export function withoutRemoved<Value extends { eventId: EventId }>(
   records: Placed<Value>[],
   locked: Map<EventId, LockedEvent>,
 ): Placed<Value>[] {

@@ -8,19 +8,33 @@ import {
   type KnownOrder,
   noRefunds,
 } from '@tally/core'
-import { readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
-import { type Effects, noEffects } from '../effects.ts'
-import { withLockedEvents } from './lockedEvents.ts'
+import { lockEvents, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { type Effects, noEffects, type Part } from '../effects.ts'
+import { withoutRemoved } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
 /**
- * Applies the orders of one batch: one query for all of them, and one write. Only an order's last winner in the batch
- * changes counters: those of an earlier version would be added only to be subtracted again.
+ * Applies the orders of one batch, or of several batches of different partitions: one query for all of them, and one
+ * write. Returns the effects of each. Only an order's last winner changes counters: those of an earlier version would
+ * be added only to be subtracted again. Orders of removed events (`tally events remove`) are ignored, and counted as
+ * such. Throws SeveralShardsError, before anything is written, if batches of different partitions have orders of the
+ * same event.
  */
-export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, locked): Promise<Effects> => {
-  const effects = noEffects()
+export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects[]> {
+  const shardOf = shardsOf(parts)
+  if (shardOf.size === 0) return parts.map(noEffects)
+  const locked = await lockEvents(tx, shardOf)
   const entries = openEntries()
-  const placed = orders.map(({ value: order }) => ({ order, entry: entries.of(order) }))
+  const placed = parts.map(({ records }) => {
+    const kept = withoutRemoved(records, locked)
+    const effects = noEffects()
+    effects.counts.ignored = records.length - kept.length
+    return { effects, orders: kept.map(({ value: order }) => ({ order, entry: entries.of(order) })) }
+  })
+  const all = placed.map(({ effects }) => effects)
+  if (entries.all.length === 0) return all
+
   const stored = await readKnownOrders(
     tx,
     entries.all.map(({ first }) => first),
@@ -30,10 +44,12 @@ export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, loc
     entry.isStored = known !== undefined
     if (known !== undefined) entry.known = known
   }
-  for (const { order, entry } of placed) {
-    const applies = isNewer(entry.winner ?? entry.known.order, order)
-    if (applies) entry.winner = order
-    effects.counts[applies ? 'applied' : 'duplicate'] += 1
+  for (const { effects, orders } of placed) {
+    for (const { order, entry } of orders) {
+      const applies = isNewer(entry.winner ?? entry.known.order, order)
+      if (applies) entry.winner = order
+      effects.counts[applies ? 'applied' : 'duplicate'] += 1
+    }
   }
 
   const changes = new Map<EventId, CounterChanges>()
@@ -51,10 +67,32 @@ export const applyOrders = withLockedEvents<Order>(async (tx, shard, orders, loc
     else fresh.push(winner)
   }
 
-  if (changes.size === 0) return effects
+  if (changes.size === 0) return all
   const writes = [storeNewOrders(fresh), storeOrders(changed)]
-  return storeChanges(tx, shard, { effects, locked, changes, writes })
-})
+  const { revision, events } = await storeChanges(tx, { shardOf, locked }, { changes, writes })
+  return all.map((effects, index) => {
+    const { shard } = parts[index] as Part<Order>
+    const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))
+    return ofPart.size === 0 ? effects : { ...effects, events: ofPart, revision }
+  })
+}
+
+/** The shard in which the orders of each event lie. */
+function shardsOf(parts: Part<Order>[]): Map<EventId, number> {
+  const shardOf = new Map<EventId, number>()
+  for (const { shard, records } of parts) {
+    for (const { value } of records) {
+      if ((shardOf.get(value.eventId) ?? shard) !== shard) throw new SeveralShardsError()
+      shardOf.set(value.eventId, shard)
+    }
+  }
+  return shardOf
+}
+
+/** An event has orders in several of the partitions that were to be applied together. */
+export class SeveralShardsError extends Error {
+  override name = 'SeveralShardsError'
+}
 
 /** One order of a batch: what is known of it from before, and the batch's record that has won so far. */
 type Entry = { first: Order; known: KnownOrder; isStored: boolean; winner: Order | undefined }

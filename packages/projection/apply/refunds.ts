@@ -20,37 +20,39 @@ import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
 /** Applies the refunds of one batch; a refund that arrives before its order is parked. */
-export const applyRefunds = withLockedEvents<Refund>(async (tx, shard, refunds, locked): Promise<Effects> => {
-  const effects = noEffects()
-  const values = refunds.map(({ value }) => value)
-  const seen = await readSeenRefunds(tx, values)
-  const firsts: Refund[] = []
-  for (const refund of values) {
-    if (seen.has(refundKey(refund))) {
-      effects.counts.duplicate += 1
-    } else {
-      seen.add(refundKey(refund))
-      firsts.push(refund)
+export const applyRefunds = withLockedEvents<Refund>(
+  async (tx, _shard, refunds, events): Promise<Effects> => {
+    const effects = noEffects()
+    const values = refunds.map(({ value }) => value)
+    const seen = await readSeenRefunds(tx, values)
+    const firsts: Refund[] = []
+    for (const refund of values) {
+      if (seen.has(refundKey(refund))) {
+        effects.counts.duplicate += 1
+      } else {
+        seen.add(refundKey(refund))
+        firsts.push(refund)
+      }
     }
-  }
-  if (firsts.length === 0) return effects
+    if (firsts.length === 0) return effects
 
-  const byOrder = [...Map.groupBy(firsts, orderKey).values()]
-  const known = await readKnownOrders(
-    tx,
-    byOrder.map(([first]) => first as Refund),
-  )
-  const sums: OrderRefunds[] = []
-  const changes = new Map<EventId, CounterChanges>()
-  for (const [index, ofOrder] of byOrder.entries()) {
-    const [{ eventId, orderId }] = ofOrder as [Refund]
-    const outcome = applyRefundsTo(known[index] ?? { order: undefined, refunds: noRefunds }, ofOrder)
-    effects.counts[outcome.outcome] += ofOrder.length
-    sums.push({ eventId, orderId, refunds: outcome.next.refunds })
-    const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
-    if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
-  }
+    const byOrder = [...Map.groupBy(firsts, orderKey).values()]
+    const known = await readKnownOrders(
+      tx,
+      byOrder.map(([first]) => first as Refund),
+    )
+    const sums: OrderRefunds[] = []
+    const changes = new Map<EventId, CounterChanges>()
+    for (const [index, ofOrder] of byOrder.entries()) {
+      const [{ eventId, orderId }] = ofOrder as [Refund]
+      const outcome = applyRefundsTo(known[index] ?? { order: undefined, refunds: noRefunds }, ofOrder)
+      effects.counts[outcome.outcome] += ofOrder.length
+      sums.push({ eventId, orderId, refunds: outcome.next.refunds })
+      const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
+      if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
+    }
 
-  const writes = [storeRefunds(firsts), storeRefundSums(sums)]
-  return storeChanges(tx, shard, { effects, locked, changes, writes })
-})
+    const writes = [storeRefunds(firsts), storeRefundSums(sums)]
+    return { ...effects, ...(await storeChanges(tx, events, { changes, writes })) }
+  },
+)

@@ -10,7 +10,7 @@ import { projectBatch } from '../projectBatch.ts'
 
 const remove = (db: Postgres, eventId: EventId) =>
   db.transaction().execute(async tx => {
-    await lockEvents(tx, [eventId], 3)
+    await lockEvents(tx, new Map([[eventId, 3]]))
     await removeEvent(tx, { eventId, organizationId: null }, await nextRevision(tx))
   })
 
@@ -58,7 +58,7 @@ test('a batch that waited for the removal of its event ignores the records', asy
 }) => {
   await at.orders(0, anOrder({ eventId }))
   const waiting = await harness.db.transaction().execute(async tx => {
-    await lockEvents(tx, [eventId], 3)
+    await lockEvents(tx, new Map([[eventId, 3]]))
     await removeEvent(tx, { eventId, organizationId: null }, await nextRevision(tx))
     const projecting = projectBatch(
       harness.deps,

@@ -1,30 +1,27 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import { changedSegments, type LockedEvent, type Write, writeBatch } from '@tally/read-models'
+import { changedSegments, type Write, writeBatch } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import type { Effects } from '../effects.ts'
+import type { EventEffect } from '../effects.ts'
+import type { LockedEvents } from './lockedEvents.ts'
 
 /**
- * Writes a batch's orders or refunds, adds its changes to the counters, and stamps its revision on the events that it
- * changed. Returns the effects with the events and the revision. `changes` may hold an event without a changed counter:
- * its orders changed nevertheless.
+ * Writes orders or refunds, adds their changes to the counters, and stamps a revision on the events that they changed.
+ * Returns both. `changes` may hold an event without a changed counter: its orders changed nevertheless.
  */
 export async function storeChanges(
   tx: Tx,
-  shard: number,
-  {
-    effects,
-    locked,
-    changes,
-    writes,
-  }: {
-    effects: Effects
-    locked: Map<EventId, LockedEvent>
-    changes: Map<EventId, CounterChanges>
-    writes: (Write | undefined)[]
-  },
-): Promise<Effects> {
-  const revision = await writeBatch(tx, { shard, changes, writes })
+  { shardOf, locked }: LockedEvents,
+  { changes, writes }: { changes: Map<EventId, CounterChanges>; writes: (Write | undefined)[] },
+): Promise<{ revision: number; events: Map<EventId, EventEffect> }> {
+  // From now on the documents of these events must say that they are scattered.
+  const isNewlyScattered = (id: EventId): boolean => {
+    const head = locked.get(id)
+    return head !== undefined && head.shard !== shardOf.get(id) && !head.isScattered
+  }
+  const scattered = new Set([...changes.keys()].filter(isNewlyScattered))
+  const revision = await writeBatch(tx, { changes, scattered: [...scattered], writes })
+  const events = new Map<EventId, EventEffect>()
   for (const [eventId, days] of changes) {
     const areas = [...days].flatMap(([dayId, ofDay]) =>
       [...ofDay].map(([areaId, { items }]) => ({
@@ -34,10 +31,8 @@ export async function storeChanges(
         segments: changedSegments(items),
       })),
     )
-    const head = locked.get(eventId)
-    // From now on the event's document must say that it is scattered.
-    const isNewlyScattered = head !== undefined && head.shard !== shard && !head.isScattered
-    effects.events.set(eventId, { before: head?.revision ?? 0, areas, event: isNewlyScattered })
+    const before = locked.get(eventId)?.revision ?? 0
+    events.set(eventId, { before, areas, event: scattered.has(eventId) })
   }
-  return { ...effects, revision }
+  return { revision, events }
 }

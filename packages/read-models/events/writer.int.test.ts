@@ -26,19 +26,19 @@ const festival = {
 test('a batch that waited for another one sees the event that the other one wrote', async () => {
   const decoded = decodeRecord('events', Buffer.from(eventId), Buffer.from(JSON.stringify(festival)))
   const event = (decoded as { value: Event }).value
-  await database.db.transaction().execute(tx => lockEvents(tx, [eventId], 0))
+  await database.db.transaction().execute(tx => lockEvents(tx, new Map([[eventId, 0]])))
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: mayCommit, resolve: commit } = Promise.withResolvers<void>()
 
   const first = database.db.transaction().execute(async tx => {
-    await lockEvents(tx, [eventId], 0)
+    await lockEvents(tx, new Map([[eventId, 0]]))
     await storeEvents(tx, [event])
     locked()
     await mayCommit
   })
   await isLocked
   const second = database.db.transaction().execute(async tx => {
-    await lockEvents(tx, [eventId], 0)
+    await lockEvents(tx, new Map([[eventId, 0]]))
     return readKnownEvents(tx, [eventId])
   })
   await expect.poll(() => waiting()).toBe(1)
@@ -54,7 +54,7 @@ test('concurrent batches of several topics with the same new events never deadlo
     const some = () => ids.filter(() => Math.random() < 0.4)
     const worker = async () => {
       for (let batch = 0; batch < 5; batch++)
-        await database.db.transaction().execute(tx => lockEvents(tx, some(), 0))
+        await database.db.transaction().execute(tx => lockEvents(tx, new Map(some().map(id => [id, 0]))))
     }
     await expect(Promise.all([worker(), worker(), worker()])).resolves.toHaveLength(3)
   }

@@ -13,21 +13,21 @@ export type LockedEvent = {
 }
 
 /**
- * Locks the heads of these events (inserting new ones) until the transaction ends, in the same order for all batches,
- * and returns them. Until then no other transaction writes their orders or counters.
+ * Locks the heads of these events until the transaction ends, in the same order for all batches, and returns them. New
+ * ones are inserted with the shard given here. Until then no other transaction writes their orders or counters.
  */
 export async function lockEvents(
   tx: Tx,
-  eventIds: EventId[],
-  shard: number,
+  shardOf: ReadonlyMap<EventId, number>,
 ): Promise<Map<EventId, LockedEvent>> {
+  const eventIds = [...shardOf.keys()]
   // Nearly always all exist, and nothing has to be inserted.
   let heads = await lockHeads(tx, eventIds)
   if (heads.length < eventIds.length) {
     await sql`
 insert into event_heads (event_id, shard, revision, is_removed)
-select id, ${shard}, 0, exists (select from removed_events where event_id = id)
-from unnest(${eventIds}::uuid[]) as id
+select id, shard, 0, exists (select from removed_events where event_id = id)
+from unnest(${eventIds}::uuid[], ${[...shardOf.values()]}::int[]) as new (id, shard)
 order by id
 on conflict do nothing`.execute(tx)
     heads = await lockHeads(tx, eventIds)

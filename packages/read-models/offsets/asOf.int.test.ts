@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readAsOf } from './reader.ts'
 import { raiseAsOf, raisePublished } from './watermarks.ts'
-import { ensureOffsets, lockOffset, storeOffset } from './writer.ts'
+import { ensureOffsets, lockOffset, storeOffsets } from './writer.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const watermarks = () => Promise.all([0, 1, 2].map(shard => readAsOf(database.db
 const apply = (partition: number, next: number) =>
   database.db.transaction().execute(async tx => {
     await lockOffset(tx, 'orders', partition)
-    await storeOffset(tx, { topic: 'orders', partition, next, revision: undefined })
+    await storeOffsets(tx, 'orders', [{ partition, next, revision: undefined }])
   })
 
 test('an end that is not reached raises nothing; one that is reached raises the watermark to its time', async () => {

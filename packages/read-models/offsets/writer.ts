@@ -1,4 +1,4 @@
-import type { Postgres, Tx } from '@tally/storage'
+import { bigints, booleans, ints, type Postgres, type Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import type { Seen } from '../database.ts'
 
@@ -26,64 +26,77 @@ order by partition
 on conflict do nothing`.execute(db)
 }
 
+export type LockedOffset = { partition: number; next: number; revision: number; isAdded: boolean }
+
 /**
- * Locks a partition's row until the transaction ends and returns the offset of the first record that is not
- * applied. The holder of this lock is the only one that applies this partition (docs/architecture.md, invariant 2).
+ * Locks the rows of some partitions of a topic until the transaction ends, in the same order for all batches, and
+ * returns the offset of the first record of each that is not applied, in the order of `partitions`. The holder of a
+ * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `patienceMs`, no statement
+ * of the transaction waits longer than that for a lock; it then throws SQLSTATE 55P03.
  */
-export async function lockOffset(
+export async function lockOffsets(
   tx: Tx,
   topic: string,
-  partition: number,
-): Promise<{ next: number; revision: number; isAdded: boolean }> {
-  const row = await tx
-    .selectFrom('shard_offsets')
-    .select(['next_offset', 'revision', 'is_added'])
-    .where('topic', '=', topic)
-    .where('partition', '=', partition)
-    .forUpdate()
-    .executeTakeFirst()
-  // A restored database may lack the row (the SQLSTATE means "not ready"); the watch inserts it again.
-  if (row === undefined)
+  partitions: number[],
+  { patienceMs }: { patienceMs?: number | undefined } = {},
+): Promise<LockedOffset[]> {
+  // Postgres evaluates a row's condition before it locks the row.
+  const patience =
+    patienceMs === undefined
+      ? sql``
+      : sql`and set_config('lock_timeout', ${String(patienceMs)}, true) is not null`
+  const { rows } = await sql<LockedOffset>`
+select partition, next_offset as next, revision, is_added as "isAdded"
+from shard_offsets
+where topic = ${topic} and partition = any(${partitions}::int[]) ${patience}
+order by partition
+for update`.execute(tx)
+  return partitions.map(partition => {
+    const row = rows.find(locked => locked.partition === partition)
+    if (row !== undefined) return row
+    // A restored database may lack the row (the SQLSTATE means "not ready"); the watch inserts it again.
     throw Object.assign(new Error(`no offset is stored for partition ${partition} of ${topic}`), {
       code: '55000',
     })
-  return { next: row.next_offset, revision: row.revision, isAdded: row.is_added }
+  })
 }
 
-/**
- * Stores where the next batch begins, the batch's revision if it changed anything, and whether the partition holds
- * records that belong to another one.
- */
-export async function storeOffset(
-  tx: Tx,
-  {
-    topic,
-    partition,
-    next,
-    revision,
-    last,
-    isAdded = false,
-  }: {
-    topic: string
-    partition: number
-    next: number
-    revision: number | undefined
-    /** The last record of the batch, if there was one. */
-    last?: { fingerprint: Buffer; offset: number } | undefined
-    isAdded?: boolean
-  },
-): Promise<void> {
-  await tx
-    .updateTable('shard_offsets')
-    .set({
-      next_offset: next,
-      ...(revision === undefined ? {} : { revision }),
-      ...(last === undefined ? {} : { fingerprint: last.fingerprint, fingerprint_offset: last.offset }),
-      ...(isAdded ? { is_added: true } : {}),
-    })
-    .where('topic', '=', topic)
-    .where('partition', '=', partition)
-    .execute()
+/** The same for one partition. */
+export async function lockOffset(tx: Tx, topic: string, partition: number): Promise<LockedOffset> {
+  const [locked] = await lockOffsets(tx, topic, [partition])
+  return locked as LockedOffset
+}
+
+export type ReachedOffset = {
+  partition: number
+  /** Where the next batch begins. */
+  next: number
+  /** The batch's revision, if it changed anything. */
+  revision: number | undefined
+  /** The last record of the batch, if there was one. */
+  last?: { fingerprint: Buffer; offset: number } | undefined
+  /** Whether the partition holds records that belong to another one. */
+  isAdded?: boolean
+}
+
+/** Stores what some partitions of a topic have reached; each partition at most once. */
+export async function storeOffsets(tx: Tx, topic: string, reached: ReachedOffset[]): Promise<void> {
+  await sql`
+update shard_offsets as stored set
+  next_offset = reached.next,
+  revision = coalesce(reached.revision, stored.revision),
+  fingerprint = case when reached.fingerprint_offset is null then stored.fingerprint else reached.fingerprint end,
+  fingerprint_offset = coalesce(reached.fingerprint_offset, stored.fingerprint_offset),
+  is_added = stored.is_added or reached.is_added
+from unnest(
+  ${ints(reached.map(({ partition }) => partition))}::int[],
+  ${bigints(reached.map(({ next }) => next))}::bigint[],
+  ${bigints(reached.map(({ revision }) => revision ?? null))}::bigint[],
+  ${reached.map(({ last }) => last?.fingerprint ?? null)}::bytea[],
+  ${bigints(reached.map(({ last }) => last?.offset ?? null))}::bigint[],
+  ${booleans(reached.map(({ isAdded }) => isAdded === true))}::boolean[]
+) as reached (partition, next, revision, fingerprint, fingerprint_offset, is_added)
+where stored.topic = ${topic} and stored.partition = reached.partition`.execute(tx)
 }
 
 /**

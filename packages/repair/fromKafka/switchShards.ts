@@ -41,9 +41,9 @@ export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<
       const ids = [...made.keys()]
       const surplus = await surplusEvents(tx, live, shards)
       for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
-        await lockEvents(tx, ofShard, shard)
+        await lockEvents(tx, new Map(ofShard.map(id => [id, shard])))
       await scatterHeads(tx, live, ids)
-      if (surplus.length > 0) await lockEvents(tx, surplus, 0)
+      if (surplus.length > 0) await lockEvents(tx, new Map(surplus.map(id => [id, 0])))
       await removeRows(tx, live, surplus)
       for (const [table, key] of eventTables) await copyRows(tx, { live, table, key, eventIds: ids })
 

@@ -68,7 +68,7 @@ async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
     const [head] = await readEventHeads(tx, [eventId])
     if (head === undefined) return 'gone'
     await lockPartition(tx, deps.eventsTopic, head.shard)
-    await lockEvents(tx, [eventId], head.shard)
+    await lockEvents(tx, new Map([[eventId, head.shard]]))
     const found = await recount(tx, eventId)
     if (found === undefined) return 'gone'
     return { wasWrong: !agrees(found), isWritten: await correct(tx, deps, found) }
@@ -82,13 +82,13 @@ async function underLock(deps: RebuildDeps, eventId: EventId): Promise<Pass> {
 async function correct(tx: Tx, { eventsTopic }: RebuildDeps, found: Recount): Promise<boolean> {
   const { eventId, shard } = found.head
   await lockPartition(tx, eventsTopic, shard)
-  await lockEvents(tx, [eventId], shard)
+  await lockEvents(tx, new Map([[eventId, shard]]))
   if (!(await areUntouched(tx, found))) return false
 
   const sums = found.damaged.map(({ orderId, sums }) => ({ eventId, orderId, refunds: sums }))
   const revision = await writeBatch(tx, {
-    shard,
     changes: new Map([[eventId, correction(found.counted, found.stored)]]),
+    scattered: [],
     writes: sums.length === 0 ? [] : [storeRefundSums(sums)],
   })
   await noteRevision(tx, { topic: eventsTopic, partition: shard, revision })

@@ -77,7 +77,7 @@ async function markRemoved(
   if (head === undefined) throw new Error(`event ${eventId} is gone: run the command again`)
   const { shard } = head
   await lockPartition(tx, topic, shard)
-  const locked = await lockEvents(tx, [eventId], shard)
+  const locked = await lockEvents(tx, new Map([[eventId, shard]]))
   const organizationId = (await readKnownEvents(tx, [eventId])).get(eventId)?.organizationId ?? null
   // Another run was faster.
   if (locked.get(eventId)?.isRemoved) return { eventId, organizationId }

@@ -12,7 +12,8 @@ export function countNewOrders(db: Postgres, orders: Order[], { shard = 0 } = {}
     if (outcome.outcome === 'applied') addChanges(changes.get(order.eventId) ?? new Map(), outcome.changes)
   }
   return db.transaction().execute(async tx => {
-    await lockEvents(tx, eventIds, shard)
-    return writeBatch(tx, { shard, changes, writes: [storeOrders(orders)] })
+    const locked = await lockEvents(tx, new Map(eventIds.map(id => [id, shard])))
+    const scattered = eventIds.filter(id => locked.get(id)?.shard !== shard)
+    return writeBatch(tx, { changes, scattered, writes: [storeOrders(orders)] })
   })
 }

@@ -5,7 +5,7 @@ import {
   type ReadModelRedis,
   readAsOf,
   readOffsets,
-  storeOffset,
+  storeOffsets,
 } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
@@ -38,7 +38,7 @@ async function apply(partition: number): Promise<void> {
   await ensureOffsets(database.db, topic, [partition])
   await database.db.transaction().execute(async tx => {
     await lockOffset(tx, topic, partition)
-    await storeOffset(tx, { topic, partition, next: ends[partition] as number, revision: undefined })
+    await storeOffsets(tx, topic, [{ partition, next: ends[partition] as number, revision: undefined }])
   })
 }
 

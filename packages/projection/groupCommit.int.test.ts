@@ -1,0 +1,267 @@
+import type { EventId } from '@tally/contract'
+import type { RecordBatch } from '@tally/kafka'
+import {
+  ensureOffsets,
+  lockEvents,
+  lockOffset,
+  nextRevision,
+  readCounters,
+  readOffsets,
+  removeEvent,
+} from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
+import { test as base } from '@tally/testkit/projection/projectionTest'
+import { anOrder, type Fields, friday, newEventId } from '@tally/testkit/records/records'
+import { until } from '@tally/testkit/until'
+import { expect } from 'vitest'
+import { openGroupCommit } from './groupCommit.ts'
+import { type ProjectorDeps, projectBatch } from './projectBatch.ts'
+import { projectJudged } from './projectJudged.ts'
+
+const partitions = [0, 1, 2, 3]
+const orders = (partition: number, from: number, ...values: Parameters<typeof batchOf>[2]) =>
+  batchOf(topics.orders, from, values, partition)
+const order = (eventId: EventId, fields: Fields = {}) => anOrder({ eventId, ...fields })
+
+/** `ids`: an event for each partition; `group`: projects batches at the same time, as a projector does. */
+const test = base
+  .extend('ids', () => partitions.map(newEventId) as [EventId, EventId, EventId, EventId])
+  .extend('group', ({ harness, at }) => openGroup(harness, at))
+
+async function openGroup(harness: Harness, _at: unknown) {
+  await ensureOffsets(harness.db, topics.orders, partitions)
+  const sizes: number[] = []
+  return {
+    /** How many batches each shared transaction had, also if it failed. */
+    sizes,
+    project(batches: RecordBatch[], more: Partial<ProjectorDeps> = {}) {
+      const deps = { ...harness.deps, ...more }
+      const groups = openGroupCommit(judged => {
+        sizes.push(judged.length)
+        return projectJudged(deps, 'orders', judged, { patienceMs: 100 })
+      })
+      return batches.map(batch => projectBatch({ ...deps, groups }, 'orders', batch))
+    },
+    /** The next offset of each partition. */
+    async reached() {
+      const rows = await readOffsets(harness.db, [topics.orders])
+      return partitions.map(partition => rows.find(row => row.partition === partition)?.nextOffset)
+    },
+    /** The shard of each event, and whether it has records in others too. */
+    async shards(ids: EventId[]) {
+      const heads = await harness.db
+        .selectFrom('event_heads')
+        .select(['event_id', 'shard', 'is_scattered'])
+        .where('event_id', 'in', ids)
+        .execute()
+      return ids.map(id => {
+        const head = heads.find(({ event_id }) => event_id === id)
+        return head && { shard: head.shard, is_scattered: head.is_scattered }
+      })
+    },
+    /** How many paid orders are counted of each event. */
+    paid: (ids: EventId[]) =>
+      Promise.all(
+        ids.map(async id => {
+          const counters = await readCounters(harness.db, id)
+          return counters.get(friday)?.get(0)?.daily.statuses.Paid ?? 0
+        }),
+      ),
+  }
+}
+
+test('batches of several partitions that come at once share a transaction; each has its own effects', async ({
+  ids,
+  group,
+}) => {
+  const [a, b, c] = ids
+  await Promise.all(group.project([orders(2, 0, order(c, { version: 3 }))]))
+  const projected = await Promise.all(
+    group.project([
+      orders(0, 0, order(a), order(a, { orderId: 'A-2' })),
+      orders(1, 0, order(b), order(b, { version: 2, totalAmount: 5 })),
+      orders(2, 1, order(c, { version: 2 })),
+    ]),
+  )
+  expect(group.sizes).toEqual([1, 3])
+  const [first, second, third] = projected.map(({ effects }) => effects)
+  expect(first).toMatchObject({ counts: { applied: 2, duplicate: 0 }, since: 0 })
+  expect(second).toMatchObject({ counts: { applied: 2, duplicate: 0 }, revision: first?.revision })
+  expect(third).toMatchObject({ counts: { applied: 0, duplicate: 1 }, revision: undefined })
+  expect(third?.since).toBeGreaterThan(0)
+  expect([first, second, third].map(effects => [...(effects?.events.keys() ?? [])])).toEqual([[a], [b], []])
+  expect(await group.reached()).toEqual([2, 2, 2, 0])
+  expect(await group.paid(ids)).toEqual([2, 1, 1, 0])
+})
+
+test('batches that come while a shared transaction is in progress share the next one', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b, c] = ids
+  let release = (): void => {}
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const deadLetters = { ...harness.deps.deadLetters, send: () => held }
+  const batches = [orders(0, 0, order(a)), orders(1, 0, order(b)), orders(2, 0, order(c))]
+  const deps = { ...harness.deps, deadLetters }
+  const groups = openGroupCommit(judged => {
+    group.sizes.push(judged.length)
+    return projectJudged(deps, 'orders', judged)
+  })
+  const [first, ...others] = batches as [RecordBatch, RecordBatch, RecordBatch]
+  const project = (batch: RecordBatch) => projectBatch({ ...deps, groups }, 'orders', batch)
+  const projecting = [project(first)]
+  await until('the first is in progress', () => group.sizes.length === 1)
+  projecting.push(...others.map(project))
+  release()
+  expect((await Promise.all(projecting)).map(({ next }) => next)).toEqual([1, 1, 1])
+  expect(group.sizes).toEqual([1, 2])
+  expect(await group.paid(ids)).toEqual([1, 1, 1, 0])
+})
+
+test('a batch that was applied before, or leaves a gap, changes nothing; the others of its group are applied', async ({
+  ids,
+  group,
+}) => {
+  const [a, b, c, d] = ids
+  await Promise.all(group.project([orders(0, 0, order(a)), orders(1, 0, order(b)), orders(2, 0, order(c))]))
+  const projected = await Promise.all(
+    group.project([
+      orders(0, 0, order(a, { version: 9, status: 'Cancelled' })),
+      orders(1, 5, order(b, { orderId: 'B-2' })),
+      orders(2, 0, order(c, { version: 9, status: 'Cancelled' }), order(c, { orderId: 'C-2' })),
+      orders(3, 0, order(d)),
+    ]),
+  )
+  expect(group.sizes).toEqual([3, 4])
+  expect(projected.map(({ next, effects }) => [next, effects?.counts.applied])).toEqual([
+    [1, undefined],
+    [1, undefined],
+    [2, 1],
+    [1, 1],
+  ])
+  expect(await group.reached()).toEqual([1, 1, 2, 1])
+  expect(await group.paid(ids)).toEqual([1, 1, 2, 1])
+})
+
+test('a partition whose offset, or whose event, is locked waits alone: the others of its group are applied', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b, c] = ids
+  await Promise.all(group.project([orders(1, 0, order(b))]))
+  for (const [round, lock] of [
+    (tx: Tx) => lockOffset(tx, topics.orders, 1),
+    (tx: Tx) => lockEvents(tx, new Map([[b, 1]])),
+  ].entries()) {
+    const at = { orderId: `A-${round + 2}` }
+    const waiting = await harness.db.transaction().execute(async tx => {
+      await lock(tx)
+      const [first, locked, third] = group.project([
+        orders(0, round, order(a, at)),
+        orders(1, round + 1, order(b, at)),
+        orders(2, round, order(c, at)),
+      ])
+      await Promise.all([first, third])
+      return { locked }
+    })
+    expect(await waiting.locked).toMatchObject({ next: round + 2, effects: { counts: { applied: 1 } } })
+  }
+  expect(group.sizes).toEqual([1, 3, 3])
+  expect(await group.paid(ids)).toEqual([2, 3, 2, 0])
+})
+
+test('a batch from another log is refused; the others of its group are applied', async ({ ids, group }) => {
+  const [a, b] = ids
+  const verify = ({ partition }: RecordBatch) => {
+    if (partition === 1) throw new Error('another log')
+  }
+  const projecting = group.project([orders(0, 0, order(a)), orders(1, 0, order(b))], { verify })
+  expect(await Promise.allSettled(projecting)).toMatchObject([
+    { status: 'fulfilled', value: { next: 1 } },
+    { status: 'rejected', reason: { message: 'another log' } },
+  ])
+  expect(group.sizes).toEqual([2])
+  expect(await group.reached()).toEqual([1, 0, 0, 0])
+  expect(await group.paid(ids)).toEqual([1, 0, 0, 0])
+})
+
+test('an event whose orders come from two partitions at once is counted once each, and is scattered', async ({
+  ids,
+  group,
+}) => {
+  const [a, b] = ids
+  const projecting = group.project([
+    orders(0, 0, order(a), order(a, { orderId: 'A-2' })),
+    orders(1, 0, order(a, { version: 2, status: 'Cancelled' }), order(a, { orderId: 'A-3' })),
+    orders(2, 0, order(b)),
+  ])
+  const projected = await Promise.all(projecting)
+  expect(projected.map(({ next }) => next)).toEqual([2, 2, 1])
+  expect(await group.paid(ids)).toEqual([2, 1, 0, 0])
+  expect((await group.shards(ids)).slice(0, 2)).toEqual([
+    expect.objectContaining({ is_scattered: true }),
+    { shard: 2, is_scattered: false },
+  ])
+})
+
+test('an event whose orders come from another partition than before is scattered, also in a group', async ({
+  ids,
+  group,
+}) => {
+  const [a, b] = ids
+  await Promise.all(group.project([orders(0, 0, order(a)), orders(1, 0, order(b))]))
+  const projected = await Promise.all(
+    group.project([orders(2, 0, order(a, { orderId: 'A-2' })), orders(1, 1, order(b, { orderId: 'B-2' }))]),
+  )
+  expect(group.sizes).toEqual([2, 2])
+  expect(projected.map(({ effects }) => effects?.events.values().next().value?.event)).toEqual([true, false])
+  expect((await group.shards(ids)).slice(0, 2)).toEqual([
+    { shard: 0, is_scattered: true },
+    { shard: 1, is_scattered: false },
+  ])
+  expect(await group.paid(ids)).toEqual([2, 2, 0, 0])
+})
+
+test('orders of removed events are ignored in a group, and those of other events are applied', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b] = ids
+  await harness.db.transaction().execute(async tx => {
+    await lockEvents(tx, new Map([[a, 0]]))
+    await removeEvent(tx, { eventId: a, organizationId: null }, await nextRevision(tx))
+  })
+  const projected = await Promise.all(group.project([orders(0, 0, order(a)), orders(1, 0, order(b))]))
+  expect(group.sizes).toEqual([2])
+  expect(projected.map(({ effects }) => [effects?.counts.ignored, effects?.counts.applied])).toEqual([
+    [1, 0],
+    [0, 1],
+  ])
+  expect(await group.paid(ids)).toEqual([0, 1, 0, 0])
+})
+
+test('a batch with bad records, a large one, and one of another type have transactions of their own', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b, c] = ids
+  const many = Array.from({ length: 101 }, (_, n) => order(b, { orderId: `B-${n}` }))
+  const long = order(c, {
+    items: [{ menuItemId: 7, itemName: 'x'.repeat(300_000), quantity: 1, unitPrice: 1 }],
+  })
+  const projected = await Promise.all(
+    group.project([orders(0, 0, Buffer.from('{'), order(a)), orders(1, 0, ...many), orders(2, 0, long)]),
+  )
+  expect(group.sizes).toEqual([])
+  expect(projected.map(({ next }) => next)).toEqual([2, 101, 1])
+  expect(harness.deadLetters).toHaveLength(1 + (projected[2]?.effects?.rejected.length ?? 0))
+  expect((await group.paid(ids)).slice(0, 2)).toEqual([1, 101])
+})

@@ -1,0 +1,133 @@
+import type { RecordType } from '@tally/contract'
+import type { DeadLetters } from '@tally/dead-letters'
+import { fingerprintOf, type RecordBatch } from '@tally/kafka'
+import { type LockedOffset, lockOffsets, type ReachedOffset, storeOffsets } from '@tally/read-models'
+import type { Postgres, Tx } from '@tally/storage'
+import { applyEvents } from './apply/events.ts'
+import { applyOrders } from './apply/orders.ts'
+import { applyOrganizations } from './apply/organizations.ts'
+import { applyRefunds } from './apply/refunds.ts'
+import { type Effects, noEffects, type Part, type Placed } from './effects.ts'
+import type { Judged, OnInternal } from './judge.ts'
+
+export type TransactionDeps = {
+  db: Postgres
+  deadLetters: DeadLetters
+  onInternal?: OnInternal
+  /**
+   * Throws unless the batch comes from the log that the stored offset belongs to (logs/openLogs.ts).
+   */
+  verify?(batch: RecordBatch): void
+  /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */
+  hasForeign?: (batch: RecordBatch, keys: Iterable<string>) => boolean
+}
+
+/**
+ * `next`: the offset to read next. `effects` is undefined if the batch did not fit the stored offset. `isForeign`: this
+ * batch marked the partition.
+ */
+export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
+
+type Apply = (tx: Tx, parts: Part<never>[]) => Promise<Effects[]>
+
+/** Only orders of several partitions are applied together. */
+const appliers: Record<RecordType, Apply> = {
+  organizations: ofOne(applyOrganizations),
+  events: ofOne(applyEvents),
+  orders: applyOrders,
+  refunds: ofOne(applyRefunds),
+}
+
+function ofOne(apply: (tx: Tx, shard: number, records: Placed<never>[]) => Promise<Effects>): Apply {
+  return (tx, parts) =>
+    Promise.all(
+      parts.map(async ({ shard, records }) =>
+        records.length === 0 ? noEffects() : apply(tx, shard, records),
+      ),
+    )
+}
+
+/**
+ * Projects judged batches, each of another partition of one topic, in one transaction (docs/architecture.md, invariants
+ * 1 to 3). Returns what was done with each. Several batches at once must be of orders. With `patienceMs`, it throws if
+ * it would have to wait longer for a lock. After a crash at each step:
+ *
+ * 1. judge each record (judge.ts). Crash: nothing has happened; the batches are read again.
+ * 2. fence: lock the partitions' offsets. Records below them are applied already and skipped; a batch that begins above
+ *    its offset makes the reader seek back. A projector that lost its partition without noticing finds that its offset
+ *    no longer fits. Crash: the transaction is rolled back, and the batches are read again.
+ * 3. apply: load what is known, apply, write orders, refunds, counters, revision. Crash: as in 2.
+ * 4. send dead letters, while the good records are applied. Kafka has acknowledged them before the commit, so that none
+ *    is lost. Crash: the batches are read again and they are sent again; readers of that topic recognize them by their
+ *    offset.
+ * 5. verify that each batch comes from the log that the stored offset belongs to (the topic may have been deleted and
+ *    created again), store the next offsets and commit: from here on the batches are applied. Crash: the documents in
+ *    Redis are one revision behind; the next owner of the partition notices that and publishes them
+ *    (services/projector/publish/publisher.ts).
+ */
+export async function projectJudged(
+  { db, deadLetters, verify, hasForeign = () => false }: TransactionDeps,
+  type: RecordType,
+  judged: Judged[],
+  { patienceMs }: { patienceMs?: number } = {},
+): Promise<Projected[]> {
+  const batches = judged.map(({ batch }) => batch)
+  const { topic } = batches[0] as RecordBatch
+
+  const projected = await db.transaction().execute(async tx => {
+    const partitions = batches.map(({ partition }) => partition)
+    const offsets = await lockOffsets(tx, topic, partitions, { patienceMs }) // 2
+    const fitting = judged.flatMap((one, index) => fitted(one, offsets[index] as LockedOffset))
+
+    const sending = Promise.all(fitting.map(({ batch, bad }) => deadLetters.send(batch, bad))) // 4 begins here and has to end before 5
+    sending.catch(() => undefined) // awaited below, unless applying fails first
+    const effects = await appliers[type](
+      tx,
+      fitting.map(({ part }) => part),
+    ) // 3
+    await Promise.all(
+      fitting.map(({ batch }, index) => deadLetters.send(batch, (effects[index] as Effects).rejected)),
+    )
+    await sending
+
+    const reached: ReachedOffset[] = []
+    const done = new Map<RecordBatch, Projected>()
+    for (const [index, { batch, bad, since, isAdded }] of fitting.entries()) {
+      const ofBatch = effects[index] as Effects
+      const isForeign = !isAdded && hasForeign(batch, ofBatch.events.keys())
+      verify?.(batch) // 5
+      reached.push(reachedBy(batch, ofBatch.revision, isForeign))
+      const rejected = ofBatch.rejected.concat(bad)
+      done.set(batch, { next: batch.next, effects: { ...ofBatch, rejected, since }, isForeign })
+    }
+    if (reached.length > 0) await storeOffsets(tx, topic, reached)
+    return batches.map(
+      (batch, index) =>
+        done.get(batch) ?? { next: (offsets[index] as LockedOffset).next, effects: undefined },
+    )
+  })
+  for (const [index, batch] of batches.entries())
+    deadLetters.committed(batch, (projected[index] as Projected).next)
+  return projected
+}
+
+/** What of a batch is not applied yet; empty if the batch does not fit the stored offset. */
+function fitted({ batch, good, rejected }: Judged, { next: stored, revision: since, isAdded }: LockedOffset) {
+  if (batch.from > stored || batch.next <= stored) return []
+  const part = {
+    shard: batch.partition,
+    records: good.filter(({ offset }) => offset >= stored) as Placed<never>[],
+  }
+  return [{ batch, part, bad: rejected.filter(({ offset }) => offset >= stored), since, isAdded }]
+}
+
+function reachedBy(batch: RecordBatch, revision: number | undefined, isAdded: boolean): ReachedOffset {
+  const last = batch.records.at(-1)
+  return {
+    partition: batch.partition,
+    next: batch.next,
+    revision,
+    last: last && { fingerprint: fingerprintOf(last), offset: last.offset },
+    isAdded,
+  }
+}
