@@ -20,26 +20,36 @@ export type Watch = {
   round: number
 }
 
-/**
- * One round: sends for a while and watches one event's orders come in; each round another event. `median` and `p99` are
- * from the call that hands a record to the Kafka client until an HTTP answer counts it.
- */
-export async function watchFreshness(bench: Bench, watch: Watch): Promise<Sample> {
-  const { tally, data, producer, nextOrder, perSecond, watchedEvery, round } = watch
-  const seconds = bench.options.seconds * 2
-  const topic = topicNames(data.topicPrefix).orders
+/** The event that is watched in a round, and a question about it: how many orders its KPIs count. */
+export function watchedEvent({ tally, data, round }: Pick<Watch, 'tally' | 'data' | 'round'>) {
   const eventIds = data.count.eventIds()
   const watched = round % eventIds.length
   const watchedId = eventIds[watched] as string
-  const others = eventIds.map((_, event) => event).filter(event => event !== watched)
   const { pathname } = new URL(tally.addressOf(watchedId))
-  const ordersCounted = async (): Promise<number> => {
-    const path = `${pathname}/analytics/kpis`
-    const { body } = await ask(tally.query.address, path, { token: tally.tokenOf(watchedId) })
-    return body.data.totalOrders
+  return {
+    watched,
+    async ordersCounted(): Promise<number> {
+      const path = `${pathname}/analytics/kpis`
+      const { body } = await ask(tally.query.address, path, { token: tally.tokenOf(watchedId) })
+      return body.data.totalOrders
+    },
   }
+}
+
+/**
+ * One round: sends for a while and watches one event's orders come in; each round another event. `median` and `p99` are
+ * from the call that hands a record to the Kafka client until an HTTP answer counts it; `reads`: how often it asked.
+ * The answers have to be checked afterwards.
+ */
+export async function watchFreshness(bench: Bench, watch: Watch): Promise<Sample> {
+  const { data, producer, nextOrder, perSecond, watchedEvery } = watch
+  const seconds = bench.options.seconds * 2
+  const topic = topicNames(data.topicPrefix).orders
+  const { watched, ordersCounted } = watchedEvent(watch)
+  const others = data.shape.ordersByEvent.map((_, event) => event).filter(event => event !== watched)
 
   const before = await ordersCounted()
+  let reads = 1
   const sentAt: number[] = []
   const took: number[] = []
   const acknowledged: number[] = []
@@ -65,13 +75,18 @@ export async function watchFreshness(bench: Bench, watch: Watch): Promise<Sample
     bench.signal.throwIfAborted()
     if (Date.now() > until) throw new Error('records that were sent are not answered after 30 s')
     const counted = (await ordersCounted()) - before
+    reads += 1
     const now = performance.now()
     while (took.length < counted) took.push(now - (sentAt[took.length] as number))
   }
   await sending
   await Promise.all(sends)
-  // Counts the records of other events too: one of them is watched next, from its state then.
-  await tally.check()
   const half = percentile(acknowledged, 0.5)
-  return { median: percentile(took, 0.5), p99: percentile(took, 0.99), acknowledged: half, sent: total }
+  return {
+    median: percentile(took, 0.5),
+    p99: percentile(took, 0.99),
+    acknowledged: half,
+    sent: total,
+    reads,
+  }
 }
