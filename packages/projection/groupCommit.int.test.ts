@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import type { RecordBatch } from '@tally/kafka'
 import {
@@ -116,7 +117,11 @@ test('batches that come while a shared transaction is in progress share the next
   const project = (batch: RecordBatch) => projectBatch({ ...deps, groups }, 'orders', batch)
   const projecting = [project(first)]
   await until('the first is in progress', () => group.sizes.length === 1)
-  projecting.push(...others.map(project))
+  for (const other of others) {
+    projecting.push(project(other))
+    // Long enough for a transaction of its own to begin.
+    await setTimeout(10)
+  }
   release()
   expect((await Promise.all(projecting)).map(({ next }) => next)).toEqual([1, 1, 1])
   expect(group.sizes).toEqual([1, 2])
