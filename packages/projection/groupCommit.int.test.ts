@@ -153,6 +153,29 @@ test('a batch that was applied before, or leaves a gap, changes nothing; the oth
   expect(await group.paid(ids)).toEqual([1, 1, 2, 1])
 })
 
+test('two batches of one partition never share a transaction: the second finds what the first has applied', async ({
+  ids,
+  group,
+}) => {
+  const [a, b] = ids
+  const both = [order(a), order(a, { orderId: 'A-2' })]
+  const projected = await Promise.all(
+    group.project([
+      orders(0, 0, ...both),
+      orders(0, 0, ...both, order(a, { orderId: 'A-3' })),
+      orders(1, 0, order(b)),
+    ]),
+  )
+  expect(group.sizes).toEqual([2, 1])
+  expect(projected.map(({ next, effects }) => [next, effects?.counts])).toMatchObject([
+    [2, { applied: 2, duplicate: 0 }],
+    [3, { applied: 1, duplicate: 0 }],
+    [1, { applied: 1 }],
+  ])
+  expect(await group.reached()).toEqual([3, 1, 0, 0])
+  expect(await group.paid(ids)).toEqual([3, 1, 0, 0])
+})
+
 test('a partition whose offset, or whose event, is locked waits alone: the others of its group are applied', async ({
   ids,
   group,

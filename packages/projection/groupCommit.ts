@@ -29,8 +29,8 @@ export function openGroupCommit(project: (judged: Judged[]) => Promise<Projected
     isRunning = true
     // The batches of one fetch arrive one after the other.
     for (await setImmediate(); waiting.length > 0; await setImmediate()) {
-      const taken = waiting
-      waiting = []
+      const { taken, left } = firstOfEachPartition(waiting)
+      waiting = left
       const projected = await project(taken.map(({ judged }) => judged)).catch(() => [])
       for (const [index, { resolve }] of taken.entries()) resolve(projected[index])
     }
@@ -46,6 +46,19 @@ export function openGroupCommit(project: (judged: Judged[]) => Promise<Projected
       })
     },
   }
+}
+
+/** After the consumer began anew, a partition may have a batch here that the one before left behind. */
+function firstOfEachPartition(waiting: Waiting[]): { taken: Waiting[]; left: Waiting[] } {
+  const partitions = new Set<number>()
+  const [taken, left]: [Waiting[], Waiting[]] = [[], []]
+  for (const one of waiting) {
+    const { partition } = one.judged.batch
+    if (partitions.has(partition)) left.push(one)
+    else taken.push(one)
+    partitions.add(partition)
+  }
+  return { taken, left }
 }
 
 function isSmall({ batch: { records }, rejected }: Judged): boolean {
