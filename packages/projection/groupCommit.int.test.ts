@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import type { RecordBatch } from '@tally/kafka'
 import {
@@ -33,16 +33,28 @@ const test = base
 async function openGroup(harness: Harness, _at: unknown) {
   await ensureOffsets(harness.db, topics.orders, partitions)
   const sizes: number[] = []
+  const withGroups = (more: Partial<ProjectorDeps> = {}): ProjectorDeps => {
+    const deps = { ...harness.deps, ...more }
+    const groups = openGroupCommit({
+      project(type, judged, options) {
+        if (options !== undefined) sizes.push(judged.length)
+        return projectJudged(deps, type, judged, options)
+      },
+      most: partitions.length,
+      onFailed: (_error, batches) => void failed.push(batches),
+    })
+    return { ...deps, groups }
+  }
+  const failed: number[] = []
   return {
     /** How many batches each shared transaction had, also if it failed. */
     sizes,
-    project(batches: RecordBatch[], more: Partial<ProjectorDeps> = {}) {
-      const deps = { ...harness.deps, ...more }
-      const groups = openGroupCommit(judged => {
-        sizes.push(judged.length)
-        return projectJudged(deps, 'orders', judged, { patienceMs: 100 })
-      })
-      return batches.map(batch => projectBatch({ ...deps, groups }, 'orders', batch))
+    /** How many batches those that failed had. */
+    failed,
+    withGroups,
+    /** Without `deps`, as by a projector that has just started. */
+    project(batches: RecordBatch[], deps = withGroups()) {
+      return batches.map(batch => projectBatch(deps, 'orders', batch))
     },
     /** The next offset of each partition. */
     async reached() {
@@ -96,36 +108,81 @@ test('batches of several partitions that come at once share a transaction; each 
   expect(await group.paid(ids)).toEqual([2, 1, 1, 0])
 })
 
+/** Dead letters that a partition's transaction waits for until `release` is called. */
+function holding(harness: Harness, held: number) {
+  const { promise, resolve: release } = Promise.withResolvers<void>()
+  const send = ({ partition }: RecordBatch) => (partition === held ? promise : Promise.resolve())
+  return { deadLetters: { ...harness.deps.deadLetters, send }, release }
+}
+
 test('batches that come while a shared transaction is in progress share the next one', async ({
   ids,
   group,
   harness,
 }) => {
   const [a, b, c] = ids
-  let release = (): void => {}
-  const held = new Promise<void>(resolve => {
-    release = resolve
-  })
-  const deadLetters = { ...harness.deps.deadLetters, send: () => held }
-  const batches = [orders(0, 0, order(a)), orders(1, 0, order(b)), orders(2, 0, order(c))]
-  const deps = { ...harness.deps, deadLetters }
-  const groups = openGroupCommit(judged => {
-    group.sizes.push(judged.length)
-    return projectJudged(deps, 'orders', judged)
-  })
-  const [first, ...others] = batches as [RecordBatch, RecordBatch, RecordBatch]
-  const project = (batch: RecordBatch) => projectBatch({ ...deps, groups }, 'orders', batch)
-  const projecting = [project(first)]
+  const { deadLetters, release } = holding(harness, 0)
+  const deps = group.withGroups({ deadLetters })
+  const projecting = group.project([orders(0, 0, order(a))], deps)
   await until('the first is in progress', () => group.sizes.length === 1)
-  for (const other of others) {
-    projecting.push(project(other))
+  for (const batch of [orders(1, 0, order(b)), orders(2, 0, order(c))]) {
+    projecting.push(...group.project([batch], deps))
     // Long enough for a transaction of its own to begin.
-    await setTimeout(10)
+    for (let turn = 0; turn < 3; turn++) await setImmediate()
   }
   release()
   expect((await Promise.all(projecting)).map(({ next }) => next)).toEqual([1, 1, 1])
   expect(group.sizes).toEqual([1, 2])
   expect(await group.paid(ids)).toEqual([1, 1, 1, 0])
+})
+
+test('a shared transaction that hangs holds up its own partitions, and no other', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b, c] = ids
+  const { deadLetters, release } = holding(harness, 0)
+  const deps = group.withGroups({ deadLetters })
+  const [hanging] = group.project([orders(0, 0, order(a))], deps)
+  await until('the first is in progress', () => group.sizes.length === 1)
+  await Promise.all(group.project([orders(1, 0, order(b)), orders(2, 0, order(c))], deps))
+  expect(await group.reached()).toEqual([0, 1, 1, 0])
+  release()
+  expect(await hanging).toMatchObject({ next: 1 })
+  expect(await group.paid(ids)).toEqual([1, 1, 1, 0])
+})
+
+test('a partition that waited or failed alone stays apart for a while, so that it stops no others', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b, c] = ids
+  const deps = group.withGroups({
+    verify({ partition, from }) {
+      if (partition === 2 && from === 0) throw new Error('another log')
+    },
+  })
+  const batches = (from: number) => {
+    const fields = { orderId: `A-${from}` }
+    return [a, b, c].map((id, partition) => orders(partition, from, order(id, fields)))
+  }
+  const { others } = await harness.db.transaction().execute(async tx => {
+    await lockOffset(tx, topics.orders, 1)
+    const [first, locked, refused] = group.project(batches(0), deps)
+    const others = Promise.allSettled([locked, refused])
+    await first
+    await until('all are tried alone', () => group.failed.length === 1)
+    // Longer than a shared transaction would have waited.
+    await setTimeout(200)
+    return { others }
+  })
+  expect(await others).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected' }])
+  expect(group.failed).toEqual([3])
+  await Promise.all(group.project(batches(1).slice(0, 2), deps))
+  expect(group.sizes).toEqual([3, 1])
+  expect(await group.reached()).toEqual([2, 2, 0, 0])
 })
 
 test('a batch that was applied before, or leaves a gap, changes nothing; the others of its group are applied', async ({
@@ -209,7 +266,10 @@ test('a batch from another log is refused; the others of its group are applied',
   const verify = ({ partition }: RecordBatch) => {
     if (partition === 1) throw new Error('another log')
   }
-  const projecting = group.project([orders(0, 0, order(a)), orders(1, 0, order(b))], { verify })
+  const projecting = group.project(
+    [orders(0, 0, order(a)), orders(1, 0, order(b))],
+    group.withGroups({ verify }),
+  )
   expect(await Promise.allSettled(projecting)).toMatchObject([
     { status: 'fulfilled', value: { next: 1 } },
     { status: 'rejected', reason: { message: 'another log' } },

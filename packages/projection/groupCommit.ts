@@ -1,60 +1,117 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RecordType } from '@tally/contract'
+import { deadline } from '@tally/runtime'
 import type { Judged } from './judge.ts'
 import type { Projected } from './projectJudged.ts'
 
 /** A larger batch costs so much that a transaction of its own makes no difference. */
 const small = { records: 100, bytes: 256 * 1024 }
+/** How long a shared transaction waits for each lock. */
+const patienceMs = 100
+/** The next shared transaction waits no longer than this for the one before: its connection may hang. */
+const turnMs = 300
+/** How long a partition stays apart whose own transaction has failed, or took longer than patience allows. */
+const apartMs = 5_000
 
 /**
- * Group commit: small batches of orders of several partitions share a transaction. While one is in progress, those that
- * arrive wait for the next one.
+ * Group commit: small batches of orders of several partitions share a transaction (docs/decisions/0019). While one is in
+ * progress, those that arrive wait for the next one.
  */
 export type GroupCommit = {
-  /** Undefined if the batch has to have a transaction of its own. */
-  share(type: RecordType, judged: Judged): Promise<Projected | undefined>
+  /** Projects a batch, in a shared transaction or in one of its own. Throws what its own transaction throws. */
+  project(type: RecordType, judged: Judged): Promise<Projected>
+}
+
+export type GroupCommitDeps = {
+  /** Applies batches in one transaction; those of several partitions are all of orders. */
+  project(type: RecordType, judged: Judged[], options?: { patienceMs: number }): Promise<Projected[]>
+  /** How many batches share a transaction at most. */
+  most: number
+  /** Called with the error of a shared transaction; its batches then have transactions of their own. */
+  onFailed(error: unknown, batches: number): void
 }
 
 type Waiting = { judged: Judged; resolve: (projected: Projected | undefined) => void }
 
 /**
- * `project` applies batches of orders in one transaction, and throws if that would have to wait for a lock. If it
- * fails, each of the batches has a transaction of its own, so that the problem of one does not become that of all.
+ * The problem of one partition must not become that of all (docs/architecture.md, invariant 8): if a shared transaction
+ * fails, or would wait for a lock, each of its batches has one of its own, and the partition that fails or waits there
+ * as well stays apart for a while.
  */
-export function openGroupCommit(project: (judged: Judged[]) => Promise<Projected[]>): GroupCommit {
+export function openGroupCommit({ project, most, onFailed }: GroupCommitDeps): GroupCommit {
   let waiting: Waiting[] = []
   let isRunning = false
+  /** Until when partitions stay apart. */
+  const apart = new Map<number, number>()
 
   const run = async (): Promise<void> => {
     isRunning = true
     // The batches of one fetch arrive one after the other.
     for (await setImmediate(); waiting.length > 0; await setImmediate()) {
-      const { taken, left } = firstOfEachPartition(waiting)
+      const { taken, left } = nextGroup(waiting, most)
       waiting = left
-      const projected = await project(taken.map(({ judged }) => judged)).catch(() => [])
-      for (const [index, { resolve }] of taken.entries()) resolve(projected[index])
+      const turn = Promise.withResolvers<void>()
+      const cancel = deadline(performance.now(), turnMs, turn.resolve)
+      void applied(taken).then(turn.resolve)
+      await turn.promise
+      cancel()
     }
     isRunning = false
   }
 
+  const applied = async (group: Waiting[]): Promise<void> => {
+    const judged = group.map(one => one.judged)
+    const projected = await project('orders', judged, { patienceMs }).catch((error): Projected[] => {
+      onFailed(error, group.length)
+      return []
+    })
+    for (const [index, { resolve }] of group.entries()) resolve(projected[index])
+  }
+
+  const share = (judged: Judged): Promise<Projected | undefined> =>
+    new Promise(resolve => {
+      waiting.push({ judged, resolve })
+      if (!isRunning) void run()
+    })
+
+  const alone = async (type: RecordType, judged: Judged): Promise<Projected> => {
+    const [projected] = await project(type, [judged])
+    return projected as Projected
+  }
+
+  /** A small batch alone: its partition stays apart if there is a problem. */
+  const watched = async (judged: Judged): Promise<Projected> => {
+    const { partition } = judged.batch
+    const began = performance.now()
+    let isFine = false
+    try {
+      const projected = await alone('orders', judged)
+      isFine = performance.now() - began <= patienceMs
+      return projected
+    } finally {
+      if (!isFine) apart.set(partition, performance.now() + apartMs)
+    }
+  }
+
   return {
-    share(type, judged) {
-      if (type !== 'orders' || !isSmall(judged)) return Promise.resolve(undefined)
-      return new Promise(resolve => {
-        waiting.push({ judged, resolve })
-        if (!isRunning) void run()
-      })
+    async project(type, judged) {
+      if (type !== 'orders' || !isSmall(judged)) return alone(type, judged)
+      const isApart = performance.now() < (apart.get(judged.batch.partition) ?? 0)
+      return (isApart ? undefined : await share(judged)) ?? watched(judged)
     },
   }
 }
 
-/** After the consumer began anew, a partition may have a batch here that the one before left behind. */
-function firstOfEachPartition(waiting: Waiting[]): { taken: Waiting[]; left: Waiting[] } {
+/**
+ * The first batch of each partition: after the consumer began anew, a partition may have another one here that the
+ * consumer before left behind.
+ */
+function nextGroup(waiting: Waiting[], most: number): { taken: Waiting[]; left: Waiting[] } {
   const partitions = new Set<number>()
   const [taken, left]: [Waiting[], Waiting[]] = [[], []]
   for (const one of waiting) {
     const { partition } = one.judged.batch
-    if (partitions.has(partition)) left.push(one)
+    if (partitions.has(partition) || taken.length === most) left.push(one)
     else taken.push(one)
     partitions.add(partition)
   }

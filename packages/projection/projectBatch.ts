@@ -18,8 +18,7 @@ export async function projectBatch(
   verdict?: Rejected,
 ): Promise<Projected> {
   const judged = judgeBatch(type, batch, { onInternal: deps.onInternal, verdict })
-  const shared = await deps.groups?.share(type, judged)
-  if (shared !== undefined) return shared
+  if (deps.groups !== undefined) return deps.groups.project(type, judged)
   const [projected] = await projectJudged(deps, type, [judged])
   return projected as Projected
 }

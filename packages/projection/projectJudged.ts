@@ -50,7 +50,7 @@ function ofOne(apply: (tx: Tx, shard: number, records: Placed<never>[]) => Promi
 /**
  * Projects judged batches, each of another partition of one topic, in one transaction (docs/architecture.md, invariants
  * 1 to 3). Returns what was done with each. Several batches at once must be of orders. With `patienceMs`, it throws if
- * it would have to wait longer for a lock. After a crash at each step:
+ * it would have to wait longer for one of its locks. After a crash at each step:
  *
  * 1. judge each record (judge.ts). Crash: nothing has happened; the batches are read again.
  * 2. fence: lock the partitions' offsets. Records below them are applied already and skipped; a batch that begins above

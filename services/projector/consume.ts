@@ -13,9 +13,6 @@ import type { Logs } from './logs/openLogs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
 import type { PartitionCheck } from './partitioner.ts'
 
-/** How long batches that share a transaction wait for a lock, before each of them waits alone. */
-const patienceMs = 100
-
 export type ConsumeDeps = Omit<OnBatchDeps, 'project'> & {
   kafka: KafkaConnection
   db: Postgres
@@ -56,7 +53,13 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
     verify: logs.verify,
     hasForeign: partitioner.hasForeign,
   }
-  const groups = openGroupCommit(judged => projectJudged(project, 'orders', judged, { patienceMs }))
+  const groups = openGroupCommit({
+    project: (type, judged, options) => projectJudged(project, type, judged, options),
+    // One batch can always go on beside a group whose connection hangs.
+    most: Math.max(concurrency - 1, 1),
+    onFailed: (err, batches) =>
+      logger.debug({ err, batches }, 'a shared transaction failed; each of its batches is applied by itself'),
+  })
 
   const consumer = await consumeBatches(kafka, {
     groupId,

@@ -89,9 +89,11 @@ function shardsOf(parts: Part<Order>[]): Map<EventId, number> {
   return shardOf
 }
 
-/** An event has orders in several of the partitions that were to be applied together. */
-export class SeveralShardsError extends Error {
+class SeveralShardsError extends Error {
   override name = 'SeveralShardsError'
+  constructor() {
+    super('an event has orders in several of the partitions that were to be applied together')
+  }
 }
 
 /** One order of a batch: what is known of it from before, and the batch's record that has won so far. */

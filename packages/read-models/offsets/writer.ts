@@ -31,8 +31,8 @@ export type LockedOffset = { partition: number; next: number; revision: number; 
 /**
  * Locks the rows of some partitions of a topic until the transaction ends, in the same order for all batches, and
  * returns the offset of the first record of each that is not applied, in the order of `partitions`. The holder of a
- * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `patienceMs`, no statement
- * of the transaction waits longer than that for a lock; it then throws SQLSTATE 55P03.
+ * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `patienceMs`, the
+ * transaction waits no longer than that for any lock; it then throws SQLSTATE 55P03.
  */
 export async function lockOffsets(
   tx: Tx,
