@@ -14,8 +14,8 @@ const turnMs = 300
 const apartMs = 5_000
 
 /**
- * Group commit: small batches of orders of several partitions share a transaction (docs/decisions/0019). While one is in
- * progress, those that arrive wait for the next one.
+ * Group commit: small batches of orders of several partitions share a transaction (docs/decisions/0019). While one is
+ * in progress, those that arrive wait for the next one.
  */
 export type GroupCommit = {
   /** Projects a batch, in a shared transaction or in one of its own. Throws what its own transaction throws. */

@@ -79,7 +79,8 @@ export async function projectJudged(
     const offsets = await lockOffsets(tx, topic, partitions, { patienceMs }) // 2
     const fitting = judged.flatMap((one, index) => fitted(one, offsets[index] as LockedOffset))
 
-    const sending = Promise.all(fitting.map(({ batch, bad }) => deadLetters.send(batch, bad))) // 4 begins here and has to end before 5
+    // 4 begins here and has to end before 5
+    const sending = Promise.all(fitting.map(({ batch, bad }) => deadLetters.send(batch, bad)))
     sending.catch(() => undefined) // awaited below, unless applying fails first
     const effects = await appliers[type](
       tx,
