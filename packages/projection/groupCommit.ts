@@ -22,7 +22,7 @@ export type GroupCommit = {
   project(type: RecordType, judged: Judged): Promise<Projected>
 }
 
-export type GroupCommitDeps = {
+type GroupCommitDeps = {
   /** Applies batches in one transaction; those of several partitions are all of orders. */
   project(type: RecordType, judged: Judged[], options?: { patienceMs: number }): Promise<Projected[]>
   /** How many batches share a transaction at most. */
