@@ -103,8 +103,8 @@ export function openGroupCommit({ project, most, onFailed }: GroupCommitDeps): G
 }
 
 /**
- * The first batch of each partition: after the consumer began anew, a partition may have another one here that the
- * consumer before left behind.
+ * At most one batch of each partition: after the consumer was replaced, a batch that the previous one read may still
+ * be waiting here.
  */
 function nextGroup(waiting: Waiting[], most: number): { taken: Waiting[]; left: Waiting[] } {
   const partitions = new Set<number>()

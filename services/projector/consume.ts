@@ -55,7 +55,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
   }
   const groups = openGroupCommit({
     project: (type, judged, options) => projectJudged(project, type, judged, options),
-    // One batch can always go on beside a group whose connection hangs.
+    // If the connection of a group hangs, there is still room for another batch.
     most: Math.max(concurrency - 1, 1),
     onFailed: (err, batches) =>
       logger.debug({ err, batches }, 'a shared transaction failed; each of its batches is applied by itself'),
