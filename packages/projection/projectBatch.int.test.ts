@@ -25,6 +25,23 @@ test('of several versions of an order in one batch the highest counts, and each 
   expect(await at.figures()).toEqual({ orders: 2, sales: 12 + 17, sold: 4 })
 })
 
+/** In each id every character that is valid; together in two ids, because one has at most 64. */
+const validCharacters = String.fromCharCode(
+  ...Array.from({ length: 0x7e - 0x20 }, (_, n) => 0x21 + n),
+).replace('/', '')
+
+test.for([validCharacters.slice(0, 47), validCharacters.slice(47), '{"a","b"}', 'null'])(
+  'a stored order with the id %s is found by its next version and by its refund',
+  async (orderId, { eventId, at }) => {
+    await at.orders(0, anOrder({ eventId, orderId }), anOrder({ eventId, orderId: `${orderId[0]}` }))
+    const { effects } = await at.orders(2, anOrder({ eventId, orderId, version: 2, totalAmount: 20 }))
+    expect(effects?.counts).toMatchObject({ applied: 1, duplicate: 0 })
+    const refunded = await at.refunds(0, aRefund({ eventId, orderId }))
+    expect(refunded.effects?.counts).toMatchObject({ applied: 1, parked: 0 })
+    expect(await at.figures()).toMatchObject({ orders: 2, sales: 17 + 20 - 8.5 })
+  },
+)
+
 test('a batch that was applied before writes nothing and returns the stored offset', async ({
   eventId,
   at,
@@ -163,6 +180,29 @@ test('an order leaves its bucket with its status, day, area and time; refunds to
     '19:30 day 41 area 1: 1 Paid',
     '19:35 day 42 area 2: 1 Paid',
   ])
+})
+
+test('orders without refunds leave what was refunded of their items, and an order takes its own with it', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const soldAndRefunded = async () =>
+    [...((await readCounters(harness.db, eventId as EventId)).get(friday)?.get(0)?.items ?? [])].map(
+      ([, { quantity, refundedQuantity, refundedCents }]) => [quantity, refundedQuantity, refundedCents],
+    )
+  await at.orders(0, anOrder({ eventId }))
+  await at.refunds(0, aRefund({ eventId }))
+  await at.orders(1, anOrder({ eventId, orderId: 'A-2' }))
+  expect(await soldAndRefunded()).toEqual([[4, 1, 850]])
+  await at.orders(
+    2,
+    anOrder({ eventId, version: 2, status: 'Cancelled' }),
+    anOrder({ eventId, orderId: 'A-3' }),
+  )
+  expect(await soldAndRefunded()).toEqual([[4, 0, 0]])
+  await at.orders(4, anOrder({ eventId, version: 3 }))
+  expect(await soldAndRefunded()).toEqual([[6, 1, 850]])
 })
 
 test('menu items whose ids lie far apart are counted like any others, however many a batch has', async ({

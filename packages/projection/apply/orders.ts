@@ -25,24 +25,21 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
   const shardOf = shardsOf(parts)
   if (shardOf.size === 0) return parts.map(noEffects)
   const locked = await lockEvents(tx, shardOf)
-  const entries = openEntries()
+  const entries: Entries = new Map()
   const placed = parts.map(({ records }) => {
     const kept = withoutRemoved(records, locked)
     const effects = noEffects()
     effects.counts.ignored = records.length - kept.length
-    return { effects, orders: kept.map(({ value: order }) => ({ order, entry: entries.of(order) })) }
+    return { effects, orders: kept.map(({ value: order }) => ({ order, entry: entryOf(entries, order) })) }
   })
   const all = placed.map(({ effects }) => effects)
-  if (entries.all.length === 0) return all
+  if (entries.size === 0) return all
 
-  const stored = await readKnownOrders(
-    tx,
-    entries.all.map(({ first }) => first),
-  )
-  for (const [index, known] of stored.entries()) {
-    const entry = entries.all[index] as Entry
-    entry.isStored = known !== undefined
-    if (known !== undefined) entry.known = known
+  const asked = new Map([...entries].map(([eventId, ofEvent]) => [eventId, [...ofEvent.keys()]]))
+  for (const { eventId, orderId, known } of await readKnownOrders(tx, asked)) {
+    const entry = entries.get(eventId)?.get(orderId) as Entry
+    entry.isStored = true
+    entry.known = known
   }
   for (const { effects, orders } of placed) {
     for (const { order, entry } of orders) {
@@ -55,16 +52,19 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
   const changes = new Map<EventId, CounterChanges>()
   const fresh: Order[] = []
   const changed: Order[] = []
-  for (const { winner, known, isStored } of entries.all) {
-    if (winner === undefined) continue
-    const outcome = applyOrder(known, winner)
-    if (outcome.outcome === 'duplicate') continue
-    addChanges(
-      getOrInsertComputed(changes, winner.eventId, () => new Map()),
-      outcome.changes,
-    )
-    if (isStored) changed.push(winner)
-    else fresh.push(winner)
+  // Event by event, so that neighbours in an index are written one after the other.
+  for (const [eventId, ofEvent] of entries) {
+    for (const { winner, known, isStored } of ofEvent.values()) {
+      if (winner === undefined) continue
+      const outcome = applyOrder(known, winner)
+      if (outcome.outcome === 'duplicate') continue
+      addChanges(
+        getOrInsertComputed(changes, eventId, () => new Map()),
+        outcome.changes,
+      )
+      if (isStored) changed.push(winner)
+      else fresh.push(winner)
+    }
   }
 
   if (changes.size === 0) return all
@@ -97,24 +97,14 @@ class SeveralShardsError extends Error {
 }
 
 /** One order of a batch: what is known of it from before, and the batch's record that has won so far. */
-type Entry = { first: Order; known: KnownOrder; isStored: boolean; winner: Order | undefined }
+type Entry = { known: KnownOrder; isStored: boolean; winner: Order | undefined }
 
 const unknown: KnownOrder = { order: undefined, refunds: noRefunds }
 
 /** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
-function openEntries() {
-  const all: Entry[] = []
-  const byEvent = new Map<EventId, Map<OrderId, Entry>>()
-  return {
-    all,
-    of(order: Order): Entry {
-      const ofEvent = getOrInsertComputed(byEvent, order.eventId, () => new Map<OrderId, Entry>())
-      const found = ofEvent.get(order.orderId)
-      if (found !== undefined) return found
-      const entry = { first: order, known: unknown, isStored: false, winner: undefined }
-      ofEvent.set(order.orderId, entry)
-      all.push(entry)
-      return entry
-    },
-  }
+type Entries = Map<EventId, Map<OrderId, Entry>>
+
+function entryOf(entries: Entries, { eventId, orderId }: Order): Entry {
+  const ofEvent = getOrInsertComputed(entries, eventId, () => new Map<OrderId, Entry>())
+  return getOrInsertComputed(ofEvent, orderId, () => ({ known: unknown, isStored: false, winner: undefined }))
 }

@@ -36,16 +36,20 @@ export const applyRefunds = withLockedEvents<Refund>(
     }
     if (firsts.length === 0) return effects
 
-    const byOrder = [...Map.groupBy(firsts, orderKey).values()]
-    const known = await readKnownOrders(
+    const byOrder = Map.groupBy(firsts, orderKey)
+    const asked = Map.groupBy(byOrder.values(), ([first]) => (first as Refund).eventId)
+    const stored = await readKnownOrders(
       tx,
-      byOrder.map(([first]) => first as Refund),
+      new Map(
+        [...asked].map(([eventId, orders]) => [eventId, orders.map(([first]) => (first as Refund).orderId)]),
+      ),
     )
+    const known = new Map(stored.map(order => [orderKey(order), order.known]))
     const sums: OrderRefunds[] = []
     const changes = new Map<EventId, CounterChanges>()
-    for (const [index, ofOrder] of byOrder.entries()) {
+    for (const [key, ofOrder] of byOrder) {
       const [{ eventId, orderId }] = ofOrder as [Refund]
-      const outcome = applyRefundsTo(known[index] ?? { order: undefined, refunds: noRefunds }, ofOrder)
+      const outcome = applyRefundsTo(known.get(key) ?? { order: undefined, refunds: noRefunds }, ofOrder)
       effects.counts[outcome.outcome] += ofOrder.length
       sums.push({ eventId, orderId, refunds: outcome.next.refunds })
       const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())

@@ -4,14 +4,7 @@ import { sql } from 'kysely'
 export const itemsPerBlock = 16
 
 /** The counters of one menu item over confirmed orders, before and apart from refunds. */
-export const itemColumns = [
-  'orders',
-  'quantity',
-  'gross_cents',
-  'refunded_quantity',
-  'refunded_cents',
-] as const
-type ItemColumn = (typeof itemColumns)[number]
+export type ItemColumn = 'orders' | 'quantity' | 'gross_cents' | 'refunded_quantity' | 'refunded_cents'
 
 /**
  * One row per (day, area, block of menu items), area 0 for all areas; each column has one number per item. A batch of

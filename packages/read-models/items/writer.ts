@@ -1,10 +1,10 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges, ItemChange } from '@tally/core'
 import { bigintsAt, ints, uuids } from '@tally/storage'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type AreaKey, flattenAreas } from '../counterRows.ts'
 import type { Write } from '../write.ts'
-import { itemColumns, itemsPerBlock, places } from './table.ts'
+import { type ItemColumn, itemsPerBlock, places } from './table.ts'
 
 /** Limits a write: if ids are far apart, each item has its own block of sixteen numbers. */
 const blocksPerWrite = 8_000
@@ -14,45 +14,58 @@ export function* addItems(changes: Map<EventId, CounterChanges>): Generator<Writ
   for (const blocks of blocksOf(changes)) yield addBlocks(blocks)
 }
 
+/** Adds to the columns of refunds only if something was refunded: without them Postgres needs a fifth less time. */
 function addBlocks({ rows, positions, changes }: Blocks): Write {
-  const column = (pick: (change: ItemChange) => number) =>
-    bigintsAt(rows.length * itemsPerBlock, positions, changes, pick)
+  const added = changes.some(isOfRefund)
+    ? addedColumns
+    : addedColumns.filter(({ isOfRefunds }) => !isOfRefunds)
+  const numbers = ({ of }: AddedColumn) => bigintsAt(rows.length * itemsPerBlock, positions, changes, of)
   return sql`
-insert into item_counters as stored (event_id, day_id, area_id, block, ${columnNames})
-select event_id, day_id, area_id, block, ${numbersOfBlock}
+insert into item_counters as stored (event_id, day_id, area_id, block, ${sql.join(addedColumns.map(({ name }) => name))})
+select event_id, day_id, area_id, block,
+  ${sql.join(addedColumns.map(column => (added.includes(column) ? column.block : sixteenZeros)))}
 from
-  (
-    select
-      ${column(({ orders }) => orders)}::bigint[] as orders,
-      ${column(({ quantity }) => quantity)}::bigint[] as quantity,
-      ${column(({ grossCents }) => grossCents)}::bigint[] as gross_cents,
-      ${column(({ refundedQuantity }) => refundedQuantity)}::bigint[] as refunded_quantity,
-      ${column(({ refundedCents }) => refundedCents)}::bigint[] as refunded_cents
-  ) as all_blocks,
+  (select ${sql.join(added.map(column => sql`${numbers(column)}::bigint[] as ${column.name}`))}) as all_blocks,
   unnest(
     ${uuids(rows.map(({ key }) => key.eventId))}::uuid[],
     ${ints(rows.map(({ key }) => key.dayId))}::int[],
     ${ints(rows.map(({ key }) => key.areaId))}::int[],
     ${ints(rows.map(({ block }) => block))}::int[]
   ) with ordinality as place (event_id, day_id, area_id, block, number)
-on conflict (event_id, day_id, area_id, block) do update set ${sums}`
+on conflict (event_id, day_id, area_id, block) do update set ${sql.join(added.map(({ sums }) => sums))}`
 }
 
-const columnNames = sql.join(itemColumns.map(column => sql.id(column)))
+/** `block`: block `number` as a slice of the concatenated numbers of all blocks; `sums`: it added to what is stored. */
+type AddedColumn = {
+  name: RawBuilder<unknown>
+  of: (change: ItemChange) => number
+  isOfRefunds: boolean
+  block: RawBuilder<unknown>
+  sums: RawBuilder<unknown>
+}
 
-/** The slice of block `number` from the concatenated numbers of all blocks. */
-const numbersOfBlock = sql.join(
-  itemColumns.map(column => sql`${sql.id(column)}[(number - 1) * 16 + 1 : number * 16]`),
-)
+const addedColumns = [
+  addedColumn('orders', ({ orders }) => orders),
+  addedColumn('quantity', ({ quantity }) => quantity),
+  addedColumn('gross_cents', ({ grossCents }) => grossCents),
+  addedColumn('refunded_quantity', ({ refundedQuantity }) => refundedQuantity, true),
+  addedColumn('refunded_cents', ({ refundedCents }) => refundedCents, true),
+]
 
-/** Written out item by item: Postgres cannot add two arrays, and a function would be called for each row. */
-const sums = sql.join(
-  itemColumns.map(column => {
-    const name = sql.id(column)
-    const items = places.map(place => sql`stored.${name}[${place}] + excluded.${name}[${place}]`)
-    return sql`${name} = array[${sql.join(items)}]`
-  }),
-)
+function addedColumn(column: ItemColumn, of: AddedColumn['of'], isOfRefunds = false): AddedColumn {
+  const name = sql.id(column)
+  // Written out item by item: Postgres cannot add two arrays, and a function would be called for each row.
+  const items = places.map(place => sql`stored.${name}[${place}] + excluded.${name}[${place}]`)
+  return {
+    name,
+    of,
+    isOfRefunds,
+    block: sql`${name}[(number - 1) * 16 + 1 : number * 16]`,
+    sums: sql`${name} = array[${sql.join(items)}]`,
+  }
+}
+
+const sixteenZeros = sql`array_fill(0::bigint, array[16])`
 
 /** Blocks in the order of their rows: `changes[n]` goes to index `positions[n]` of the concatenated numbers. */
 type Blocks = { rows: { key: AreaKey; block: number }[]; positions: number[]; changes: ItemChange[] }
@@ -83,6 +96,10 @@ function* blocksOf(changes: Map<EventId, CounterChanges>): Generator<Blocks> {
 
 const byNumber = (one: number, other: number) => one - other
 
-function isEmpty({ orders, quantity, grossCents, refundedQuantity, refundedCents }: ItemChange): boolean {
-  return orders === 0 && quantity === 0 && grossCents === 0 && refundedQuantity === 0 && refundedCents === 0
+function isEmpty(change: ItemChange): boolean {
+  return change.orders === 0 && change.quantity === 0 && change.grossCents === 0 && !isOfRefund(change)
+}
+
+function isOfRefund({ refundedQuantity, refundedCents }: ItemChange): boolean {
+  return refundedQuantity !== 0 || refundedCents !== 0
 }
