@@ -25,7 +25,7 @@ test('of several versions of an order in one batch the highest counts, and each 
   expect(await at.figures()).toEqual({ orders: 2, sales: 12 + 17, sold: 4 })
 })
 
-/** In each id every character that is valid; together in two ids, because one has at most 64. */
+/** Every character that is valid in an id; the test spreads them over two, because an id has at most 64. */
 const validCharacters = String.fromCharCode(
   ...Array.from({ length: 0x7e - 0x20 }, (_, n) => 0x21 + n),
 ).replace('/', '')

@@ -4,8 +4,8 @@ import type { AreaChanges, CounterChanges } from '@tally/core'
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
 /**
- * Counter changes as rows, sorted by (event, day, area): all batches write rows in the same order, so they cannot
- * deadlock.
+ * Counter changes as rows, sorted by (event, day, area), so that neighbours in an index are written one after the
+ * other.
  */
 export function flattenAreas<Row>(
   changes: Map<EventId, CounterChanges>,

@@ -150,7 +150,7 @@ async function askAll(db: Postgres) {
     await lockOffset(tx, 't.orders', 0)
     await lockEvents(tx, new Map([[eventId, 0]]))
     await readKnownEvents(tx, [eventId])
-    await readKnownOrders(tx, new Map([[eventId, ['A-1' as OrderId]]]))
+    await readKnownOrders(tx, new Map([[eventId, new Map([['A-1' as OrderId, undefined]])]]))
     await readSeenRefunds(tx, [{ eventId, refundId: 'R-1' as RefundId }])
     await lockOrganizations(tx, [eventId as string as OrganizationId])
   })

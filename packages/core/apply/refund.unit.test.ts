@@ -1,7 +1,7 @@
 import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
 import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { noRefunds } from '../counters/facts.ts'
+import { noRefunds, unknownOrder } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
 import { counted } from '../test/counted.ts'
 import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
@@ -27,7 +27,7 @@ test('a refund is taken from sales and from its item', () => {
 })
 
 test('a refund that comes before its order waits for it, and then counts', () => {
-  const outcome = applyRefunds({ order: undefined, refunds: noRefunds }, [aRefund()])
+  const outcome = applyRefunds(unknownOrder, [aRefund()])
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
   expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
   expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(

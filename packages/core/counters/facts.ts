@@ -38,6 +38,9 @@ export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
   refunds: RefundSums
 }
 
+/** Of an order of which nothing has arrived yet. */
+export const unknownOrder: KnownOrder<never> = { order: undefined, refunds: noRefunds }
+
 /** What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds. */
 export type ItemFacts = {
   menuItemId: MenuItemId

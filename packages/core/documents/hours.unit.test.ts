@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { applyOrder } from '../apply/order.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
-import { noRefunds } from '../counters/facts.ts'
+import { unknownOrder } from '../counters/facts.ts'
 import { hourIn } from '../hours.ts'
 import { anyZone, instant } from '../test/arbitraries.ts'
 import { composeHours } from './hours.ts'
@@ -55,7 +55,7 @@ test('the hours of a document are those of its orders, in any zone and at any in
       const changes: CounterChanges = new Map()
       for (const at of instants) {
         const order = anOrder({ orderDateTime: new Date(at).toISOString() })
-        const outcome = applyOrder({ order: undefined, refunds: noRefunds }, order)
+        const outcome = applyOrder(unknownOrder, order)
         if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
       }
       const hourly = changes.get(friday)?.get(0)?.hourly ?? new Map()

@@ -2,11 +2,9 @@ import type { Order, Refund } from '@tally/contract'
 import { applyOrder } from '../apply/order.ts'
 import { applyRefunds } from '../apply/refund.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
-import { type KnownOrder, noRefunds } from '../counters/facts.ts'
+import { type KnownOrder, unknownOrder } from '../counters/facts.ts'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { HourOf } from '../hours.ts'
-
-const unknown: KnownOrder<Order> = { order: undefined, refunds: noRefunds }
 
 /** A valid record of one event. */
 export type GoodRecord = { order: Order } | { refund: Refund }
@@ -28,7 +26,7 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
     for (const record of batch) {
       if ('order' in record) {
         const { orderId } = record.order
-        const outcome = applyOrder(known.get(orderId) ?? unknown, record.order)
+        const outcome = applyOrder(known.get(orderId) ?? unknownOrder, record.order)
         if (outcome.outcome === 'duplicate') continue
         known.set(orderId, outcome.next)
         addChanges(changes, outcome.changes)
@@ -38,7 +36,7 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
       }
     }
     for (const [orderId, ofOrder] of refunds) {
-      const outcome = applyRefunds(known.get(orderId) ?? unknown, ofOrder)
+      const outcome = applyRefunds(known.get(orderId) ?? unknownOrder, ofOrder)
       known.set(orderId, outcome.next)
       if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
     }

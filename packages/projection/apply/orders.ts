@@ -6,7 +6,7 @@ import {
   getOrInsertComputed,
   isNewer,
   type KnownOrder,
-  noRefunds,
+  unknownOrder,
 } from '@tally/core'
 import { lockEvents, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
@@ -35,11 +35,12 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
   const all = placed.map(({ effects }) => effects)
   if (entries.size === 0) return all
 
-  const asked = new Map([...entries].map(([eventId, ofEvent]) => [eventId, [...ofEvent.keys()]]))
-  for (const { eventId, orderId, known } of await readKnownOrders(tx, asked)) {
-    const entry = entries.get(eventId)?.get(orderId) as Entry
-    entry.isStored = true
-    entry.known = known
+  for (const [eventId, ofEvent] of await readKnownOrders(tx, entries)) {
+    for (const [orderId, known] of ofEvent) {
+      const entry = entries.get(eventId)?.get(orderId) as Entry
+      entry.isStored = true
+      entry.known = known
+    }
   }
   for (const { effects, orders } of placed) {
     for (const { order, entry } of orders) {
@@ -99,12 +100,14 @@ class SeveralShardsError extends Error {
 /** One order of a batch: what is known of it from before, and the batch's record that has won so far. */
 type Entry = { known: KnownOrder; isStored: boolean; winner: Order | undefined }
 
-const unknown: KnownOrder = { order: undefined, refunds: noRefunds }
-
 /** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
 type Entries = Map<EventId, Map<OrderId, Entry>>
 
 function entryOf(entries: Entries, { eventId, orderId }: Order): Entry {
   const ofEvent = getOrInsertComputed(entries, eventId, () => new Map<OrderId, Entry>())
-  return getOrInsertComputed(ofEvent, orderId, () => ({ known: unknown, isStored: false, winner: undefined }))
+  return getOrInsertComputed(ofEvent, orderId, () => ({
+    known: unknownOrder,
+    isStored: false,
+    winner: undefined,
+  }))
 }

@@ -1,14 +1,7 @@
-import type { EventId, Refund } from '@tally/contract'
-import {
-  addChanges,
-  applyRefunds as applyRefundsTo,
-  type CounterChanges,
-  getOrInsertComputed,
-  noRefunds,
-} from '@tally/core'
+import type { EventId, OrderId, Refund } from '@tally/contract'
+import { addChanges, applyRefunds as applyRefundsTo, type CounterChanges, unknownOrder } from '@tally/core'
 import {
   type OrderRefunds,
-  orderKey,
   readKnownOrders,
   readSeenRefunds,
   refundKey,
@@ -36,24 +29,24 @@ export const applyRefunds = withLockedEvents<Refund>(
     }
     if (firsts.length === 0) return effects
 
-    const byOrder = Map.groupBy(firsts, orderKey)
-    const asked = Map.groupBy(byOrder.values(), ([first]) => (first as Refund).eventId)
-    const stored = await readKnownOrders(
-      tx,
-      new Map(
-        [...asked].map(([eventId, orders]) => [eventId, orders.map(([first]) => (first as Refund).orderId)]),
-      ),
-    )
-    const known = new Map(stored.map(order => [orderKey(order), order.known]))
+    const refunded = new Map<EventId, Map<OrderId, Refund[]>>()
+    for (const [eventId, ofEvent] of Map.groupBy(firsts, refund => refund.eventId))
+      refunded.set(
+        eventId,
+        Map.groupBy(ofEvent, refund => refund.orderId),
+      )
+    const known = await readKnownOrders(tx, refunded)
     const sums: OrderRefunds[] = []
     const changes = new Map<EventId, CounterChanges>()
-    for (const [key, ofOrder] of byOrder) {
-      const [{ eventId, orderId }] = ofOrder as [Refund]
-      const outcome = applyRefundsTo(known.get(key) ?? { order: undefined, refunds: noRefunds }, ofOrder)
-      effects.counts[outcome.outcome] += ofOrder.length
-      sums.push({ eventId, orderId, refunds: outcome.next.refunds })
-      const ofEvent = getOrInsertComputed(changes, eventId, () => new Map())
-      if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
+    for (const [eventId, orders] of refunded) {
+      const ofEvent: CounterChanges = new Map()
+      changes.set(eventId, ofEvent)
+      for (const [orderId, ofOrder] of orders) {
+        const outcome = applyRefundsTo(known.get(eventId)?.get(orderId) ?? unknownOrder, ofOrder)
+        effects.counts[outcome.outcome] += ofOrder.length
+        sums.push({ eventId, orderId, refunds: outcome.next.refunds })
+        if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
+      }
     }
 
     const writes = [storeRefunds(firsts), storeRefundSums(sums)]

@@ -1,5 +1,5 @@
 import type { EventId, Order } from '@tally/contract'
-import { addChanges, applyOrder, type CounterChanges, noRefunds } from '@tally/core'
+import { addChanges, applyOrder, type CounterChanges, unknownOrder } from '@tally/core'
 import { lockEvents, storeOrders, writeBatch } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 
@@ -8,7 +8,7 @@ export function countNewOrders(db: Postgres, orders: Order[], { shard = 0 } = {}
   const eventIds = [...new Set(orders.map(({ eventId }) => eventId))]
   const changes = new Map<EventId, CounterChanges>(eventIds.map(id => [id, new Map()]))
   for (const order of orders) {
-    const outcome = applyOrder({ order: undefined, refunds: noRefunds }, order)
+    const outcome = applyOrder(unknownOrder, order)
     if (outcome.outcome === 'applied') addChanges(changes.get(order.eventId) ?? new Map(), outcome.changes)
   }
   return db.transaction().execute(async tx => {
