@@ -43,15 +43,15 @@ type Column = {
 }
 
 const columns = [
-  column('orders', ({ orders }) => orders),
-  column('quantity', ({ quantity }) => quantity),
-  column('gross_cents', ({ grossCents }) => grossCents),
-  column('refunded_quantity', ({ refundedQuantity }) => refundedQuantity, true),
-  column('refunded_cents', ({ refundedCents }) => refundedCents, true),
+  columnOf('orders', ({ orders }) => orders),
+  columnOf('quantity', ({ quantity }) => quantity),
+  columnOf('gross_cents', ({ grossCents }) => grossCents),
+  columnOf('refunded_quantity', ({ refundedQuantity }) => refundedQuantity, true),
+  columnOf('refunded_cents', ({ refundedCents }) => refundedCents, true),
 ]
 
-function column(id: ItemColumn, of: Column['of'], isOfRefunds = false): Column {
-  const name = sql.id(id)
+function columnOf(column: ItemColumn, of: Column['of'], isOfRefunds = false): Column {
+  const name = sql.id(column)
   // Written out item by item: Postgres cannot add two arrays, and a function would be called for each row.
   const items = places.map(place => sql`stored.${name}[${place}] + excluded.${name}[${place}]`)
   return {
