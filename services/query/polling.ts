@@ -10,6 +10,7 @@ import type { Asking } from './http/directAnswers.ts'
 import type { ReadRequest } from './http/plainRequest.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
+import { ownText } from './ownText.ts'
 import { type Grant, granted, type Permit } from './permit.ts'
 import type { PollOf } from './redis/batch.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
@@ -109,7 +110,7 @@ export function openPolling({
   const recall = (poll: Poll, token: string): KnownKey | undefined => {
     const isSame = poll.asker?.token === token
     const known = authenticator.recall(token, isSame ? poll.asker?.known : undefined)
-    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: copyOf(token), known }
+    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: ownText(token), known }
     return known
   }
 
@@ -176,9 +177,6 @@ export function openPolling({
     },
   }
 }
-
-/** A string of its own: a part of a request would keep all of that in memory. */
-const copyOf = (token: string): string => Buffer.from(token, 'latin1').toString('latin1')
 
 const mayAsk = ({ organizationId, eventId, scopes }: ApiKey, poll: Poll): boolean =>
   organizationId === poll.organizationId &&

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import { ownText } from '../ownText.ts'
 
 /** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
 export function weakEtag(...parts: string[]): string {
-  return `W/"${hash('sha256', parts.join('\n'), 'base64url').slice(0, 27)}"`
+  return ownText(`W/"${hash('sha256', parts.join('\n'), 'base64url').slice(0, 27)}"`)
 }
 
 /** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2). */

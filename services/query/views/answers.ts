@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { StoredEvent } from '@tally/read-models'
 import { LRUCache } from 'lru-cache'
+import { ownText } from '../ownText.ts'
 import type { Composed } from './composed.ts'
 import type { Needs, Read } from './fromRedis.ts'
 import type { Plan, Question } from './question.ts'
@@ -54,7 +55,7 @@ export function openAnswers(): (of: Asked, question: Question) => Answering {
         let composed = found.get(key)
         if (composed === undefined) {
           composed = plan.compose(documents)
-          remembered.set(key, composed)
+          remembered.set(ownText(key), composed)
         }
         return { event, revision, plan, composed, asOfMs }
       },
