@@ -2,6 +2,7 @@ import type { EventId } from '@tally/contract'
 import { type Effects, projectBatch } from '@tally/projection'
 import {
   complete,
+  composeDocuments,
   documentName,
   ensureOffsets,
   readOffsets,
@@ -175,6 +176,33 @@ test('a sale publishes the items that it changed, and adds those that are new to
 
   const [text] = await harness.redis.readDocuments(key, documentName('items', friday, 0))
   expect(JSON.parse(text ?? '')).toEqual([[8, 2, 17, 0, 0], 'as before', [9000, 2, 17, 0, 0]])
+})
+
+test('an item comes back that many changed items had taken off the list while it had no orders', async () => {
+  const line = (menuItemId: number) => ({ menuItemId, itemName: 'x', quantity: 1, unitPrice: 17 })
+  const publisher = openPublisher(harness)
+  await openFestival(publisher)
+  // More than 32 changed items are published with the list of the segments that have figures.
+  const menu = Array.from({ length: 40 }, (_, index) => line(1000 + 4 * index))
+  const cancelled = { orderId: `cancelled-${eventId}`, items: [line(7)] }
+  const sales = [
+    cancelled,
+    { items: menu },
+    { ...cancelled, version: 2, status: 'Cancelled' },
+    { items: menu },
+    { items: [line(7)] },
+  ]
+  for (const fields of sales) {
+    await sell(publisher, fields)
+    await publisher.flush()
+  }
+
+  const name = documentName('items', friday, 0)
+  const [text] = await harness.redis.readDocuments(harness.keys.event(eventId as EventId), name)
+  const ids = [eventId as EventId]
+  const inPostgres = (await composeDocuments(harness.db, { events: ids })).get(eventId as EventId)?.get(name)
+  expect(JSON.parse(text ?? '')).toContainEqual([7, 1, 17, 0, 0])
+  expect(JSON.parse(text ?? '')).toEqual(JSON.parse(inPostgres ?? ''))
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {

@@ -7,25 +7,35 @@
 -- ARGV[4+] field, value, ...; those of an event begin with `epoch`
 -- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
 
--- Adds the segments that the hash does not have to the list of their document, unless the list itself is among the fields
--- (documents/segments.ts).
+-- Adds segments to the list of their document, unless the list itself is among the fields (documents/segments.ts). The hash may
+-- have the field of a segment that is not listed: a list that replaced another leaves it there.
 local function listSegments()
-  local isListed = {}
+  local changed, isField = {}, {}
   for i = 4, #ARGV, 2 do
-    isListed[ARGV[i]] = true
-  end
-  for i = 4, #ARGV, 2 do
+    isField[ARGV[i]] = true
     local place, segment = string.match(ARGV[i], '^items:([^:]+:[^:]+):([^:]+)$')
-    local field = place and 'segments:' .. place
-    if field and not isListed[field] and redis.call('HEXISTS', KEYS[1], ARGV[i]) == 0 then
-      local segments = { tonumber(segment) }
-      for known in string.gmatch(redis.call('HGET', KEYS[1], field) or '', '[^,]+') do
-        if known ~= segment then
-          segments[#segments + 1] = tonumber(known)
+    if place then
+      local list = 'segments:' .. place
+      changed[list] = changed[list] or {}
+      table.insert(changed[list], segment)
+    end
+  end
+  for list, segments in pairs(changed) do
+    if not isField[list] then
+      local known = redis.call('HGET', KEYS[1], list) or ''
+      local listed = {}
+      for _, segment in ipairs(segments) do
+        if not string.find(',' .. known .. ',', ',' .. segment .. ',', 1, true) then
+          listed[#listed + 1] = tonumber(segment)
         end
       end
-      table.sort(segments)
-      redis.call('HSET', KEYS[1], field, table.concat(segments, ','))
+      if #listed > 0 then
+        for segment in string.gmatch(known, '[^,]+') do
+          listed[#listed + 1] = tonumber(segment)
+        end
+        table.sort(listed)
+        redis.call('HSET', KEYS[1], list, table.concat(listed, ','))
+      end
     end
   end
 end
