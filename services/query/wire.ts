@@ -14,6 +14,7 @@ import { openBreaker } from './redis/breaker.ts'
 import { openRateLimiter } from './redis/rateLimit.ts'
 import { openRequestBatches } from './redis/requestBatches.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
+import { openAnyBehind } from './views/anyBehind.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'
 import { watchWatermarks } from './views/watermarks.ts'
@@ -98,7 +99,8 @@ function openRequestDeps(
   metrics.watchAsOf(watermarks.ages)
 
   const shared = openSharedReads(openGate(gateOptions))
-  const list = openEventList({ db, redis, keys, breaker, shared, onFailure })
+  const isBehind = openAnyBehind({ redis, keys, topics, watermarks })
+  const list = openEventList({ db, redis, keys, breaker, shared, isBehind, onFailure })
   const views = openEventViews({
     db,
     redis,

@@ -37,18 +37,25 @@ const kpisOf = async (at: string) => {
   expect(status).toBe(200)
   return { total: body.data.totalOrders as number, asOfMs: Date.parse(body.meta.asOf) }
 }
+const namesOf = async (at: string) => {
+  const list = await ask(at, '/api/v1/events', { token })
+  const event = await ask(at, sagra.path, { token })
+  return [list.body.data[0].name, event.body.data.name]
+}
 const sell = async () => {
   await tally.produce([sagra.order()])
   known += 1
 }
 
-test('if the projector cannot write to Redis, answers contain what it counts within 5 s', async () => {
+test('if the projector cannot write to Redis, answers contain what it counts within 5 s, and lists of events what it knows', async () => {
   expect((await kpisOf(address)).total).toBe(known)
   await relay.cut()
   await sell()
   await until('the sale is counted', async () => (await kpisOf(address)).total === known, 5_000)
   const { asOfMs } = await kpisOf(address)
   await until('asOf advances', async () => (await kpisOf(address)).asOfMs > asOfMs + 1_000)
+  await tally.produce([sagra.event({ version: 2, name: 'Renamed' })])
+  await until('both know the name', async () => (await namesOf(address)).join() === 'Renamed,Renamed', 5_000)
   await relay.mend()
   await tally.settle()
   expect((await kpisOf(address)).total).toBe(known)

@@ -20,7 +20,7 @@ export type EventList = {
   listed(id: OrganizationId): Promise<string[] | undefined>
 }
 
-type List = { revision: number; events: EventAnswer[] }
+type List = { revision: number; events: EventAnswer[]; isBehind: boolean }
 
 /** Reads the list of events from Redis, or from Postgres if Redis is down, empty, behind or refuses writes. */
 export function openEventList(deps: {
@@ -29,17 +29,20 @@ export function openEventList(deps: {
   keys: RedisKeys
   breaker: Breaker
   shared: SharedReads
+  /** Whether Redis is behind Postgres (anyBehind.ts). */
+  isBehind: () => Promise<boolean>
   onFailure: (error: unknown) => void
 }): EventList {
-  const { db, redis, keys, breaker, shared, onFailure } = deps
+  const { db, redis, keys, breaker, shared, isBehind, onFailure } = deps
   /** The revision that was last answered; Postgres may have gone back (memory.ts has the rules). */
   const latest = new LRUCache<OrganizationId, number>({ max: 10_000 })
 
   const fromRedis = (id: OrganizationId): Promise<List | 'missing' | undefined> =>
     breaker.attempt(async () => {
-      const [revision, events] = await redis.hmget(keys.organization(id), 'revision', 'events')
+      const list = redis.hmget(keys.organization(id), 'revision', 'events')
+      const [[revision, events], behind] = await Promise.all([list, isBehind()])
       if (typeof revision !== 'string' || typeof events !== 'string') return 'missing'
-      return { revision: Number(revision), events: JSON.parse(events) as EventAnswer[] }
+      return { revision: Number(revision), events: JSON.parse(events) as EventAnswer[], isBehind: behind }
     })
 
   const fromPostgres = (id: OrganizationId): Promise<EventAnswer[]> =>
@@ -54,7 +57,8 @@ export function openEventList(deps: {
 
   /** The events if the list of Redis is as new as it should be. */
   const current = (id: OrganizationId, hot: List | 'missing' | undefined): EventAnswer[] | undefined => {
-    if (typeof hot !== 'object' || breaker.refusesWrites() || hot.revision < (latest.peek(id) ?? 0)) return
+    if (typeof hot !== 'object' || hot.isBehind || breaker.refusesWrites()) return
+    if (hot.revision < (latest.peek(id) ?? 0)) return
     latest.set(id, hot.revision)
     return hot.events
   }
