@@ -115,12 +115,17 @@ export function openPolling({
   }
 
   const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
-    const { poll, headers, asking } = one
+    const { poll, headers, asking, beganAt } = one
     const ifNoneMatch = headers['if-none-match']
-    const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
-    const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
-    asking.answer(message.status, message.headers + ofOrigin, message.body)
-    onAnswered(poll.name, one, message.status)
+    try {
+      const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
+      const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
+      asking.answer(message.status, message.headers + ofOrigin, message.body)
+      onAnswered(poll.name, one, message.status)
+    } catch {
+      // It fails in the same way for fastify, which tells this client; the other polls of the batch are answered.
+      asking.leave({ beganAt, grant })
+    }
   }
 
   const readAgain = ({ poll, apiKey }: Waiting, seen: Seen): Promise<Answer> => {

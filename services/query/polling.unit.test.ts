@@ -193,6 +193,15 @@ test('a read that fails is left to fastify, which gets the failure and does not 
   expect(asked).toMatchObject({ taken: 1, answered: [], confirmed: 0 })
 })
 
+test('an answer that cannot be composed is left to fastify, and the next one is sent', async () => {
+  says.revision = 8
+  says.read = async () => ({ ...later, asOfMs: 9e15 })
+  expect((await poll()).body).toEqual({ grant })
+  says.read = async () => later
+  says.hash = { ...says.hash } as ShardHash
+  expect(await poll()).toMatchObject({ status: 200 })
+})
+
 test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its grant', async () => {
   const refused = { granted: false, limit: 60, remaining: 0, resetMs: 900 }
   for (const said of [

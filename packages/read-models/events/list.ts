@@ -53,12 +53,16 @@ order by organization.name nulls last, organization_id, "startDate", known.event
   return rows
 }
 
-/** The latest time that is known of an event: its last sale, its start, the end of its last day in any time zone. */
+/**
+ * The latest time that is known of an event: its last sale, its start, the end of its last day in any time zone. A day
+ * may be in the year 0000 (docs/records.md), which Postgres does not have.
+ */
 const endOfEvent = sql`greatest(
   sale.ordered_at,
   (known.document->>'startDate')::bigint,
   (
-    select (extract(epoch from max((day->>'date')::date)) * 1000)::bigint + ${36 * 3_600_000}
+    select (extract(epoch from max(day->>'date')::date) * 1000)::bigint + ${36 * 3_600_000}
     from json_array_elements(known.document->'days') as day
+    where day->>'date' >= '0001'
   )
 )`

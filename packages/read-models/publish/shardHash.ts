@@ -75,7 +75,7 @@ export function toShardHash(line: number[] | Error, topics: string[], ids: Event
   const [epoch = Number.NaN, ...rest] = line
   return {
     epoch: epoch || 0,
-    asOfMs: earliest(topics.map((_, index) => (Number.isNaN(rest[index]) ? null : (rest[index] ?? null)))),
+    asOfMs: earliest(topics.map((_, index) => toTime(rest[index]))),
     revisions: new Map(ids.map((id, index) => [id, rest[topics.length + index] || 0])),
   }
 }
@@ -86,6 +86,9 @@ export function toEventVersion(line: number[] | Error): EventVersion | undefined
   const [revision = Number.NaN, epoch] = line
   return Number.isNaN(revision) ? undefined : { revision, epoch: epoch || 0 }
 }
+
+/** Null if it is absent, or no time that a Date can have. */
+const toTime = (ms = Number.NaN): number | null => (Math.abs(ms) <= 8.64e15 ? ms : null)
 
 const toNumber = (text: string | null | undefined): number => (text == null ? Number.NaN : Number(text))
 

@@ -1,5 +1,6 @@
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'
+import { readShardHash } from './shardHash.ts'
 
 const { redis, keys } = await redisOfFile()
 let key: string
@@ -82,4 +83,14 @@ test('the revision of an event is raised and never lowered, even if the publishe
     'revision:a': '7',
     'revision:b': '8',
   })
+})
+
+test('a watermark that is no time is read as a missing one', async () => {
+  const read = async () => (await readShardHash({ redis, keys }, ['orders'], shard - 1, [])).asOfMs
+  await raise(before, 10)
+  expect(await read()).toBe(10)
+  for (const text of ['9999999999999999', 'soon']) {
+    await redis.hset(key, 'as-of:orders', text)
+    expect(await read()).toBeNull()
+  }
 })

@@ -97,8 +97,8 @@ test('--older-than chooses the events whose start, days and last sale are all be
   at,
 }) => {
   const organizationId = newOrganizationId() as OrganizationId
-  const ids = Array.from({ length: 5 }, newEventId)
-  const [old, soldLately, openLately, yetToCome, onlyOrders] = ids
+  const ids = Array.from({ length: 6 }, newEventId)
+  const [old, soldLately, openLately, yetToCome, onlyOrders, inYearZero] = ids
   const event = (eventId: unknown, more = {}) =>
     anEvent({ eventId, organizationId, startDate: daysAgo(100), days: [aDay(100)], ...more })
   await at.events(
@@ -107,6 +107,8 @@ test('--older-than chooses the events whose start, days and last sale are all be
     event(soldLately),
     event(openLately, { days: [aDay(10)] }),
     event(yetToCome, { startDate: daysAgo(-10), days: [] }),
+    // Postgres has no year 0.
+    event(inYearZero, { days: [{ ...aDay(100), date: '0000-02-29' }] }),
   )
   const sale = (eventId: unknown, days: number) => anOrder({ eventId, orderDateTime: daysAgo(days) })
   await at.orders(0, sale(old, 95), sale(soldLately, 10), sale(openLately, 95), sale(onlyOrders, 95))
@@ -115,9 +117,9 @@ test('--older-than chooses the events whose start, days and last sale are all be
     const { stdout } = await run(harness, 'remove', '--older-than', age)
     return ids.filter(id => stdout.includes(id))
   }
-  expect(await chosenBy('60d')).toEqual([old, onlyOrders])
-  expect(await chosenBy(daysAgo(60).slice(0, 10))).toEqual([old, onlyOrders])
-  expect(await chosenBy('1d')).toEqual([old, soldLately, openLately, onlyOrders])
+  expect(await chosenBy('60d')).toEqual([old, onlyOrders, inYearZero])
+  expect(await chosenBy(daysAgo(60).slice(0, 10))).toEqual([old, onlyOrders, inYearZero])
+  expect(await chosenBy('1d')).toEqual([old, soldLately, openLately, onlyOrders, inYearZero])
 })
 
 test.each([
