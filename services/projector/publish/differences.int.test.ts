@@ -1,0 +1,73 @@
+import type { EventId } from '@tally/contract'
+import { projectBatch } from '@tally/projection'
+import { composeDocuments, ensureOffsets } from '@tally/read-models'
+import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
+import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPublisher } from './publisher.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+  for (const topic of Object.values(topics)) await ensureOffsets(harness.db, topic, [shard])
+})
+afterAll(() => harness.close())
+
+const next = { events: 0, orders: 0 }
+
+/** Numbers from 0 to below `below` that look random (a linear congruential generator with the constants of glibc). */
+function numbersFrom(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 8) % below
+  }
+}
+
+test.each([1, 2, 3])(
+  'differences add up to what Postgres has after each of 60 flushes (seed %i)',
+  async seed => {
+    const random = numbersFrom(seed)
+    const publisher = openPublisher(harness)
+    const eventId = newEventId()
+    const put = async (type: 'events' | 'orders', ...values: Record<string, unknown>[]) => {
+      const batch = batchOf(topics[type], next[type], values)
+      next[type] += values.length
+      const { effects } = await projectBatch(harness.deps, type, batch)
+      if (effects === undefined) throw new Error('the batch does not follow the one before')
+      publisher.add({ topic: topics[type], partition: shard }, effects)
+    }
+    // Few items, in segments of their own, are sold by few orders, which are often cancelled: segments come and go.
+    const few = () => Array.from({ length: 1 + random(3) }, () => 4 * random(8))
+    // More than 32 changed items are published as a list.
+    const many = () => Array.from({ length: 40 }, (_, index) => 100 + 4 * index)
+    const anyOrder = () => {
+      const number = random(12)
+      return anOrder({
+        eventId,
+        orderId: `O-${number}`,
+        version: next.orders + 1,
+        areaId: 1 + random(2),
+        status: random(3) === 0 ? 'Cancelled' : 'Paid',
+        items: (number < 4 ? many() : few()).map(menuItemId => ({
+          menuItemId,
+          itemName: 'x',
+          quantity: 1 + random(3),
+          unitPrice: 1,
+        })),
+      })
+    }
+    await put('events', anEvent({ eventId }))
+    for (let flush = 0; flush < 60; flush++) {
+      for (let batches = random(3); batches >= 0; batches--) await put('orders', anyOrder())
+      await publisher.flush()
+      const composed = await composeDocuments(harness.db, { events: [eventId as EventId] })
+      const documents = Object.entries(await harness.readEvent(eventId)).filter(([name]) =>
+        /^\w+:\d+:\d+$/.test(name),
+      )
+      expect(Object.fromEntries(documents)).toEqual(
+        Object.fromEntries(composed.get(eventId as EventId) ?? []),
+      )
+    }
+  },
+)
