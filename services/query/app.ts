@@ -38,7 +38,7 @@ export async function buildApp(
   deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct'>,
   { edition, corsOrigins, contact, maxConnections, logger, metrics, counts }: AppOptions,
 ): Promise<App> {
-  const cors = allowedOrigins(corsOrigins)
+  const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
   const knownPath = knownPaths()
   const answerProblem = openAnswerProblem(logger)
   const app = createServer({

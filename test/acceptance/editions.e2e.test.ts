@@ -16,7 +16,7 @@ beforeAll(async () => {
     addresses[name] = (await tally.startQuery(settings)).address
   }
   await Promise.all([
-    start('community', { EDITION: 'community' }),
+    start('community', { EDITION: 'community', CORS_ORIGINS: '*' }),
     start('one', { CORS_ORIGINS: `https://other.example.org,${till}` }),
     start('all', { CORS_ORIGINS: '*' }),
   ])
@@ -43,6 +43,7 @@ test('the community edition answers 404 to everything, whatever the token', asyn
       { token: 'wrong' },
       { token, method: 'POST' },
       { token, method: 'HEAD' },
+      { method: 'OPTIONS', headers: { Origin: till, 'Access-Control-Request-Method': 'GET' } },
     ]) {
       const { status, headers } = await at('community', path, options)
       expect({ path, status, limit: headers['x-ratelimit-limit'] }).toEqual({

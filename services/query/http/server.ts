@@ -23,6 +23,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     genReqId: newRequestId,
     requestIdHeader: false,
+    rewriteUrl: ({ url }) => toOriginForm(url),
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
     return503OnClosing: false,
     // Node would answer a request without Host itself, without a problem body or X-Request-Id.
@@ -59,6 +60,10 @@ export function closeIdleConnections(app: FastifyInstance): void {
     done()
   })
 }
+
+/** A request target in absolute form (RFC 9112, 3.2.2) as a path with its query; any other one as it is. */
+const toOriginForm = (target = '/'): string =>
+  target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
 
 /** A value of X-Request-Id. */
 export const newRequestId = (): string => randomUUID()
