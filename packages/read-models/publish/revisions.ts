@@ -37,13 +37,13 @@ export async function readOrganizationRevisions(
   const { rows } = await sql<HeadRevision<OrganizationId>>`
 select organization_id as id, revision
 from organizations
-where organization_id > ${after ?? firstId}
+where ${after === undefined ? sql`true` : sql`organization_id > ${after}`}
 order by organization_id
 limit ${limit}`.execute(db)
   return rows
 }
 
-/** Lower than every id of a record: the nil UUID of RFC 9562. */
+/** No id is lower: the nil UUID of RFC 9562, which a record may have. */
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 const idOf = { event_heads: 'event_id', organizations: 'organization_id' } as const

@@ -47,10 +47,11 @@ test('a difference with the list of its segments replaces the list', async () =>
   expect(await read('items:41:0')).toBe('[[9],[16]]')
 })
 
-test('a segment that a replaced list has dropped is listed again once it is sold again', async () => {
+test('a segment that a replaced list lacks is removed, and listed again once it is sold again', async () => {
   await whole(5, 'segments:41:0', '2,10', 'items:41:0:2', '[8]', 'items:41:0:10', '[40]')
   await difference(6, 5, 'segments:41:0', '2', 'items:41:0:2', '[9]')
   expect(await read('items:41:0')).toBe('[[9]]')
+  expect(await redis.hexists(key, 'items:41:0:10')).toBe(0)
   await difference(7, 6, 'items:41:0:10', '[41]', 'items:41:0:2', '[8]')
   expect(await redis.hget(key, 'segments:41:0')).toBe('2,10')
   expect(await read('items:41:0')).toBe('[[8],[41]]')

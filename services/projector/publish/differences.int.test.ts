@@ -62,8 +62,9 @@ test.each([1, 2, 3])(
       for (let batches = random(3); batches >= 0; batches--) await put('orders', anyOrder())
       await publisher.flush()
       const composed = await composeDocuments(harness.db, { events: [eventId as EventId] })
+      // Documents and, if one is left that no list has, segments.
       const documents = Object.entries(await harness.readEvent(eventId)).filter(([name]) =>
-        /^\w+:\d+:\d+$/.test(name),
+        name.includes(':'),
       )
       expect(Object.fromEntries(documents)).toEqual(
         Object.fromEntries(composed.get(eventId as EventId) ?? []),

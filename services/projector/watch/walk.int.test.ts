@@ -111,6 +111,14 @@ test('an event and an organization whose keys are gone are published again', asy
   expect(await harness.redis.hexists(organizationKey(), 'events')).toBe(1)
 })
 
+test('an organization with the nil UUID, which no id is lower than, is published again', async () => {
+  organizationId = '00000000-0000-0000-0000-000000000000'
+  await publishEvents(1)
+  await harness.redis.del(organizationKey())
+  await walkRound()
+  expect(await harness.redis.hexists(organizationKey(), 'events')).toBe(1)
+})
+
 test('documents newer in Redis than in Postgres, which lost them, are replaced under a revision above both', async () => {
   const lost = (await stored()) + 10_000_000_000
   await harness.redis.hset(eventKey(), { revision: lost, 'kpis:41:0': '{"totalOrders":99}' })

@@ -7,25 +7,37 @@
 -- ARGV[4+] field, value, ...; those of an event begin with `epoch`
 -- returns  `stored`; `older`: the hash is already as new; `gap`: the difference does not fit, publish the hash whole
 
--- Adds segments to the list of their document, unless the list itself is among the fields (documents/segments.ts). The hash may
--- have the field of a segment that is not listed: a list that replaced another leaves it there.
+local function has(list, segment)
+  return string.find(',' .. list .. ',', ',' .. segment .. ',', 1, true) ~= nil
+end
+
+-- Brings the segments that a difference changes and their lists together (documents/segments.ts): a list among the fields
+-- replaces that of the hash, and the segments that it lacks are removed; otherwise new segments are added to that of the hash.
 local function listSegments()
-  local changed, isField = {}, {}
+  local changed, lists = {}, {}
   for i = 4, #ARGV, 2 do
-    isField[ARGV[i]] = true
+    local list = string.match(ARGV[i], '^segments:(.+)$')
     local place, segment = string.match(ARGV[i], '^items:([^:]+:[^:]+):([^:]+)$')
-    if place then
-      local list = 'segments:' .. place
-      changed[list] = changed[list] or {}
-      table.insert(changed[list], segment)
+    if list then
+      lists[list] = ARGV[i + 1]
+    elseif place then
+      changed[place] = changed[place] or {}
+      table.insert(changed[place], segment)
     end
   end
-  for list, segments in pairs(changed) do
-    if not isField[list] then
-      local known = redis.call('HGET', KEYS[1], list) or ''
+  for place, list in pairs(lists) do
+    for segment in string.gmatch(redis.call('HGET', KEYS[1], 'segments:' .. place) or '', '[^,]+') do
+      if not has(list, segment) then
+        redis.call('HDEL', KEYS[1], 'items:' .. place .. ':' .. segment)
+      end
+    end
+  end
+  for place, segments in pairs(changed) do
+    if not lists[place] then
+      local known = redis.call('HGET', KEYS[1], 'segments:' .. place) or ''
       local listed = {}
       for _, segment in ipairs(segments) do
-        if not string.find(',' .. known .. ',', ',' .. segment .. ',', 1, true) then
+        if not has(known, segment) then
           listed[#listed + 1] = tonumber(segment)
         end
       end
@@ -34,7 +46,7 @@ local function listSegments()
           listed[#listed + 1] = tonumber(segment)
         end
         table.sort(listed)
-        redis.call('HSET', KEYS[1], list, table.concat(listed, ','))
+        redis.call('HSET', KEYS[1], 'segments:' .. place, table.concat(listed, ','))
       end
     end
   end
