@@ -1,10 +1,20 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll } from 'vitest'
 import { run } from '#infra/command.ts'
 
-const source = join(import.meta.dirname, '../../packages/client')
+const root = join(import.meta.dirname, '../..')
+const client = 'packages/client'
 
 /** A new folder outside the checkout, which is deleted after the tests of the file. */
 export function useFolder(): string {
@@ -13,22 +23,47 @@ export function useFolder(): string {
   return folder
 }
 
-/** Builds `@tally/client` as its README says, but into `folder`, so that test files do not build over each other. */
-export async function buildClient(folder: string): Promise<void> {
-  const tsc = join(source, 'node_modules/.bin/tsc')
-  await run(tsc, ['-p', join(source, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')])
+/** The line of a document, a path in the checkout, that makes the package. */
+export function packCommand(document: string): string {
+  const [line] = /^npm .*\bpack\b[^#\n]*/m.exec(readFileSync(join(root, document), 'utf8')) ?? []
+  if (line === undefined) throw new Error(`${document} does not say how to make the package`)
+  return line.trim()
 }
 
-/** Installs the packed client into an empty folder in `made`, as an adopter does, and returns its path. */
+/** Builds `@tally/client` as docs/guides/dashboard says, and returns the folder with what was built. */
+export async function buildClient(made: string): Promise<string> {
+  const checkout = copyCheckout(made)
+  await run('npm', ['run', 'build', '-w', '@tally/client'], { cwd: checkout })
+  return join(checkout, client, 'dist')
+}
+
+/**
+ * Makes the package as its README says, installs it into an empty folder in `made`, as an adopter does, and returns the
+ * path of that folder.
+ */
 export async function installClient(made: string): Promise<string> {
-  const [packed, adopter] = [join(made, 'packed'), join(made, 'adopter')]
-  await buildClient(packed)
-  for (const file of ['package.json', 'README.md']) cpSync(join(source, file), join(packed, file))
-  const quiet = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts']
-  await run('npm', ['pack', ...quiet, '--pack-destination', made], { cwd: packed })
-  const archive = readdirSync(made).find(name => name.endsWith('.tgz'))
-  cpSync(join(made, archive ?? ''), join(adopter, 'tally-client.tgz'))
+  const [checkout, adopter] = [copyCheckout(made), join(made, 'adopter')]
+  await run('sh', ['-c', packCommand(`${client}/README.md`)], { cwd: checkout })
+  const archive = readdirSync(checkout).find(name => name.endsWith('.tgz')) ?? ''
+  cpSync(join(checkout, archive), join(adopter, 'tally-client.tgz'))
   writeFileSync(join(adopter, 'package.json'), '{ "type": "module", "private": true }')
-  await run('npm', ['install', ...quiet, '--offline', './tally-client.tgz'], { cwd: adopter })
+  const quiet = ['--silent', '--no-audit', '--no-fund', '--offline']
+  await run('npm', ['install', ...quiet, './tally-client.tgz'], { cwd: adopter })
   return adopter
+}
+
+/**
+ * A checkout that npm has just installed, with the client as its only package. Each test file has its own, so that they
+ * do not build over each other, and nothing that an earlier build left makes up for a step that a document lacks.
+ */
+function copyCheckout(made: string): string {
+  const checkout = join(made, 'checkout')
+  mkdirSync(checkout)
+  for (const file of ['package.json', 'tsconfig.json', '.npmrc', '.gitignore'])
+    cpSync(join(root, file), join(checkout, file))
+  const isSource = (path: string) => !['dist', 'node_modules'].includes(basename(path))
+  cpSync(join(root, client), join(checkout, client), { recursive: true, filter: isSource })
+  for (const folder of ['node_modules', `${client}/node_modules`])
+    symlinkSync(join(root, folder), join(checkout, folder))
+  return checkout
 }

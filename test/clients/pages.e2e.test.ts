@@ -16,6 +16,7 @@ const source = join(import.meta.dirname, '../../docs/guides/dashboard')
 const tally = useTally({ queries: 0 })
 const festival = newFestival()
 const { organizationId, eventId } = festival
+const made = useFolder()
 const folder = useFolder()
 let pages: StaticPages
 let browser: Browser
@@ -24,8 +25,7 @@ let token: string
 
 beforeAll(async () => {
   cpSync(source, folder, { recursive: true })
-  await buildClient(folder)
-  renameSync(join(folder, 'dist'), join(folder, 'tally-client'))
+  renameSync(await buildClient(made), join(folder, 'tally-client'))
   pages = await serveFolder(folder)
   const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
   browser = await chromium.launch({
