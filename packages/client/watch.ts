@@ -26,6 +26,8 @@ export type Reading<Value> = {
 }
 
 const longestBackoffMs = 60_000
+/** 24.8 days. A timer for longer fires after 1 ms: a proxy's time of day in place of seconds would mean a hot loop. */
+const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Requests an operation again and again, with the entity tag of its last answer, and yields a reading after every
@@ -83,7 +85,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, signal?.aborted ? 0 : ms)
+    const timer = setTimeout(end, signal?.aborted ? 0 : Math.min(ms, longestTimerMs))
     signal?.addEventListener('abort', end)
   })
 }

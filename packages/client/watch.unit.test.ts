@@ -86,6 +86,17 @@ test('after a 429 the watch waits for Retry-After, and keeps its answer', async 
   expect(readings.every(({ answer }) => answer !== undefined)).toBe(true)
 })
 
+test.for([
+  { 'Retry-After': '9999999' },
+  { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1790000000' },
+])('a wait that is longer than a timer can be is long, not short: %o', async headers => {
+  const tally = fakeTally()
+  tally.state.problem = { status: 429, headers, body: '' }
+  watched(tally)
+  await pass(10)
+  expect(tally.asked.length).toBe(1)
+})
+
 test('figures are stale if Tally has not heard from the tills, by the clock of the server', async () => {
   const tally = fakeTally()
   const { last } = watched(tally)
