@@ -29,6 +29,8 @@ export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch 
     const timeout = AbortSignal.timeout(timeoutMs)
     const response = await send(base + targetOf(name, parameters), {
       headers: { 'X-Api-Key': key, ...(etag && { 'If-None-Match': etag }) },
+      // fetch would take the key along to another host, such as the portal of a Wi-Fi network.
+      redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
     if (response.status === 304) return { headers: response.headers, body: undefined }

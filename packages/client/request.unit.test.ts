@@ -1,0 +1,39 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { connect } from './client.ts'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+/** A host that redirects all requests, or answers them if it is not told where to; `keys` are those it was sent. */
+async function openHost(location?: string) {
+  const keys: unknown[] = []
+  const server = createServer((request, response) => {
+    keys.push(request.headers['x-api-key'])
+    response.writeHead(location ? 302 : 200, location ? { location } : {}).end('{}')
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys }
+}
+
+test('a redirect does not take the key to another host, and counts as an outage', async () => {
+  const portal = await openHost()
+  const redirects = await openHost(portal.url)
+  const tally = connect({ url: redirects.url, key: 'tally_x' })
+  await expect(tally.listEvents()).rejects.toThrow('fetch failed')
+  for await (const { error } of tally.watch('listEvents', {})) {
+    expect(error?.message).toBe('fetch failed')
+    break
+  }
+  expect({ redirects: redirects.keys, portal: portal.keys }).toEqual({
+    redirects: ['tally_x', 'tally_x'],
+    portal: [],
+  })
+})
