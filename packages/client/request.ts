@@ -15,10 +15,14 @@ export type Options = {
 
 /** Throws TypeError for options that no request can be made of: `watch` would repeat its error as an outage. */
 export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
-  if (!isAddress(url)) throw new TypeError('url: where Tally answers, such as https://tally.example.org')
-  if (!/^[!-~]+$/.test(key?.trim() ?? ''))
-    throw new TypeError('key: the token of an API key, tally_ and 62 characters')
-  const base = url.replace(/\/+$/, '')
+  if (!isAddress(url))
+    throw new TypeError(
+      'url: where Tally answers, such as https://tally.example.org, without user name, query and fragment',
+    )
+  // trim() also removes what is copied along unseen: a byte order mark, a no-break space.
+  const token = key?.trim() ?? ''
+  if (!/^[!-~]+$/.test(token)) throw new TypeError('key: the token of an API key, tally_ and 62 characters')
+  const base = url.trim().replace(/\/+$/, '')
 
   /** Sends one request; `body` is undefined on a 304. Rejects with TallyProblem for an error. */
   return async (
@@ -28,7 +32,7 @@ export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch 
   ) => {
     const timeout = AbortSignal.timeout(timeoutMs)
     const response = await send(base + targetOf(name, parameters), {
-      headers: { 'X-Api-Key': key, ...(etag && { 'If-None-Match': etag }) },
+      headers: { 'X-Api-Key': token, ...(etag && { 'If-None-Match': etag }) },
       // fetch would take the key along to another host, such as the portal of a Wi-Fi network.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
@@ -43,8 +47,10 @@ export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch 
 /** A page may name its own host by a path. */
 function isAddress(url: string | undefined): boolean {
   const { location } = globalThis as { location?: { href: string } }
-  if (url === undefined || !URL.canParse(url, location?.href)) return false
-  return /^https?:$/.test(new URL(url, location?.href).protocol)
+  // The path of an operation is appended to the text, so that not even an empty query or fragment may end it.
+  if (url === undefined || /[?#]/.test(url) || !URL.canParse(url, location?.href)) return false
+  const { protocol, username, password } = new URL(url, location?.href)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
 function targetOf(name: OperationName, parameters: object): string {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { connect } from './client.ts'
+import { fakeTally } from './test/fakeTally.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -37,3 +38,14 @@ test('a redirect does not take the key to another host, and counts as an outage'
     portal: [],
   })
 })
+
+test.for(['tally_x\n', ' tally_x', '\u{feff}tally_x', 'tally_x\u{a0}'])(
+  'a key is sent without what was copied along with it: %j',
+  async key => {
+    const tally = fakeTally()
+    await connect({ url: 'http://tally.test/ ', key, fetch: tally.fetch }).listEvents()
+    expect(tally.asked.map(({ path, headers }) => [path, headers.get('X-Api-Key')])).toEqual([
+      ['http://tally.test/api/v1/events', 'tally_x'],
+    ])
+  },
+)

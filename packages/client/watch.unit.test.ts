@@ -170,6 +170,10 @@ test.for([
   { url: undefined, key: 'tally_x', says: /^url: / },
   { url: '127.0.0.1:8080', key: 'tally_x', says: /^url: / },
   { url: 'localhost:8080', key: 'tally_x', says: /^url: / },
+  { url: 'http://user@tally.test', key: 'tally_x', says: /^url: / },
+  { url: 'http://:secret@tally.test', key: 'tally_x', says: /^url: / },
+  { url: 'http://tally.test/?event=7', key: 'tally_x', says: /^url: / },
+  { url: 'http://tally.test/#', key: 'tally_x', says: /^url: / },
   { url: 'http://tally.test', key: undefined, says: /^key: / },
   { url: 'http://tally.test', key: 'tally_…', says: /^key: / },
 ])('an address or key that cannot be one is an error at once, not an outage: $url $key', options => {
