@@ -7,15 +7,15 @@ type Passed = { path: string; headers: IncomingHttpHeaders; status: number; at: 
 export type Gate = {
   url: string
   passed: Passed[]
-  /** The next request is answered 429, with `seconds` to wait. */
-  refuseNext: (seconds: number) => void
+  /** The next request is answered 429, with this `Retry-After`: seconds, or a date. */
+  refuseNext: (retryAfter: number | string) => void
   close: () => Promise<void>
 }
 
 /** An address in front of the API: it notes each request, and can refuse one. */
 export async function openGate(api: string): Promise<Gate> {
   const passed: Passed[] = []
-  let refusal: number | undefined
+  let refusal: number | string | undefined
   const server = createServer(async (request, response) => {
     const { url: path = '', headers } = request
     const note = (status: number) => passed.push({ path, headers, status, at: performance.now() })
@@ -37,8 +37,8 @@ export async function openGate(api: string): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     passed,
-    refuseNext: seconds => {
-      refusal = seconds
+    refuseNext: retryAfter => {
+      refusal = retryAfter
     },
     close: () =>
       new Promise(resolve => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
-import { burger, newFestival, water } from '@tally/testkit/records/festival'
+import { burger, cake, newFestival, water } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { nodeRedFolder } from '#infra/install/nodeRed.ts'
@@ -54,6 +54,15 @@ test('one poller feeds five displays, and publishes no count again on a 304', as
   expect(new Set(gate.passed.map(({ path }) => path))).toEqual(new Set([`${festival.path}/live/item-counts`]))
 })
 
+test('an item that leaves the answer shows 0', async () => {
+  const items = [{ menuItemId: cake, itemName: 'Cake', quantity: 1, unitPrice: 3, note: null }]
+  const order = { orderId: 'cake', amountPaid: 3, totalAmount: 3, items }
+  await tally.count([festival.order({ ...order, version: 1 })])
+  await untilAllShow({ [cake]: '1' })
+  await tally.count([festival.order({ ...order, version: 2, status: 'Cancelled' })])
+  await untilAllShow({ [cake]: '0', [burger]: '4', [water]: '2' })
+})
+
 test('the flow waits as long as a 429 says', async () => {
   gate.refuseNext(3)
   const refused = () => gate.passed.findIndex(({ status }) => status === 429)
@@ -64,6 +73,13 @@ test('the flow waits as long as a 429 says', async () => {
   const [before, after] = gate.passed.slice(refused(), refused() + 2)
   expect((after?.at ?? 0) - (before?.at ?? 0)).toBeGreaterThanOrEqual(2_900)
   expect(after?.status).toBe(304)
+})
+
+test('the flow waits 60 s if a 429 says a date', async () => {
+  gate.refuseNext(new Date(Date.now() + 3_000).toUTCString())
+  const warnings = () => endOfLog(logFile).match(/the next poll is in \w+ s/g) ?? []
+  await until('the flow is refused once more', () => warnings().length > 1)
+  expect(warnings().at(-1)).toBe('the next poll is in 60 s')
 })
 
 /** Runs the flow as it is, but with a poll each second. */
