@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { ask } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -40,13 +42,31 @@ test.for(blocks)('$file:$line works as it is written ($language)', async block =
   else if (block.prints !== undefined) expect(stdout.trim()).toBe(block.prints.text)
 })
 
+test('the program in Python outlasts the page of a portal, and a proxy that removes the rate headers', async () => {
+  const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'python')
+  const interpret = interpreters.python
+  if (block === undefined || interpret === undefined) throw new Error('polling.md has no program in Python')
+  const answers = ['<html>']
+  const server = createServer((_, response) => {
+    response.end(answers.shift() ?? '{"data": [{"quantitySold": 3}]}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const TALLY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { program, args } = await interpret(block.text, folder)
+  const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(() =>
+    server.close(),
+  )
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^no answer: .*\nsold: None \(old\)\nsold: 3 \(old\)\n/)
+})
+
 /** A sketch never ends: it is ended when it has printed what the guide says. */
 const endOf = ({ until, language, prints }: Block) => until ?? (language === 'cpp' ? prints?.text : undefined)
 
-async function printedBy(program: string, args: string[], block: Block) {
+async function printedBy(program: string, args: string[], block: Block, more: Record<string, string> = {}) {
   const child = spawn(program, args, {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { stdout: '', stderr: '' }
