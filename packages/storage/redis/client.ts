@@ -54,6 +54,8 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
           redisOptions: { ...options, ...credentialsOf(first) },
           enableOfflineQueue: false,
           enableAutoPipelining: true,
+          // Slots that move close no connection, and ioredis does not follow MOVED in a pipeline that writes.
+          slotsRefreshInterval: 5_000,
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
   client.on('error', onError)
