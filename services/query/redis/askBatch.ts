@@ -10,7 +10,7 @@ import {
 } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
 import { Cluster } from 'ioredis'
-import { type Batch, rejectReads, settle, settleWith } from './batch.ts'
+import { type Batch, rejectReads, settle, settleWith, type Taker } from './batch.ts'
 import type { Breaker } from './breaker.ts'
 import type { QueryRedis } from './scripts.ts'
 import type { Waiter } from './waiter.ts'
@@ -79,13 +79,19 @@ function askNode({ redis, topics, breaker }: AskDeps, limits: RateLimits): AskBa
 function askSlots({ redis, keys, topics, breaker }: AskDeps, limits: RateLimits): AskBatch {
   const limitPairs = Object.entries(limits).flat()
 
+  // async: the client throws at once if no node has the slot.
+  const take = async ({ organization, count }: Taker): Promise<Taken> =>
+    redis.takeRequests(
+      organization.keys.window,
+      organization.keys.organization,
+      windowMs,
+      count,
+      ...limitPairs,
+    )
+
   const takeRequests = ({ takers }: Batch) =>
     takers.map(async taker => {
-      const { window, organization } = taker.organization.keys
-      const taken = await redis
-        .takeRequests(window, organization, windowMs, taker.count, ...limitPairs)
-        .catch(toError)
-      settleTaken(taker, taken, breaker)
+      settleTaken(taker, await take(taker).catch(toError), breaker)
     })
 
   const readShards = ({ shards }: Batch) =>

@@ -1,6 +1,7 @@
 import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { RedisKeys } from '@tally/read-models'
+import { Cluster } from 'ioredis'
 import { expect, test } from 'vitest'
 import { openAskBatch } from './askBatch.ts'
 import {
@@ -82,4 +83,25 @@ test('everything is asked for once, whoever asks, and again in the next batch', 
     [1, requests, 2, 'epoch', 'as-of:orders', 1, 'revision e'],
   ]
   expect(asked).toEqual([args(3).flat(), args(1).flat()])
+})
+
+test('in a cluster, a client that throws because no node has the slot is one that did not take the request', async () => {
+  const redis = Object.create(Cluster.prototype, {
+    takeRequests: {
+      value() {
+        throw new Error('no node has the slot')
+      },
+    },
+  }) as QueryRedis
+  const failures: unknown[] = []
+  const breaker = { noteWrite: (error?: unknown) => void failures.push(error) }
+  const ask = openAskBatch(
+    { redis, keys: {} as RedisKeys & AccessKeys, topics: ['orders'], breaker },
+    { Trial: 2, ActiveDayPass: 60, Inactive: 3 },
+  )
+  const batch = newBatch()
+  const { taken } = joinTakers(batch, organization('a'))
+  await ask(batch)
+  expect(await taken).toBeUndefined()
+  expect(failures).toEqual([new Error('no node has the slot')])
 })

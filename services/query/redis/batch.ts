@@ -80,7 +80,7 @@ export class AskedEvent extends Asked {
 }
 
 /** The requests of an organization, which are taken together. */
-class Taker extends Waiter<Taken | undefined> {
+export class Taker extends Waiter<Taken | undefined> {
   count = 0
   readonly organization: AskedOrganization
   constructor(organization: AskedOrganization) {

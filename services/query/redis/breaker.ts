@@ -46,6 +46,8 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
   const patience = () => (performance.now() < reliedUntilMs ? lastPatienceMs : patienceMs)
   let refusesWrites = false
 
+  // async: the client of a cluster throws at once if no node has the slot.
+  const ping = async () => redis.ping()
   const rest = () => setTimeout(probe, restMs).unref()
   /** Pings Redis, one ping at a time, until it answers in time; requests do not wait for that. */
   const probe = () => {
@@ -54,7 +56,7 @@ export function openBreaker({ redis, onFailure, onWritable = () => {} }: Breaker
       if (cancel()) isOpen = false
     }
     // A ping that fails closes the breaker too: without a connection every command fails at once.
-    redis.ping().then(answered, answered)
+    ping().then(answered, answered)
   }
   const trip = () => {
     if (isOpen || performance.now() < reliedUntilMs) return

@@ -57,6 +57,15 @@ test('an open breaker calls nothing until a ping is answered in time', async () 
   expect(call).toHaveBeenCalledTimes(1)
 })
 
+test('a ping that throws at once closes the breaker too: without a node, every command fails at once', async () => {
+  const { breaker } = open(() => {
+    throw new Error('no node has the slot')
+  })
+  breaker.trip()
+  await vi.advanceTimersByTimeAsync(1_500)
+  expect(breaker.isOpen()).toBe(false)
+})
+
 test('a process that was busy reads its sockets before it considers Redis slow', async () => {
   vi.useRealTimers()
   const { breaker, failures } = open()
