@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
 import { safeHeaders } from '@tally/runtime'
@@ -18,6 +19,12 @@ export function answerClientError(
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
+    return
+  }
+  // A client would take this for the answer to the request before, or for the rest of it.
+  const { _httpMessage: before } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  if (before) {
+    before.once('close', () => answerClientError(error, socket, isKnownPath))
     return
   }
   const path = requestPath(error.rawPacket) ?? '/'

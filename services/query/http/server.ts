@@ -44,8 +44,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   secure(app, { maxConnections })
   app.server.on('drop', onDrop)
-  // Node answers any expectation other than 100-continue with a bare 417; it may be ignored (RFC 9110).
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  // No body is read, so an expectation is ignored (RFC 9110, 10.1.1). Node would answer 100-continue in the middle of the
+  // answer before, and any other one with a bare 417.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    app.server.on(event, (request, response) => app.server.emit('request', request, response))
   return app
 }
 
