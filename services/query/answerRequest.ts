@@ -42,7 +42,7 @@ export function openAnswerRequest(deps: RequestDeps) {
   /** The read of one question, which outlives the request that asks it first. */
   const openRead =
     (read: EndpointRead['read'], parsed: Parsed) =>
-    (key: ApiKey, permit: Permit, seen?: Seen): Promise<Answer> =>
+    (key: ApiKey, permit: Permit, seen?: Seen | null): Promise<Answer> =>
       read(readers, { key, ...parsed, permit, seen } as never)
 
   return async (
@@ -66,7 +66,7 @@ export function openAnswerRequest(deps: RequestDeps) {
     const parsed = parse(endpoint, request)
     const refused = refusal(endpoint, key, parsed)
     const readFor = openRead(read, parsed)
-    const begin = (permit: Permit) => readFor(key, permit)
+    const begin = (permit: Permit) => readFor(key, permit, waited?.isUnread ? null : undefined)
     const isEarly = early && refused === undefined && waited?.reading === undefined
     const begun = isEarly ? batches.coalesce(parsed, key, granting, begin) : waited?.reading
     // Awaited below, unless the limit refuses.

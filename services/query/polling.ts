@@ -55,8 +55,16 @@ type Waiting = {
   headers: ReadRequest['headers']
   asking: Asking<Begun>
 }
-/** A request that has waited here and is answered by fastify after all; `reading` is the read that has failed. */
-export type Begun = { beganAt: number; grant: Grant | Promise<Grant>; reading?: Promise<Answer> }
+/**
+ * A request that has waited here and is answered by fastify after all. `isUnread`: Redis failed or was too slow for it,
+ * so it is not asked again. `reading` is the read that has failed.
+ */
+export type Begun = {
+  beganAt: number
+  grant: Grant | Promise<Grant>
+  isUnread: boolean
+  reading?: Promise<Answer>
+}
 
 export type Polling = {
   /** Answers a request; false, and nothing has happened, if it is left to fastify. */
@@ -124,7 +132,7 @@ export function openPolling({
       onAnswered(poll.name, one, message.status)
     } catch {
       // It fails in the same way for fastify, which tells this client; the other polls of the batch are answered.
-      asking.leave({ beganAt, grant })
+      asking.leave({ beganAt, grant, isUnread: false })
     }
   }
 
@@ -140,23 +148,25 @@ export function openPolling({
     return answer
   }
 
-  const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, seen: Seen | undefined) => {
+  /** `seen` is null if Redis did not answer. */
+  const answerOne = (one: Waiting, grant: Grant | Promise<Grant>, seen: Seen | undefined | null) => {
     const { poll, asking, beganAt } = one
     const confirmed = seen && views.confirm(poll, seen)
+    const begun = { beganAt, grant, isUnread: seen === null }
     if (grant instanceof Promise || !grant.granted) {
       // Awaited by answerRequest.ts, perhaps later.
       if (grant instanceof Promise) grant.catch(() => undefined)
-      return asking.leave({ beganAt, grant })
+      return asking.leave(begun)
     }
     if (confirmed?.revision === poll.revision) {
       send(one, poll.answer, confirmed.asOfMs, grant)
       return onConfirmed()
     }
-    if (seen === undefined) return asking.leave({ beganAt, grant })
+    if (!seen) return asking.leave(begun)
     const reading = readAgain(one, seen)
     reading.then(
       answer => send(one, answer, answer.asOfMs, grant),
-      () => asking.leave({ beganAt, grant, reading }),
+      () => asking.leave({ ...begun, reading }),
     )
   }
 
@@ -171,7 +181,7 @@ export function openPolling({
       authenticator.used(apiKey.keyId, known)
       const beganAt = performance.now()
       batches.poll(poll.asks, (index, taken, hash, version) => {
-        const seen = hash && version && { shard: poll.shard, hash, version }
+        const seen = hash === undefined ? null : version && { shard: poll.shard, hash, version }
         const grant = limiter.grant(poll.organizationId, index, taken)
         answerOne({ poll, apiKey, beganAt, headers, asking }, grant, seen)
       })

@@ -55,9 +55,9 @@ let asked: {
 let polling: Polling
 
 const server = createServer((request, response) => {
-  const { grant, reading } = direct.waited(request) ?? {}
+  const { grant, isUnread, reading } = direct.waited(request) ?? {}
   void Promise.all([grant, reading?.catch(error => error.message)]).then(([grant, failed]) =>
-    response.end(JSON.stringify({ grant: grant ?? 'not taken', failed })),
+    response.end(JSON.stringify({ grant: grant ?? 'not taken', isUnread, failed })),
   )
 })
 const direct = answerDirectly<Begun>(server, (...asked) => polling.answer(...asked))
@@ -189,14 +189,14 @@ test('polls of one batch share a read, those of the next read again', async () =
 test('a read that fails is left to fastify, which gets the failure and does not read again', async () => {
   says.revision = undefined
   says.read = () => Promise.reject(new Error('no such event'))
-  expect((await poll()).body).toEqual({ grant, failed: 'no such event' })
+  expect((await poll()).body).toEqual({ grant, isUnread: false, failed: 'no such event' })
   expect(asked).toMatchObject({ taken: 1, answered: [], confirmed: 0 })
 })
 
 test('an answer that cannot be composed is left to fastify, and the next one is sent', async () => {
   says.revision = 8
   says.read = async () => ({ ...later, asOfMs: 9e15 })
-  expect((await poll()).body).toEqual({ grant })
+  expect((await poll()).body).toEqual({ grant, isUnread: false })
   says.read = async () => later
   says.hash = { ...says.hash } as ShardHash
   expect(await poll()).toMatchObject({ status: 200 })
@@ -204,16 +204,18 @@ test('an answer that cannot be composed is left to fastify, and the next one is 
 
 test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its grant', async () => {
   const refused = { granted: false, limit: 60, remaining: 0, resetMs: 900 }
-  for (const said of [
-    { revision: undefined, hash: undefined },
+  const { hash } = says
+  for (const { isUnread = false, ...said } of [
+    { revision: undefined, hash: undefined, isUnread: true },
     { revision: undefined, version: undefined },
     { grant: refused },
     { grant: Promise.resolve(refused) },
+    { grant: Promise.resolve(refused), hash: undefined, isUnread: true },
   ]) {
-    says = { ...says, grant, ...said }
-    expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)) })
+    says = { ...says, grant, hash, ...said }
+    expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)), isUnread })
   }
-  expect(asked).toMatchObject({ taken: 4, answered: [], confirmed: 0, seen: [] })
+  expect(asked).toMatchObject({ taken: 5, answered: [], confirmed: 0, seen: [] })
 })
 
 test('whatever is not as before is left to fastify, and nothing is taken', async () => {

@@ -15,7 +15,7 @@ type Asked<Name extends EndpointName> = {
   params: z.output<(typeof endpoints)[Name]['params']>
   query: z.output<(typeof endpoints)[Name]['query']>
   permit: Permit
-  seen?: Seen | undefined
+  seen?: Seen | null | undefined
 }
 
 /**

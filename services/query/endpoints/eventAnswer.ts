@@ -16,7 +16,7 @@ export type AskedEvent = {
   key: ApiKey
   params: { eventId: EventId }
   permit: Permit
-  seen?: Seen | undefined
+  seen?: Seen | null | undefined
 }
 
 /** Answers a question about the event of a request; a 404 if the key has no access or something does not exist. */

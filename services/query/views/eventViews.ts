@@ -24,7 +24,7 @@ export type EventViews = {
    * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit. `seen` is what the
    * batch of this very request has read, which is then not read again.
    */
-  ask(of: Asked, question: Question, permit: Permit, seen?: Seen): Promise<Answered | undefined>
+  ask(of: Asked, question: Question, permit: Permit, seen?: Seen | null): Promise<Answered | undefined>
   /**
    * Whether remembered answers about an event still hold: the revision of those that do and the watermark that they go
    * out with, from what one request batch read of the shard's hash and of the event's (without their documents).
@@ -112,7 +112,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
         return { source: 'postgres', answered: cold && plan.answer(cold) }
       }
 
-      const hot = await askRedis(seen)
+      const hot = seen === null ? await permit.then(() => undefined) : await askRedis(seen)
       try {
         const { source, answered } =
           answerHot(hot) ??

@@ -93,6 +93,14 @@ beforeEach(() => {
   postgresHas(undefined)
 })
 
+test('if Redis did not answer the batch of a request, it is not asked again', async () => {
+  const redis = vi.fn(async () => read(1, 1_000))
+  Object.assign(sources, { redis, postgres: async () => read(2, 2_000) })
+  const answered = await open().views.ask(of, question, granted, null)
+  expect(answered?.composed.data.toString()).toBe('revision 2')
+  expect(redis).not.toHaveBeenCalled()
+})
+
 test('a slow answer of Postgres does not get the watermark of a later one', async () => {
   const { ask } = open()
   const slow = Promise.withResolvers<Read>()
