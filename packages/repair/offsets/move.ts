@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os'
 import { skippedDeadLetter } from '@tally/dead-letters'
 import {
   describeTopics,
@@ -65,13 +64,15 @@ export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number
 }
 
 /**
- * Does what was planned: sends a dead letter that names the offsets, moves the stored offset and leaves an audit entry.
- * Throws an error if the partition has moved meanwhile. After a crash in between, there may be two dead letters.
+ * Does what was planned: moves the stored offset and sends a dead letter that names the offsets. `onMoved` runs in the
+ * same transaction. Throws an error if the partition has moved meanwhile. After a crash in between, there may be two dead
+ * letters.
  */
 export async function move(
   { db, topicPrefix }: Omit<OffsetsDeps, 'kafka'>,
   producer: Pick<Producer, 'send'>,
   plan: Move,
+  onMoved: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   const { topic, partition, from, next, topicId, reason, givesUp } = plan
   await db.transaction().execute(async tx => {
@@ -86,25 +87,11 @@ export async function move(
       { topic, partition, offset: from },
       { reason, message: givesUp },
     )
-    await producer.send([deadLetter])
     await moveOffset(tx, plan, { next, topicId })
-    await audit(tx, plan)
+    await onMoved(tx)
+    // Last: it cannot be taken back.
+    await producer.send([deadLetter])
   })
-}
-
-/** The platform team acts for no organization; on the command line, the account and the host identify the actor. */
-async function audit(tx: Tx, { topic, partition, reason, givesUp, next }: Move): Promise<void> {
-  await tx
-    .insertInto('audit_entries')
-    .values({
-      organization_id: null,
-      email: userInfo().username,
-      address: hostname(),
-      action: reason === 'skipped' ? 'offsets-skipped' : 'offsets-accepted',
-      subject: `${topic} ${partition}`,
-      detail: `${givesUp}; continues at offset ${next}`,
-    })
-    .execute()
 }
 
 async function inspect(

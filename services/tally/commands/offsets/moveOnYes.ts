@@ -15,12 +15,21 @@ export async function moveOnYes(isConfirmed: boolean, plan: (deps: Deps) => Prom
       const planned = await plan(deps)
       print(planned.givesUp)
       if (!isConfirmed) throw new UsageError('nothing was changed: repeat with --yes to do it')
-      const [{ openProducer }, { move }] = await Promise.all([
+      const [{ openProducer }, { move }, { commandActor, note }] = await Promise.all([
         import('@tally/kafka'),
         import('@tally/repair'),
+        import('@tally/access'),
       ])
+      const { topic, partition, reason, givesUp, next } = planned
+      const entry = {
+        action: reason === 'skipped' ? 'offsets-skipped' : 'offsets-accepted',
+        subject: `${topic} ${partition}`,
+        detail: `${givesUp}; continues at offset ${next}`,
+      } as const
       const producer = await openProducer(kafka)
-      await move(deps, producer, planned).finally(() => producer.close())
+      await move(deps, producer, planned, tx => note(tx, commandActor(), entry)).finally(() =>
+        producer.close(),
+      )
       print(`${planned.topic}-${planned.partition} continues at offset ${planned.next}`)
     }),
   )
