@@ -59,6 +59,25 @@ test('request counts expire', async () => {
   expect(left).toBeLessThanOrEqual(26 * 3_600)
 })
 
+test('hashes that could not be made to expire do so later, and all counts are written', async () => {
+  const several = Array.from({ length: 600 }, () => newKey())
+  let failures = 1
+  const flaky = {
+    status: 'ready',
+    hincrby: (hash: string, field: string, count: number) => redis.hincrby(hash, field, count),
+    expire: (hash: string, seconds: number) =>
+      failures-- > 0 ? Promise.reject(new Error('down')) : redis.expire(hash, seconds),
+  } as unknown as WholeRedis
+  const counts = openRequestCounts({ redis: flaky, keys, logger, now: () => noon })
+  for (const key of several) counts.note(key, 200)
+  await counts.close()
+  const written = await Promise.all(several.map(async key => (await read(key)).hour.get(key.keyId)?.get(200)))
+  expect(written).toEqual(several.map(() => 1))
+  const [first] = several as [ApiKey]
+  const hash = keys.requests(first.organizationId, noon / (5 * minuteMs))
+  expect(await redis.ttl(hash)).toBeGreaterThan(24 * 3_600)
+})
+
 test('a request sends nothing to Redis; counts that could not be sent are sent later, once', async () => {
   const key = newKey()
   let isDown = true

@@ -30,6 +30,8 @@ type Counted = { organizationId: OrganizationId; byStatus: Map<number, number> }
  */
 export function openRequestCounts({ redis, keys, logger, now = Date.now }: Deps): RequestCounts {
   let unwritten = new Map<string, Counted>()
+  /** Hashes that were written and do not expire yet. */
+  const lasting = new Set<string>()
 
   const add = (keyId: string, organizationId: OrganizationId, status: number, count: number) => {
     let entry = unwritten.get(keyId)
@@ -38,6 +40,12 @@ export function openRequestCounts({ redis, keys, logger, now = Date.now }: Deps)
       unwritten.set(keyId, entry)
     }
     entry.byStatus.set(status, (entry.byStatus.get(status) ?? 0) + count)
+  }
+
+  const expire = async (hashes: string[]) => {
+    const expiring = await Promise.allSettled(hashes.map(hash => redis.expire(hash, keptSeconds)))
+    for (const [index, hash] of hashes.entries())
+      if (expiring[index]?.status === 'fulfilled') lasting.delete(hash)
   }
 
   const write = async () => {
@@ -56,8 +64,8 @@ export function openRequestCounts({ redis, keys, logger, now = Date.now }: Deps)
       )
       for (const [index, { keyId, organizationId, status, count }] of part.entries())
         if (written[index]?.status === 'rejected') add(keyId, organizationId, status, count)
-      const hashes = new Set(part.map(({ organizationId }) => keys.requests(organizationId, piece)))
-      await Promise.all([...hashes].map(hash => redis.expire(hash, keptSeconds)))
+      for (const { organizationId } of part) lasting.add(keys.requests(organizationId, piece))
+      await expire([...lasting].slice(0, commandsAtOnce))
     }
   }
   const flushes = openInterval(flushEveryMs, write, error =>
