@@ -13,7 +13,8 @@ const pageSize = 50
 /** A filter as the form sends it: an empty field counts as absent. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(value => (value === '' ? undefined : value), schema.optional())
-const day = z.iso.date()
+/** Postgres has no year 0. */
+const day = z.iso.date().refine(date => date >= '0001')
 const query = z.object({
   before: optional(rowNumber),
   who: optional(z.string().regex(/^[^\p{Cc}]{1,254}$/u)),
