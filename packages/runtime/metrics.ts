@@ -9,10 +9,12 @@ export const metricHelp = {
     'Connections to Postgres, by pool and state (used, idle), and how many callers wait for one (waiting)',
   tally_postgres_connection_limit: 'Connections to Postgres that a pool opens at most, by pool',
   tally_projector_records_total:
-    'Records applied, by topic and outcome (applied, parked, duplicate, rejected; ignored: of a removed event)',
-  tally_projector_batches_total: 'Batches committed, by topic',
-  tally_projector_batch_seconds: 'Time from a batch handed over by Kafka to its commit in Postgres',
-  tally_projector_publish_seconds: 'Time to compose and publish the documents of a batch',
+    'Records processed, by topic and outcome (applied, parked, duplicate, rejected; ignored: of a removed event)',
+  tally_projector_batches_total:
+    'Batches committed, by topic; of a batch that is committed in pieces, each piece',
+  tally_projector_batch_seconds: 'Time to process a batch, or a piece of one, up to its commit in Postgres',
+  tally_projector_publish_seconds:
+    'Time to compose and publish the documents that are due, of one or more batches; not of what Redis lost',
   tally_projector_lag_records:
     'Records between the applied offset and the end of the partition, by topic and partition',
   tally_projector_freshness_seconds:

@@ -33,7 +33,7 @@ export const records: Panel[] = [
     queries: p50AndP99('tally_projector_batch_seconds'),
   },
   {
-    title: 'Time to publish the documents of a batch',
+    title: 'Time to publish documents of new batches',
     unit: 's',
     queries: p50AndP99('tally_projector_publish_seconds'),
   },
