@@ -1,6 +1,6 @@
 // Sets the version of all packages of this repository, of what they need of each other, and of the Helm chart:
 // node .ci/setVersion.mjs 1.2.3
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const [version = ''] = process.argv.slice(2)
@@ -9,7 +9,11 @@ if (!/^\d+\.\d+\.\d+$/.test(version)) {
   process.exit(2)
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
-const manifests = ['package.json', ...globSync('{packages,services}/*/package.json', { cwd: root })]
+// Without globSync, which Node 20 does not have.
+const folders = ['packages', 'services'].flatMap(of => readdirSync(root + of).map(name => `${of}/${name}`))
+const manifests = ['package.json', ...folders.map(folder => `${folder}/package.json`)].filter(path =>
+  existsSync(root + path),
+)
 
 edit('package-lock.json', lock => {
   lock.version = version
