@@ -55,7 +55,7 @@ const addPartitions = () =>
     admin.createPartitions({ topicPartitions: topics().map(topic => ({ topic, count: now })) }),
   )
 
-/** The documented step (README.md): one after the other, each is back before the next one goes. */
+/** The documented step (docs/operations.md, Adding partitions): one after the other, each back before the next. */
 async function restartProjectors(): Promise<void> {
   for (const projector of tally.projectors.splice(0)) {
     expect(await projector.end('SIGTERM')).toBe(0)
