@@ -5,7 +5,6 @@ import { timestamp } from '../values/time.ts'
 import { quantity } from './order.ts'
 
 const refundLine = z.object({ menuItemId, quantity, amount: money })
-export type RefundLine = z.output<typeof refundLine>
 
 /** A record of the refunds topic; without lines it refunds money only (docs/records.md, Refund). */
 export const refund = z

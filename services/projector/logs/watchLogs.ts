@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Logger, partOf } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Logs } from './openLogs.ts'
@@ -9,23 +10,20 @@ type Deps = { logs: Logs; metrics: Pick<ProjectorMetrics, 'failures'>; logger: L
 
 /** Compares the assigned partitions with Kafka once a second. Returns a function that stops it. */
 export function watchLogs({ logs, metrics, logger }: Deps): () => Promise<void> {
-  const stopping = Promise.withResolvers<void>()
-  let isStopped = false
+  const stopping = new AbortController()
+  const { signal } = stopping
   const run = async (): Promise<void> => {
-    while (!isStopped) {
+    while (!signal.aborted) {
       await logs.tick().catch(error => {
         metrics.failures.inc({ part: partOf(error) })
         logger.debug({ err: error }, 'the logs could not be compared; trying again')
       })
-      if (!isStopped) await Promise.race([sleep(everyMs), stopping.promise])
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
   const done = run()
   return () => {
-    isStopped = true
-    stopping.resolve()
+    stopping.abort()
     return done
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise(resolve => void setTimeout(resolve, ms).unref())
