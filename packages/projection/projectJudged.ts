@@ -15,7 +15,7 @@ export type TransactionDeps = {
   deadLetters: DeadLetters
   onInternal?: OnInternal
   /**
-   * Throws unless the batch comes from the log that the stored offset belongs to (logs/openLogs.ts).
+   * Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/openLogs.ts).
    */
   verify?(batch: RecordBatch): void
   /** Whether records with these keys belong to another partition; the first such batch marks the partition for good. */

@@ -33,7 +33,8 @@ export class SettingsError extends FatalError {
 }
 
 /**
- * Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment.
+ * Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment,
+ * except services/tally/main.ts: it reads LOG_LEVEL when a command has failed, perhaps because of an invalid setting.
  */
 const schema = z.object({
   KAFKA_BROKERS: brokers.prefault('localhost:9092').meta({ takes: 'host:port, comma-separated' }),

@@ -28,7 +28,7 @@ function parsed(text: string): Record<string, unknown> {
 
 /**
  * Keeps in a file how far a run was sent: at most once a second, and on `close`. After a kill the last second is sent
- * again, which changes nothing (docs/records.md, Versions).
+ * again, which changes nothing (docs/records.md, Which record wins).
  */
 export function openKept(file: string, run: Run) {
   let last: Position | undefined
