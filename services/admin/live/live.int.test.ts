@@ -19,6 +19,7 @@ import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../t
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { openSharedPlaces } from './places.ts'
+import { openDayReader } from './reader.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -117,6 +118,30 @@ test('without Redis a screen continues from Postgres', async () => {
   await until('it is shown', () => screen.orders() === 2)
   screen.end()
   await live.close()
+})
+
+test('while neither Redis nor Postgres answers, no look at a day succeeds', async () => {
+  const ref = await newDay()
+  await sell(ref, 3)
+  let isDown = false
+  const get = (from: Fixture['db'], name: keyof Fixture['db']) => {
+    if (isDown) throw new Error('down')
+    const value = Reflect.get(from, name)
+    return typeof value === 'function' ? value.bind(from) : value
+  }
+  const db = new Proxy(fixture.db, { get: get as never })
+  const deps = { ...fixture.deps, db, topics: [`${fixture.deps.topicPrefix}.events`] }
+  const fromRedis = () => Promise.reject(new Error('down'))
+  const look = openDayReader(deps, { fromRedis, statusesOf: () => Promise.reject(new Error('down')) }, ref)
+  expect((await look()).shown).toContain('"totalOrders":3')
+  isDown = true
+  const isLost = () =>
+    look().then(
+      () => false,
+      () => true,
+    )
+  await until('Postgres was asked again', isLost)
+  for (let times = 0; times < 5; times++) expect(await isLost()).toBe(true)
 })
 
 test('while Postgres does not answer, a screen lacks only the orders by status, and gets them later', async () => {

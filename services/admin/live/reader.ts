@@ -41,6 +41,8 @@ export function openDayReader(
   let last: DayRead | undefined
   let said: LastAnswer | undefined
   let askPostgresAtMs = 0
+  /** Why Postgres did not answer when it was asked last. */
+  let lost: Error | undefined
   let askStatusesAtMs = Number.POSITIVE_INFINITY
 
   const askRedis = (): Promise<RedisDay | undefined> =>
@@ -65,7 +67,11 @@ export function openDayReader(
     const hot = await askRedis()
     const isUsable = isDay(hot) && !isBehind(said, hot)
     if (isUsable && !hot.event.isScattered) return show(hot, nextAnswer(said, hot))
-    if (last !== undefined && performance.now() < askPostgresAtMs) return
+    if (last !== undefined && performance.now() < askPostgresAtMs) {
+      if (!isDay(hot) && lost !== undefined) throw lost
+      return
+    }
+    lost = undefined
     try {
       // Postgres is the truth, even if it is behind what was shown.
       const cold = await askPostgres(hot === 'missing')
@@ -73,6 +79,7 @@ export function openDayReader(
     } catch (error) {
       if (isUsable) return show(hot, nextAnswer(said, hot))
       // What was shown stays true; without an answer the screen reports that the connection is lost.
+      lost = error as Error
       if (!isDay(hot)) throw error
     }
   }
