@@ -43,6 +43,19 @@ test('a changed password ends all other sessions and renews this one', async () 
   expect(await actionsOf(email)).toContain('password-changed')
 })
 
+test('a password that cannot be noted in the audit trail does not change, and ends no session', async () => {
+  const { email } = await newOffice(fixture)
+  const [own, other] = [await signedIn(email), await signedIn(email)]
+  const refuse = sql`alter table audit_entries add constraint refuses check (action <> 'password-changed') not valid`
+  await refuse.execute(fixture.db)
+  const form = { current: password, password: next }
+  const { statusCode } = await own.post('/account/password', form, { from: '/account' })
+  await sql`alter table audit_entries drop constraint refuses`.execute(fixture.db)
+  expect(statusCode).toBe(500)
+  expect([await isSignedIn(own), await isSignedIn(other)]).toEqual([true, true])
+  expect((await newVisitor(fixture.app).signIn(email, password)).statusCode).toBe(303)
+})
+
 test('a password changes only with the current one, which can be guessed ten times', async () => {
   const { email } = await newOffice(fixture)
   const own = await signedIn(email)

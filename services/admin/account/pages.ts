@@ -49,8 +49,10 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
 
   area.post('/account/sign-out-everywhere', recent, async (request, reply) => {
     const session = sessionOf(request)
-    await endSessions(db, session.administratorId)
-    await note(db, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
+    await db.transaction().execute(async tx => {
+      await endSessions(tx, session.administratorId)
+      await note(tx, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
+    })
     clearCookies(request, reply)
     return reply.redirect('/sign-in', 303)
   })
@@ -65,8 +67,9 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const problem = await passwordProblem(password, email)
     if (problem !== undefined) return show(request, reply.code(400), { password: `The password ${problem}.` })
     const passwordHash = await hashPassword(password)
-    await db.transaction().execute(tx => setPassword(tx, administratorId, passwordHash))
-    await openSession(deps, request, reply, administratorId, 'password-changed')
+    await openSession(deps, request, reply, administratorId, 'password-changed', tx =>
+      setPassword(tx, administratorId, passwordHash),
+    )
     return reply.redirect('/account?done=password', 303)
   }
 }

@@ -1,29 +1,38 @@
 import { type Action, note } from '@tally/access'
+import type { Tx } from '@tally/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { rememberDevice, rememberedDays } from './devices.ts'
 import { beginSession, endSession, findSession } from './sessions.ts'
 
-/** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
+/**
+ * Begins a session for an administrator, with an audit entry; ends the one that the browser may have. `before` runs
+ * first, in the same transaction.
+ */
 export async function openSession(
   { db }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   administratorId: string,
   action: Action,
+  before?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
-  const before = sessionToken(request)
-  if (before !== undefined) await endSession(db, before)
+  const last = sessionToken(request)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
-  const token = await beginSession(db, administratorId, {
-    address: request.ip,
-    browser,
-    is_oidc: action === 'sign-in-oidc',
+  const token = await db.transaction().execute(async tx => {
+    await before?.(tx)
+    if (last !== undefined) await endSession(tx, last)
+    const token = await beginSession(tx, administratorId, {
+      address: request.ip,
+      browser,
+      is_oidc: action === 'sign-in-oidc',
+    })
+    const session = await findSession(tx, token)
+    if (session === undefined) throw new Error('a session disappeared right after it began')
+    await note(tx, { ...session, address: request.ip }, { action })
+    return token
   })
-  const session = await findSession(db, token)
-  if (session === undefined) throw new Error('a session disappeared right after it began')
-  await note(db, { ...session, address: request.ip }, { action })
   clearCookies(request, reply)
   giveCookie(request, reply, 'session', token)
   await giveDevice(db, request, reply, administratorId)

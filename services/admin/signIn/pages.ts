@@ -78,8 +78,10 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     const token = sessionToken(request)
     const session = token === undefined ? undefined : await findSession(db, token)
     if (token !== undefined && session !== undefined) {
-      await endSession(db, token)
-      await note(db, { ...session, address: request.ip }, { action: 'sign-out' })
+      await db.transaction().execute(async tx => {
+        await endSession(tx, token)
+        await note(tx, { ...session, address: request.ip }, { action: 'sign-out' })
+      })
     }
     clearCookies(request, reply)
     return reply.redirect('/sign-in', 303)
