@@ -65,8 +65,8 @@ export async function planSkip(deps: OffsetsDeps, of: TopicPartition, to: number
 
 /**
  * Does what was planned: moves the stored offset and sends a dead letter that names the offsets. `onMoved` runs in the
- * same transaction. Throws an error if the partition has moved meanwhile. After a crash in between, there may be two dead
- * letters.
+ * same transaction. Throws an error if the partition has moved meanwhile. After a crash in between, there may be two
+ * dead letters.
  */
 export async function move(
   { db, topicPrefix }: Omit<OffsetsDeps, 'kafka'>,
