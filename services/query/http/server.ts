@@ -44,8 +44,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   secure(app, { maxConnections })
   app.server.on('drop', onDrop)
-  // No body is read, so an expectation is ignored (RFC 9110, 10.1.1). Node would answer 100-continue in the middle of the
-  // answer before, and any other one with a bare 417.
+  // No body is read, so an expectation is ignored (RFC 9110, 10.1.1). Node would answer 100-continue in the middle of
+  // the answer before, and any other one with a bare 417.
   for (const event of ['checkContinue', 'checkExpectation'])
     app.server.on(event, (request, response) => app.server.emit('request', request, response))
   return app
