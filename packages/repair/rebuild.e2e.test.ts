@@ -92,6 +92,7 @@ test(
     const rebuilt = Number(/(\d+) events rebuilt/.exec(stderr)?.[1])
     expect(done).toBeGreaterThan(0)
     expect(done + rebuilt).toBe(152)
+    expect(stderr).toContain(`The ${done} before the interruption were not compared again`)
     expect(await unfinished()).toEqual([])
     await expectClean(tally)
   },

@@ -16,6 +16,7 @@ import { NotYetError } from './notYet.ts'
 import { openPositions, type Positions } from './positions.ts'
 import {
   ensurePartitions,
+  noteLogs,
   readEnds,
   readLiveOffsets,
   readStarts,
@@ -64,6 +65,7 @@ export async function follow(
   const failIfFatal = (error: unknown) => isTransient(error) || failure.reject(error)
 
   const partitions = await ensurePartitions(deps, topics)
+  await noteLogs(deps, topics)
   const positions = openPositions(partitions, await readOffsets(shadow, topics), skip)
   const refresh = async () => positions.follow(await readLiveOffsets(deps, topics))
   await refresh()

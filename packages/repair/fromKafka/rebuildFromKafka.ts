@@ -9,6 +9,7 @@ import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
 import { NotYetError } from './notYet.ts'
 import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
+import { isSameLog } from './shadowOffsets.ts'
 import { groupShards, readSharedShards } from './shardGroups.ts'
 import { switchOrganizations } from './switchOrganizations.ts'
 import { type SwitchDeps, switchShards } from './switchShards.ts'
@@ -19,6 +20,8 @@ export type FromKafkaOptions = {
   onContinued?: (records: number) => void
   /** Records read, and all that there are to read; at the end they are equal. */
   onProgress?: (done: number, all: number) => void
+  /** Whether orders and refunds that the topics do not hold may be removed. */
+  mayRemove?: boolean
 }
 
 /** `events`: those that were switched by this process; `records`: all that were read, also by an interrupted run. */
@@ -31,18 +34,20 @@ const switchTries = 5
 /**
  * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
  * with the projector's own code, and when it has caught up switches shard by shard (docs/operations.md, Commands).
- * An interrupted run continues where it stopped.
+ * An interrupted run continues where it stopped. Throws, and switches nothing of a shard, if Postgres has orders or
+ * refunds there that the topics do not hold, unless it `mayRemove` them.
  */
 export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },
-  { settings, onContinued = () => {}, onProgress = () => {} }: FromKafkaOptions,
+  { settings, onContinued = () => {}, onProgress = () => {}, mayRemove = false }: FromKafkaOptions,
 ): Promise<RebuiltFromKafka> {
   const { topicPrefix, databaseUrl, kafkaGroupId } = settings
   return asOnlyRebuild(deps.db, async locked => {
     await checkTopics(deps.kafka, topicPrefix)
-    const run = await openShadow(locked, topicPrefix)
     const names = topicNames(topicPrefix)
     const topics = [names.events, names.orders, names.refunds]
+    const hasSameLogs = () => isSameLog({ kafka: deps.kafka, db: locked }, [names.organizations, ...topics])
+    const run = await openShadow(locked, topicPrefix, hasSameLogs)
     const switched = await readSwitched(locked)
     const shadow = openShadowPostgres(databaseUrl, run.live, 6)
     let follower: Follower | undefined
@@ -57,7 +62,19 @@ export function rebuildFromKafka(
       )
       if (run.continued) onContinued(follower.position().done)
       await catchUp(follower, onProgress)
-      const switching = { ...deps, locked, live: run.live, follower, topics, eventsTopic: names.events }
+      if (!(await hasSameLogs()))
+        throw new Error(
+          'a topic was created again, or lost records, while it was read: run this command again',
+        )
+      const switching = {
+        ...deps,
+        locked,
+        live: run.live,
+        follower,
+        topics,
+        eventsTopic: names.events,
+        mayRemove,
+      }
       const events = await switchAll(switching, switched, names.organizations)
       const records = follower.position().done
       onProgress(records, records)

@@ -6,13 +6,17 @@ import { openShadow, shadowSchema } from './shadow.ts'
 const { db, drop } = await freshDatabase()
 afterAll(drop)
 
-test('an interrupted run is continued, unless an older version began it and a table is missing', async () => {
-  const first = await openShadow(db, 'tally')
+test('an interrupted run is continued, unless a log is another one or an older version began it', async () => {
+  const first = await openShadow(db, 'tally', async () => true)
   expect(first.continued).toBe(false)
-  expect(await openShadow(db, 'tally')).toEqual({ ...first, continued: true })
+  expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...first, continued: true })
+
+  const other = await openShadow(db, 'tally', async () => false)
+  expect(other).toMatchObject({ continued: false, live: first.live })
+  expect(other.id).not.toBe(first.id)
 
   await sql`drop table ${sql.id(shadowSchema, 'order_slots')}`.execute(db)
-  const replaced = await openShadow(db, 'tally')
+  const replaced = await openShadow(db, 'tally', async () => true)
   expect(replaced).toMatchObject({ continued: false, live: first.live })
-  expect(await openShadow(db, 'tally')).toEqual({ ...replaced, continued: true })
+  expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...replaced, continued: true })
 })

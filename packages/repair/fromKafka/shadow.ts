@@ -9,6 +9,7 @@ export const shadowSchema = 'tally_rebuild'
 /** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
 const shadowTables = [
   'shard_offsets',
+  'partition_logs',
   'shard_watermarks',
   'organizations',
   'event_heads',
@@ -25,15 +26,19 @@ const shadowTables = [
 export type ShadowRun = { id: number; live: string; continued: boolean }
 
 /**
- * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow
- * that an older version created is replaced, because a missing table would resolve to the live one
- * (`openShadowPostgres`). The tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
+ * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow of
+ * other logs (`isSameLog`) is replaced; so is one that an older version created, because a missing table would resolve
+ * to the live one (`openShadowPostgres`). The tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
  */
-export async function openShadow(db: Postgres, topicPrefix: string): Promise<ShadowRun> {
+export async function openShadow(
+  db: Postgres,
+  topicPrefix: string,
+  isSameLog: () => Promise<boolean>,
+): Promise<ShadowRun> {
   const live = await liveSchema(db)
   const found = await findShadow(db)
-  if (found?.topicPrefix === topicPrefix && found.young && (await isWhole(db, live)))
-    return { id: found.id, live, continued: true }
+  const mayContinue = found?.topicPrefix === topicPrefix && found.young && (await isWhole(db, live))
+  if (mayContinue && (await isSameLog())) return { id: found.id, live, continued: true }
   const id = await db.transaction().execute(async tx => {
     await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
     await sql`create schema ${sql.id(shadowSchema)}`.execute(tx)

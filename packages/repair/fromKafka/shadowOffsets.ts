@@ -1,6 +1,7 @@
-import { endOffsets, type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
-import { ensureOffsets, readOffsets } from '@tally/read-models'
+import { endOffsets, judgeLogs, type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
+import { ensureOffsets, noteTopicIds, readLogs, readOffsets } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
+import { shadowSchema } from './shadow.ts'
 
 export type ShadowDeps = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }
 
@@ -28,6 +29,25 @@ export async function ensurePartitions(
     keys.push(...partitions.map(partition => partitionKey({ topic, partition })))
   }
   return keys
+}
+
+/** Stores in the shadow which logs it reads. */
+export async function noteLogs({ kafka, shadow }: ShadowDeps, topics: string[]): Promise<void> {
+  const logs = await judgeLogs(kafka, await readLogs(shadow, topics))
+  const known = logs.flatMap(({ topic, partition, topicId }) =>
+    topicId === undefined ? [] : [{ topic, partition, topicId }],
+  )
+  await noteTopicIds(shadow, known)
+}
+
+/** Whether Kafka still holds, up to the shadow's offsets, what the shadow has read. */
+export async function isSameLog(
+  { kafka, db }: Pick<ShadowDeps, 'kafka' | 'db'>,
+  topics: string[],
+): Promise<boolean> {
+  const stored = await readLogs(db.withSchema(shadowSchema), topics)
+  const logs = await judgeLogs(kafka, stored)
+  return logs.length === stored.length && logs.every(({ state }) => state === 'ok')
 }
 
 /** Where Kafka's log of each partition ends now, by partition key. */

@@ -15,7 +15,7 @@ test('an event with records in several shards is still marked as such if its hea
   onTestFinished(() => redis.disconnect())
   const topics = ['tally.events', 'tally.orders', 'tally.refunds']
   for (const topic of topics) await ensureOffsets(db, topic, [0, 1])
-  const { live } = await openShadow(db, 'tally')
+  const { live } = await openShadow(db, 'tally', async () => true)
   const shadow = (table: string) => sql.id(shadowSchema, table)
   await sql`insert into ${shadow('shard_offsets')} select * from shard_offsets`.execute(db)
   const [scattered, whole] = [randomUUID(), randomUUID()] as [EventId, EventId]
@@ -33,7 +33,17 @@ values (${scattered}, 0, 1, true), (${whole}, 1, 1, false)`.execute(db)
     failed: new Promise<never>(() => {}),
     stop: async () => {},
   }
-  const deps = { db, redis, keys, locked: db, live, follower, topics, eventsTopic: 'tally.events' }
+  const deps = {
+    db,
+    redis,
+    keys,
+    locked: db,
+    live,
+    follower,
+    topics,
+    eventsTopic: 'tally.events',
+    mayRemove: false,
+  }
   expect(await switchShards(deps, [0, 1])).toBe(2)
   const heads = await db.selectFrom('event_heads').select(['event_id', 'shard', 'is_scattered']).execute()
   expect(heads.toSorted((one, other) => one.shard - other.shard)).toEqual([

@@ -20,6 +20,7 @@ export type SwitchDeps = RepairDeps & {
   follower: Follower
   topics: string[]
   eventsTopic: string
+  mayRemove: boolean
 }
 
 /**
@@ -40,6 +41,7 @@ export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<
       const made = await madeEvents(tx, live, shards)
       const ids = [...made.keys()]
       const surplus = await surplusEvents(tx, live, shards)
+      if (!deps.mayRemove) await requireAll(tx, live, shards, [...ids, ...surplus])
       for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
         await lockEvents(tx, new Map(ofShard.map(id => [id, shard])))
       await scatterHeads(tx, live, ids)
@@ -75,6 +77,31 @@ async function checkShared(tx: Tx, shards: number[]): Promise<void> {
     ([one, other]) => shards.includes(one) !== shards.includes(other),
   )
   if (isSplit) throw new NotYetError('an event has records in a shard that is not switched with the others')
+}
+
+/**
+ * Throws if Postgres has orders or refunds of these events that the topics do not hold: records were deleted or
+ * compacted, or a topic was created again.
+ */
+async function requireAll(tx: Tx, live: string, shards: number[], eventIds: EventId[]): Promise<void> {
+  const lacking = (table: string, key: string, isReal = sql`true`) => sql<number>`(
+select count(*)::int
+from ${sql.id(live, table)} as kept
+where event_id = any(${eventIds}::uuid[]) and ${isReal} and not exists (
+  select from ${sql.id(shadowSchema, table)} as made
+  where made.event_id = kept.event_id and made.${sql.id(key)} = kept.${sql.id(key)}
+))`
+  const { rows } = await sql<{ orders: number; refunds: number }>`
+select ${lacking('orders', 'order_id', sql`version > 0`)} as orders, ${lacking('refunds', 'refund_id')} as refunds`.execute(
+    tx,
+  )
+  const { orders, refunds } = rows[0] as { orders: number; refunds: number }
+  if (orders + refunds === 0) return
+  throw new Error(
+    `the topics no longer hold ${orders} orders and ${refunds} refunds that Postgres has (shards ${shards.join(', ')}): ` +
+      'their records were deleted or compacted, or a topic was created again. Nothing of these shards was changed. ' +
+      'Run `tally rebuild` without --from-kafka, which keeps them, or with --from-kafka --yes to remove them.',
+  )
 }
 
 /** The events of these shards that are in the topics, with their shard, without those that were removed. */

@@ -9,9 +9,10 @@ export function addRebuild(program: Command): void {
     .command('rebuild')
     .description('rebuild the counters and the documents in Redis while the service runs')
     .option('--from-kafka', 'read the topics again from the start, and rebuild orders and refunds too')
-    .action(async ({ fromKafka }: { fromKafka?: true }) => {
+    .option('--yes', 'with --from-kafka: remove orders and refunds that the topics no longer hold')
+    .action(async ({ fromKafka, yes = false }: { fromKafka?: true; yes?: boolean }) => {
       const { settings, logger } = await openCommand()
-      if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka))
+      if (fromKafka) await withKafka(settings, logger, kafka => rebuildFromTopics(settings, kafka, yes))
       else await rebuildFromOrders(settings)
     })
 }
@@ -39,6 +40,7 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
     import('@tally/kafka'),
   ])
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
+  let before = 0
   const { events, repaired } = await withSchema(settings.databaseUrl, db =>
     noted(db, 'from the stored orders', () =>
       withRedis(settings, async redis =>
@@ -47,19 +49,27 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
           {
             topics: topicNames(settings.topicPrefix),
             notThisRun: (await findShadow(db))?.id,
-            onContinued: done => say(`continuing an interrupted run: ${done} events are already done`),
+            onContinued(done) {
+              before = done
+              say(`continuing an interrupted run: ${done} events are already done`)
+            },
             onProgress: progress.show,
           },
         ),
       ),
     ),
   ).finally(progress.close)
-  say(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; all agree now`)
+  const result =
+    before === 0
+      ? 'all agree now'
+      : `they agree now. The ${before} before the interruption were not compared again: if one of them is in doubt, run this command once more`
+  say(`${events} events rebuilt, ${repaired} of them were wrong in Postgres; ${result}`)
 }
 
 async function rebuildFromTopics(
   settings: Settings,
   kafka: Parameters<Parameters<typeof withKafka>[2]>[0],
+  mayRemove: boolean,
 ): Promise<void> {
   const { openProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'records' })
@@ -70,6 +80,7 @@ async function rebuildFromTopics(
           { db, kafka, ...redis },
           {
             settings,
+            mayRemove,
             onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
             onProgress: progress.show,
           },

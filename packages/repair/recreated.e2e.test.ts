@@ -1,0 +1,93 @@
+import { createTopics, inside, topicNames } from '@tally/kafka'
+import { oracle } from '@tally/testkit/oracle/oracle'
+import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { connectForTest } from '@tally/testkit/servers/kafka'
+import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { expectClean } from './test/damage.ts'
+
+const tally = useTally({ partitions: 1 })
+const festival = newFestival()
+
+/** Deletes the topic of orders, creates it again, and has the projector go on with it. */
+async function recreateOrders(): Promise<void> {
+  const { KAFKA_BROKERS = '', TOPIC_PREFIX = '' } = tally.settings
+  const kafka = connectForTest(KAFKA_BROKERS)
+  onTestFinished(() => kafka.close())
+  const { orders } = topicNames(TOPIC_PREFIX)
+  await inside(kafka).admin.use(admin => admin.deleteTopics({ topics: [orders] }))
+  await until('the topic is gone', async () => {
+    const topics = await inside(kafka).admin.use(admin => admin.listTopics())
+    return !topics.includes(orders)
+  })
+  await createTopics(kafka, { topicPrefix: TOPIC_PREFIX, partitions: 1, replicationFactor: 1 })
+  const accept = ['offsets', 'accept', orders, '0', '--yes']
+  await until('the projector goes on', async () => (await runTally(accept, tally.settings)).code === 0)
+}
+
+/** Starts a rebuild from the topics and kills it once it has read them and waits for the projector's offsets. */
+async function interruptRebuild(): Promise<void> {
+  const waiting = Promise.withResolvers<void>()
+  const locking = tally.database.db.transaction().execute(async tx => {
+    await sql`select from shard_offsets for update`.execute(tx)
+    await waiting.promise
+  })
+  const rebuild = startProcess(['rebuild', '--from-kafka'], tally.settings)
+  await until('it waits for the offsets', async () => {
+    const { rows } = await sql<{ waits: boolean }>`
+select exists (
+  select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%shard_offsets%for update%'
+) as waits`.execute(tally.database.db)
+    return rows[0]?.waits === true
+  })
+  await rebuild.end('SIGKILL')
+  waiting.resolve()
+  await locking
+}
+
+test('a rebuild from a topic that was created again reads it from the start, and removes nothing unasked', async () => {
+  const { path, eventId } = festival
+  const orders = Array.from({ length: 200 }, () => festival.order())
+  const records = [festival.organization(), festival.event(), ...orders]
+  await tally.count(records)
+  const token = await tally.key(festival.organizationId)
+  const kpis = async () => (await tally.get(`${path}/analytics/kpis`, { token })).body.data
+  await interruptRebuild()
+
+  await recreateOrders()
+  const corrected = orders.map(({ value, ...rest }) => ({
+    ...rest,
+    value: { ...value, version: 9, totalAmount: 1, items: [] },
+  }))
+  const again = [...corrected, ...Array.from({ length: 50 }, () => festival.order())]
+  await tally.count(again)
+  const told = oracle([...records, ...again])
+    .event(eventId)
+    .kpis({})
+  expect(await kpis()).toEqual(told)
+  const rebuilt = await runTally(['rebuild', '--from-kafka'], tally.settings)
+  expect(rebuilt).toMatchObject({ code: 0, stderr: expect.not.stringContaining('continuing') })
+  expect(await kpis()).toEqual(told)
+  await expectClean(tally)
+
+  await recreateOrders()
+  const last = [festival.order(), festival.order()]
+  await tally.count(last)
+  const kept = oracle([...records, ...again, ...last])
+    .event(eventId)
+    .kpis({})
+  const refused = await runTally(['rebuild', '--from-kafka'], tally.settings)
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the topics no longer hold 250 orders and 0 refunds'),
+  })
+  expect(await kpis()).toEqual(kept)
+  const removed = await runTally(['rebuild', '--from-kafka', '--yes'], tally.settings)
+  expect(removed.code).toBe(0)
+  await until('the others are removed', async () => (await kpis()).totalOrders === last.length)
+  await expectClean(tally)
+}, 180_000)
