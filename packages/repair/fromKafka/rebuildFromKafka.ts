@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, partitionKey, topicNames } from '@tally/kafka'
-import { isTransient, type Settings } from '@tally/runtime'
+import type { Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import type { RepairDeps } from '../deps.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
-import { NotYetError } from './notYet.ts'
 import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
 import { isSameLog } from './shadowOffsets.ts'
-import { groupShards, readSharedShards } from './shardGroups.ts'
-import { switchOrganizations } from './switchOrganizations.ts'
-import { type SwitchDeps, switchShards } from './switchShards.ts'
+import { switchAll } from './switchAll.ts'
 
 export type FromKafkaOptions = {
   settings: Pick<Settings, 'topicPrefix' | 'databaseUrl' | 'kafkaGroupId'>
@@ -22,6 +19,8 @@ export type FromKafkaOptions = {
   onProgress?: (done: number, all: number) => void
   /** Whether orders and refunds that the topics do not hold may be removed. */
   mayRemove?: boolean
+  /** Called once if some will be removed, with how many of which partitions. */
+  onRemoving?: (what: string) => void
 }
 
 /** `events`: those that were switched by this process; `records`: all that were read, also by an interrupted run. */
@@ -29,19 +28,19 @@ export type RebuiltFromKafka = { events: number; records: number }
 
 /** At this distance from the live tables, the remaining records are read while the live projector waits. */
 const near = 2_000
-const switchTries = 5
 
 /**
  * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
  * with the projector's own code, and when it has caught up switches shard by shard (docs/operations.md, Commands).
- * An interrupted run continues where it stopped. Throws, and switches nothing of a shard, if Postgres has orders or
- * refunds there that the topics do not hold, unless it `mayRemove` them.
+ * An interrupted run continues where it stopped. Throws before it switches anything if Postgres has orders or refunds
+ * that the topics do not hold, unless it `mayRemove` them.
  */
 export function rebuildFromKafka(
   deps: RepairDeps & { kafka: KafkaConnection },
-  { settings, onContinued = () => {}, onProgress = () => {}, mayRemove = false }: FromKafkaOptions,
+  options: FromKafkaOptions,
 ): Promise<RebuiltFromKafka> {
-  const { topicPrefix, databaseUrl, kafkaGroupId } = settings
+  const { onContinued = () => {}, onProgress = () => {}, mayRemove = false, onRemoving = () => {} } = options
+  const { topicPrefix, databaseUrl, kafkaGroupId } = options.settings
   return asOnlyRebuild(deps.db, async locked => {
     await checkTopics(deps.kafka, topicPrefix)
     const names = topicNames(topicPrefix)
@@ -73,9 +72,12 @@ export function rebuildFromKafka(
         follower,
         topics,
         eventsTopic: names.events,
+        ordersTopic: names.orders,
+        refundsTopic: names.refunds,
         mayRemove,
+        onRemoving,
       }
-      const events = await switchAll(switching, switched, names.organizations)
+      const events = await switchAll(switching, { switched, organizationsTopic: names.organizations })
       const records = follower.position().done
       onProgress(records, records)
       await removeSurplus(deps)
@@ -96,40 +98,6 @@ async function catchUp(follower: Follower, onProgress: (done: number, all: numbe
     if (follower.behind() <= near) return
     await Promise.race([sleep(100), follower.failed])
   }
-}
-
-async function switchAll(deps: SwitchDeps, switched: number[], organizationsTopic: string): Promise<number> {
-  const shards = await readShards(deps.locked, deps.eventsTopic)
-  let left = shards.filter(shard => !switched.includes(shard))
-  let events = 0
-  while (left.length > 0) {
-    const group = await withTries(async () => {
-      const [next = []] = groupShards(left, await readSharedShards(deps.locked))
-      events += await switchShards(deps, next)
-      return next
-    })
-    left = left.filter(shard => !group.includes(shard))
-  }
-  await withTries(() => switchOrganizations(deps, organizationsTopic))
-  return events
-}
-
-/** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
-async function withTries<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries === switchTries || !(isTransient(error) || error instanceof NotYetError)) throw error
-      await sleep(tries * 500)
-    }
-  }
-}
-
-async function readShards(db: Postgres, eventsTopic: string): Promise<number[]> {
-  const { rows } = await sql<{ shard: number }>`
-select partition as shard from shard_offsets where topic = ${eventsTopic} order by 1`.execute(db)
-  return rows.map(({ shard }) => shard)
 }
 
 async function readSwitched(db: Postgres): Promise<number[]> {

@@ -6,7 +6,7 @@ import { publishOrganizationsWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { lockOffsets, storeReached, tailMs } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
-import type { SwitchDeps } from './switchShards.ts'
+import type { SwitchDeps } from './switchDeps.ts'
 
 /**
  * Switches the organizations, when all events are switched: their records as in the topic, and a new

@@ -81,6 +81,7 @@ async function rebuildFromTopics(
           {
             settings,
             mayRemove,
+            onRemoving: what => say(`removing ${what}, which the topics no longer hold`),
             onContinued: done => say(`continuing an interrupted run: ${done} records are already read`),
             onProgress: progress.show,
           },

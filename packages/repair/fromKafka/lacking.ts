@@ -1,0 +1,95 @@
+import { inSnapshot } from '@tally/read-models'
+import type { Tx } from '@tally/storage'
+import { sql } from 'kysely'
+import { lockOffsets, tailMs } from './meet.ts'
+import { shadowSchema } from './shadow.ts'
+import { madeEvents, surplusEvents } from './shardEvents.ts'
+import type { SwitchDeps } from './switchDeps.ts'
+
+/** How many orders and refunds of some partitions Postgres has and the topics no longer hold. */
+export type Lack = { partitions: number[]; orders: number; refunds: number }
+
+export const isLacking = ({ orders, refunds }: Lack): boolean => orders + refunds > 0
+
+/**
+ * Counts what the topics lack while both sides are at the same offsets, shard by shard; returns those that lack some.
+ * All shards meet at once, because an event may have records in several. Their projectors wait only until a snapshot is
+ * taken, not while it is counted.
+ */
+export async function findLacking(deps: SwitchDeps, shards: number[]): Promise<Lack[]> {
+  const { db, locked, live, follower } = deps
+  try {
+    return await inSnapshot(db, async snapshot => {
+      // Both transactions idle while the last records are read.
+      const patience = sql`set local idle_in_transaction_session_timeout = '2min'`
+      await patience.execute(snapshot)
+      await locked.transaction().execute(async tx => {
+        await patience.execute(tx)
+        await follower.reach(await lockOffsets(tx, deps, shards), tailMs)
+        // The first query takes the snapshot.
+        await sql`select 1`.execute(snapshot)
+      })
+      follower.release()
+      const lacks: Lack[] = []
+      for (const shard of shards) lacks.push(await countLacking(snapshot, live, [shard]))
+      return lacks.filter(isLacking)
+    })
+  } finally {
+    follower.release()
+  }
+}
+
+/** Counts the live orders and refunds of these shards that the shadow does not have. */
+export async function countLacking(tx: Tx, live: string, shards: number[]): Promise<Lack> {
+  const eventIds = [
+    ...(await madeEvents(tx, live, shards)).keys(),
+    ...(await surplusEvents(tx, live, shards)),
+  ]
+  const { rows } = await sql<{ orders: number; refunds: number }>`
+select
+  (
+    select count(*)::int
+    from ${sql.id(live, 'orders')} as kept
+    where event_id = any(${eventIds}::uuid[]) and version > 0 and not exists (
+      select from ${sql.id(shadowSchema, 'orders')} as made
+      where made.event_id = kept.event_id and made.order_id = kept.order_id and made.version > 0
+    )
+  ) as orders,
+  (
+    select count(*)::int
+    from ${sql.id(live, 'refunds')} as kept
+    where event_id = any(${eventIds}::uuid[]) and not exists (
+      select from ${sql.id(shadowSchema, 'refunds')} as made
+      where made.event_id = kept.event_id and made.refund_id = kept.refund_id
+    )
+  ) as refunds`.execute(tx)
+  return { partitions: shards, ...(rows[0] as { orders: number; refunds: number }) }
+}
+
+type Topics = Pick<SwitchDeps, 'ordersTopic' | 'refundsTopic'>
+
+/** Names what is lacking: `50 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)`. */
+export function describeLack(lacks: Lack[], { ordersTopic, refundsTopic }: Topics): string {
+  return lacks
+    .flatMap(({ partitions, orders, refunds }) => [
+      part(orders, 'order', ordersTopic, partitions),
+      part(refunds, 'refund', refundsTopic, partitions),
+    ])
+    .filter(text => text !== undefined)
+    .join(', ')
+}
+
+function part(count: number, what: string, topic: string, partitions: number[]): string | undefined {
+  if (count === 0) return undefined
+  const where = `partition${partitions.length === 1 ? '' : 's'} ${partitions.join(' and ')}`
+  return `${count} ${what}${count === 1 ? '' : 's'} (${topic}, ${where})`
+}
+
+/** The sentence with which a rebuild refuses to remove them. */
+export function refusal(lacks: Lack[], topics: Topics): string {
+  return (
+    `the topics no longer hold ${describeLack(lacks, topics)} that Postgres has: their records were deleted or ` +
+    'compacted, or a topic was created again. Nothing of these partitions was changed. To keep them, run ' +
+    '`tally rebuild` without --from-kafka; to remove them, run `tally rebuild --from-kafka --yes`.'
+  )
+}
