@@ -5,6 +5,7 @@ import { runTally, startProcess } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { asOnlyRebuild } from './rebuild/run.ts'
 import { aBusyFestival, damage, expectClean, rebuildAll } from './test/damage.ts'
@@ -92,8 +93,38 @@ test(
     const rebuilt = Number(/(\d+) events rebuilt/.exec(stderr)?.[1])
     expect(done).toBeGreaterThan(0)
     expect(done + rebuilt).toBe(152)
-    expect(stderr).toContain(`The ${done} before the interruption were not compared again`)
+    expect(stderr).toContain('all agree now')
     expect(await unfinished()).toEqual([])
+    await expectClean(tally)
+  },
+  slow,
+)
+
+test(
+  'a rebuild that was killed compares again what it had done, and repairs what was damaged since',
+  async () => {
+    const first = newFestival({ organizationId, eventId: '10000000-0000-4000-8000-00000000000a' })
+    const second = newFestival({ organizationId, eventId: '20000000-0000-4000-8000-00000000000b' })
+    await tally.count([first, second].flatMap(festival => [festival.event(), festival.order()]))
+    await tally.database.db.transaction().execute(async tx => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
+      await sql`select from event_heads where event_id = ${second.eventId} for update`.execute(tx)
+      const killed = startProcess(['rebuild'], tally.settings)
+      await until('the first event is done', async () => {
+        const [run] = await unfinished()
+        return run?.last_event_id != null && run.last_event_id >= first.eventId
+      })
+      await killed.end('SIGKILL')
+    })
+    const { eventId } = first
+    await damage(
+      tally,
+      `update daily_counters set sales_cents = sales_cents + 1 where event_id = '${eventId}'`,
+    )
+
+    const stderr = await rebuildAll(tally)
+    expect(stderr).toMatch(/continuing an interrupted run/)
+    expect(stderr).toMatch(/, 1 of them were wrong in Postgres; all agree now/)
     await expectClean(tally)
   },
   slow,

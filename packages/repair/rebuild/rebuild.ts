@@ -1,5 +1,7 @@
+import type { EventId } from '@tally/contract'
 import type { RepairDeps } from '../deps.ts'
 import { countEvents, eventIds } from '../verify/known.ts'
+import { verifyEvent } from '../verify/verifyEvent.ts'
 import { type RebuildDeps, rebuildEvent } from './rebuildEvent.ts'
 import { rebuildOrganizations } from './rebuildOrganizations.ts'
 import { removeSurplus } from './removeSurplus.ts'
@@ -20,7 +22,8 @@ export type Rebuilt = { events: number; repaired: number }
 
 /**
  * Rebuilds counters and documents from the stored orders and refunds while the service runs, event by event
- * by id (docs/operations.md, Commands). An interrupted run continues after the last event that it had done.
+ * by id (docs/operations.md, Commands). An interrupted run continues: events that it had done are compared again, and
+ * rebuilt only if they differ now.
  */
 export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {
   return asOnlyRebuild(deps.db, async locked => {
@@ -30,13 +33,16 @@ export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebu
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)
 
-    let done = all - left
+    let done = 0
     const result: Rebuilt = { events: 0, repaired: 0 }
     onProgress(done, all)
-    for await (const eventId of eventIds(deps.db, run.behind)) {
-      if (await rebuildEvent(writing, eventId)) result.repaired += 1
-      await rememberEvent(locked, run, eventId)
-      result.events += 1
+    for await (const eventId of eventIds(deps.db, null)) {
+      const wasDone = run.behind !== null && eventId <= run.behind
+      if (!wasDone || (await differs(deps, eventId))) {
+        if (await rebuildEvent(writing, eventId)) result.repaired += 1
+        result.events += 1
+      }
+      if (!wasDone) await rememberEvent(locked, run, eventId)
       done += 1
       onProgress(done, Math.max(all, done))
     }
@@ -45,4 +51,13 @@ export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebu
     await finishRun(locked, run.id)
     return result
   })
+}
+
+/** Whether counters or documents of this event differ from its orders and refunds. */
+async function differs(deps: RepairDeps, eventId: EventId): Promise<boolean> {
+  let found = false
+  await verifyEvent(deps, eventId, () => {
+    found = true
+  })
+  return found
 }
