@@ -28,7 +28,8 @@ export type ShadowRun = { id: number; live: string; continued: boolean }
 /**
  * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow of
  * other logs (`isSameLog`) is replaced; so is one that an older version created, because a missing table would resolve
- * to the live one (`openShadowPostgres`). The tables are unlogged: after a crash of Postgres all of them are empty, offsets included.
+ * to the live one (`openShadowPostgres`). The tables are unlogged: after a crash of Postgres all of them are empty,
+ * offsets included.
  */
 export async function openShadow(
   db: Postgres,
