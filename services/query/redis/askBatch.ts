@@ -50,7 +50,6 @@ function askNode({ redis, topics, breaker }: AskDeps, limits: RateLimits): AskBa
 
   return async batch => {
     const { takers, shards } = batch
-    if (takers.length === 0 && shards.length === 0) return
     const keys: string[] = []
     const args: (string | number)[] = [windowMs, limitPairs.length, ...limitPairs, takers.length]
     for (const { organization, count } of takers) {

@@ -131,6 +131,8 @@ export function openRequestBatches(
     hold = undefined
     for (const read of batch.reads) read()
     collecting = undefined
+    // Reads of requests that Redis has failed before say nothing about it.
+    if (batch.takers.length + batch.shards.length === 0) return
     if (breaker.isOpen()) {
       fail(batch, new Error('Redis is not asked: it was too slow'))
       return
