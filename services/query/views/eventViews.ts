@@ -22,7 +22,8 @@ export type EventViews = {
    * Answers a question about an organization's event; undefined if there is no such event, it belongs to another
    * organization, or the question names something that is not the event's. Throws `service-unavailable` if neither
    * Redis nor Postgres can answer. Asks Postgres, and remembers what it read, only with the permit. `seen` is what the
-   * batch of this very request has read, which is then not read again.
+   * batch of this very request has read, which is then not read again; null if Redis did not answer it, which is then
+   * not asked.
    */
   ask(of: Asked, question: Question, permit: Permit, seen?: Seen | null): Promise<Answered | undefined>
   /**
