@@ -271,9 +271,9 @@ export interface components {
             totalSales: number;
             /** @constant */
             currency: "EUR";
-            /** @description totalSales / totalOrders rounded half up to the cent; 0 without orders */
+            /** @description totalSales / totalOrders rounded to the cent, halves away from zero; 0 without orders */
             averageOrderValue: number;
-            /** @description Net of refunds */
+            /** @description Net of refunds and of what was given back: may be below zero */
             totalItemsSold: number;
         };
         DayMeta: components["schemas"]["Meta"] & {
@@ -316,9 +316,9 @@ export interface components {
             menuItemId: number;
             itemName: string;
             categoryName: string;
-            /** @description Net of refunds */
+            /** @description Net of refunds and of what was given back: may be below zero */
             quantity: number;
-            /** @description Net of refunds, EUR */
+            /** @description Net of refunds and of what was given back, EUR */
             revenue: number;
             /** @description Already subtracted from quantity */
             refundedQuantity: number;
@@ -334,7 +334,7 @@ export interface components {
         ItemCount: {
             menuItemId: number;
             itemName: string;
-            /** @description Net of refunds */
+            /** @description Net of refunds and of what was given back: may be below zero */
             quantitySold: number;
             /** @description Already subtracted from quantitySold */
             quantityRefunded: number;
@@ -357,7 +357,7 @@ export interface components {
             amountPaid: number;
             /** @description EUR */
             totalAmount: number;
-            /** @description totalAmount less all refunds, never below 0 */
+            /** @description totalAmount less all refunds, which take at most what was charged; below 0 if totalAmount is */
             effectiveAmount: number;
             isTakeaway: boolean;
             tableNumber: string | null;
@@ -366,8 +366,9 @@ export interface components {
         OrderItem: {
             menuItemId: number;
             itemName: string;
+            /** @description Below zero: given back */
             quantity: number;
-            /** @description EUR */
+            /** @description EUR; below zero: given back */
             unitPrice: number;
             note: string | null;
         };

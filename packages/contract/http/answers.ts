@@ -27,9 +27,9 @@ export const kpisAnswer = z
     totalSales: euros,
     currency,
     averageOrderValue: euros.describe(
-      'totalSales / totalOrders rounded half up to the cent; 0 without orders',
+      'totalSales / totalOrders rounded to the cent, halves away from zero; 0 without orders',
     ),
-    totalItemsSold: z.int().describe('Net of refunds'),
+    totalItemsSold: z.int().describe('Net of refunds and of what was given back: may be below zero'),
   })
   .meta({ id: 'Kpis' })
 export type KpisAnswer = z.infer<typeof kpisAnswer>
@@ -54,8 +54,8 @@ export const topItem = z
     menuItemId: z.int(),
     itemName: z.string(),
     categoryName: z.string(),
-    quantity: z.int().describe('Net of refunds'),
-    revenue: euros.describe('Net of refunds, EUR'),
+    quantity: z.int().describe('Net of refunds and of what was given back: may be below zero'),
+    revenue: euros.describe('Net of refunds and of what was given back, EUR'),
     refundedQuantity: z.int().describe('Already subtracted from quantity'),
     refundedRevenue: euros.describe('Already subtracted from revenue'),
     currency,
@@ -67,7 +67,7 @@ export const itemCount = z
   .object({
     menuItemId: z.int(),
     itemName: z.string(),
-    quantitySold: z.int().describe('Net of refunds'),
+    quantitySold: z.int().describe('Net of refunds and of what was given back: may be below zero'),
     quantityRefunded: z.int().describe('Already subtracted from quantitySold'),
   })
   .meta({ id: 'ItemCount' })
@@ -77,8 +77,8 @@ const orderItem = z
   .object({
     menuItemId: z.int(),
     itemName: z.string(),
-    quantity: z.int(),
-    unitPrice: euros,
+    quantity: z.int().describe('Below zero: given back'),
+    unitPrice: euros.describe('EUR; below zero: given back'),
     note: z.string().nullable(),
   })
   .meta({ id: 'OrderItem' })
@@ -94,7 +94,9 @@ export const orderAnswer = z
     paymentMethod: z.string(),
     amountPaid: euros,
     totalAmount: euros,
-    effectiveAmount: euros.describe('totalAmount less all refunds, never below 0'),
+    effectiveAmount: euros.describe(
+      'totalAmount less all refunds, which take at most what was charged; below 0 if totalAmount is',
+    ),
     isTakeaway: z.boolean(),
     tableNumber: z.string().nullable(),
     items: z.array(orderItem),

@@ -16,6 +16,7 @@ export const rejectionReasons = [
   'schema',
   'key-mismatch',
   'conflict',
+  'contradiction',
   'internal',
 ] as const
 export type RejectionReason = (typeof rejectionReasons)[number]

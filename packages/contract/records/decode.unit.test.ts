@@ -102,7 +102,7 @@ test.each(types)('a message names the field of a bad record of %s and never says
 test('a message shows the way to a field in a list', () => {
   const [first] = goodRecords.orders.items
   expect(decodeWith('orders', { items: [first, { ...first, quantity: 0 }] })).toMatchObject({
-    message: 'items[1].quantity: must be at least 1',
+    message: 'items[1].quantity: must not be 0',
   })
 })
 

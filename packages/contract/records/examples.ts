@@ -45,6 +45,7 @@ export const recordExamples = {
   refunds: {
     eventId: festival,
     refundId: 'R-77',
+    version: 1,
     orderId: 'A-20260904-000123',
     refundedAt: '2026-09-04T20:02:00Z',
     amount: 12.5,

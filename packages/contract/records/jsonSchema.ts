@@ -18,18 +18,20 @@ const judgedByTheProjector: Record<RecordType, string[]> = {
   orders: [
     'the record key is eventId in lower case',
     'amounts have at most two decimals',
-    'quantity × unitPrice of all items add up to at most 99,999,999.99',
+    'the |quantity × unitPrice| of all items add up to at most 99,999,999.99',
     'orderDateTime is a real date, from 1970 to 9999 in UTC',
   ],
   refunds: [
     'the record key is eventId in lower case',
     'amounts have at most two decimals',
-    'the amounts of the lines add up to at most amount',
+    'the amounts of the lines add up to at most 99,999,999.99',
+    'a refund never changes its order',
     'refundedAt is a real date, from 1970 to 9999 in UTC',
   ],
 }
 
 const everywhere = [
+  'a version that was applied is never said differently',
   'the value is UTF-8 JSON of at most 8 MiB',
   'texts hold no lone surrogate, and their lengths count UTF-16 units',
 ]

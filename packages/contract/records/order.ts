@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { areaId, dayId, eventId, menuItemId, orderId, version } from '../values/ids.ts'
-import { maxCents, money } from '../values/money.ts'
+import { maxCents, signedMoney } from '../values/money.ts'
 import { name, text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
 
@@ -18,13 +18,14 @@ export type OrderStatus = z.infer<typeof orderStatus>
 
 export const maxQuantity = 100_000
 
-/** How many of one menu item a line sells or refunds. */
-export const quantity = z
+/** How many of one menu item a line sells; below zero, how many it gives back (docs/records.md, Order). */
+const signedQuantity = z
   .number()
   .refine(Number.isInteger, 'must be an integer')
-  .min(1, 'must be at least 1')
+  .min(-maxQuantity, `must be at least ${-maxQuantity}`)
   .max(maxQuantity, `must be at most ${maxQuantity}`)
-  .meta({ type: 'integer' })
+  .refine(quantity => quantity !== 0, 'must not be 0')
+  .meta({ type: 'integer', not: { const: 0 } })
 
 const orNull = (length: number) =>
   text(0, length)
@@ -33,7 +34,13 @@ const orNull = (length: number) =>
 
 export const maxLines = 500
 
-const orderLine = z.object({ menuItemId, itemName: name, quantity, unitPrice: money, note: orNull(1000) })
+const orderLine = z.object({
+  menuItemId,
+  itemName: name,
+  quantity: signedQuantity,
+  unitPrice: signedMoney,
+  note: orNull(1000),
+})
 export type OrderLine = z.output<typeof orderLine>
 
 /** A record of the orders topic: the whole order at one version (docs/records.md, Order). */
@@ -48,19 +55,22 @@ export const order = z
     dayId,
     orderDateTime: timestamp,
     paymentMethod: text(0, 200),
-    amountPaid: money,
-    totalAmount: money,
+    amountPaid: signedMoney,
+    totalAmount: signedMoney,
     isTakeaway: z.boolean(),
     tableNumber: orNull(50),
     items: z
       .array(orderLine)
       .max(maxLines, `must have at most ${maxLines} lines`)
-      .refine(lines => grossOf(lines) <= maxCents, 'must add up to at most 99999999.99'),
+      .refine(
+        lines => unsignedGrossOf(lines) <= maxCents,
+        'must add up to at most 99999999.99, each |quantity × unitPrice|',
+      ),
   })
   .meta({ title: 'Order' })
 export type Order = z.output<typeof order>
 
-/** The sum of the lines, in cents. */
-export function grossOf(lines: OrderLine[]): number {
-  return lines.reduce((sum, { quantity, unitPrice }) => sum + quantity * unitPrice, 0)
+/** The sum of the lines' |quantity × unitPrice|, in cents: what is given back adds to it, too. */
+export function unsignedGrossOf(lines: OrderLine[]): number {
+  return lines.reduce((sum, { quantity, unitPrice }) => sum + Math.abs(quantity * unitPrice), 0)
 }

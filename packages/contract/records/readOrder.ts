@@ -11,13 +11,13 @@ import { isObject } from '../values/json.ts'
 import { type Cents, maxCents, maxEuros, toCents } from '../values/money.ts'
 import { parseTimestamp } from '../values/time.ts'
 import {
-  grossOf,
   maxLines,
   maxQuantity,
   type Order,
   type OrderLine,
   type OrderStatus,
   orderStatuses,
+  unsignedGrossOf,
 } from './order.ts'
 
 /**
@@ -70,13 +70,13 @@ function readLines(json: unknown): OrderLine[] | undefined {
     if (line === undefined) return undefined
     lines[n] = line
   }
-  return grossOf(lines) <= maxCents ? lines : undefined
+  return unsignedGrossOf(lines) <= maxCents ? lines : undefined
 }
 
 function readLine(json: unknown): OrderLine | undefined {
   if (!isObject(json)) return undefined
   const { menuItemId, itemName, quantity, unitPrice, note = null } = json
-  if (!isInteger(menuItemId, maxInteger) || !isInteger(quantity, maxQuantity)) return undefined
+  if (!isInteger(menuItemId, maxInteger) || !isQuantity(quantity)) return undefined
   if (!isText(itemName, 1, 200)) return undefined
   if (note !== null && !isText(note, 0, 1000)) return undefined
   const cents = readCents(unitPrice)
@@ -98,13 +98,17 @@ function isInteger(json: unknown, max: number): json is number {
   return typeof json === 'number' && json >= 1 && json <= max && Number.isInteger(json)
 }
 
+function isQuantity(json: unknown): json is number {
+  return Number.isInteger(json) && json !== 0 && Math.abs(json as number) <= maxQuantity
+}
+
 const statuses = new Set<unknown>(orderStatuses)
 function isStatus(json: unknown): json is OrderStatus {
   return statuses.has(json)
 }
 
 function readCents(json: unknown): Cents | undefined {
-  if (typeof json !== 'number' || !(json >= 0 && json <= maxEuros)) return undefined
+  if (typeof json !== 'number' || !(json >= -maxEuros && json <= maxEuros)) return undefined
   const cents = toCents(json)
   return cents / 100 === json ? cents : undefined
 }

@@ -20,6 +20,7 @@ test('a good order is read without the schema, to what the schema makes of it', 
 const edges: unknown[] = [
   ...[undefined, null, true, 'x', '', {}, [], Number.NaN, '\0', '\ud800', '🍕', 'é'.repeat(201)],
   ...[0, -0, 1, -1, 1.5, 2_147_483_647, 2_147_483_648, 100_000, 100_001, 2 ** 53 - 1, 2 ** 53],
+  ...[-100_000, -100_001, -1.5, -2.5, -12.505, -99_999_999.99, -100_000_000, -33_333_333.33],
   ...[0.01, 12.505, 99_999_999.99, 100_000_000, 33_333_333.33, 1e-7],
   ...[1, 50, 51, 64, 65, 200, 201, 1000, 1001].map(length => 'a'.repeat(length)),
   ...['.', '..', '...', 'a/b', 'a b', 'ü', '~'],
@@ -28,6 +29,8 @@ const edges: unknown[] = [
   ...['Paid', 'paid', 'Cancelled'],
   ...[[line], Array(500).fill(line), Array(501).fill(line), [[line]], [null]],
   Array(2).fill({ ...line, quantity: 1, unitPrice: 99_999_999.99 }),
+  [1, -1].map(quantity => ({ ...line, quantity, unitPrice: 99_999_999.99 })),
+  [1, -1].map(quantity => ({ ...line, quantity, unitPrice: -0.5 })),
 ]
 
 /** The other way round too: a rule that is stricter without the schema would be slow without any other sign. */

@@ -1,28 +1,40 @@
 import { z } from 'zod'
-import { eventId, menuItemId, orderId, refundId } from '../values/ids.ts'
-import { money } from '../values/money.ts'
+import { eventId, menuItemId, orderId, refundId, version } from '../values/ids.ts'
+import { maxCents, money } from '../values/money.ts'
 import { timestamp } from '../values/time.ts'
-import { quantity } from './order.ts'
+import { maxLines, maxQuantity } from './order.ts'
+
+/** How many of one menu item a line refunds. */
+const quantity = z
+  .number()
+  .refine(Number.isInteger, 'must be an integer')
+  .min(1, 'must be at least 1')
+  .max(maxQuantity, `must be at most ${maxQuantity}`)
+  .meta({ type: 'integer' })
 
 const refundLine = z.object({ menuItemId, quantity, amount: money })
 
-/** A record of the refunds topic; without lines it refunds money only (docs/records.md, Refund). */
+/**
+ * A record of the refunds topic: the whole refund at one version. Without lines it refunds money only; the lines need
+ * not add up to `amount` (docs/records.md, Refund).
+ */
 export const refund = z
   .object({
     eventId,
     refundId,
+    version: version.nullish().transform(number => number ?? 1),
     orderId,
     refundedAt: timestamp,
     amount: money,
     lines: z
       .array(refundLine)
-      .max(500, 'must have at most 500 lines')
+      .max(maxLines, `must have at most ${maxLines} lines`)
+      .refine(
+        lines => lines.reduce((sum, line) => sum + line.amount, 0) <= maxCents,
+        'must add up to at most 99999999.99',
+      )
       .nullish()
       .transform(lines => lines ?? []),
-  })
-  .refine(({ amount, lines }) => lines.reduce((sum, line) => sum + line.amount, 0) <= amount, {
-    path: ['lines'],
-    message: 'must add up to at most amount',
   })
   .meta({ title: 'Refund' })
 export type Refund = z.output<typeof refund>

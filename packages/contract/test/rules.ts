@@ -15,10 +15,15 @@ const long = (length: number) => 'x'.repeat(length)
 const many = (count: number, entry: (id: number) => Fields) =>
   Array.from({ length: count }, (_, i) => entry(i + 1))
 
+const versions = { good: [1, 2.0, Number.MAX_SAFE_INTEGER], bad: [0, -1, 1.5, 2 ** 53, '2', null, 1e300] }
 const integers = { good: [1, 2.0, 2_147_483_647], bad: [0, -1, 1.5, 2_147_483_648, '2', null, true, 1e300] }
 const amounts = {
   good: [0, 0.01, 12.5, 1.005e1, 0.29, 1.13, 4.35, 99_999_999.99, 70_368_744.77],
   bad: [12.505, -0.01, 1.001, 100_000_000, 99_999_999.991, '12.5', null, 0.1 + 0.2],
+}
+const signedAmounts = {
+  good: [...amounts.good, ...amounts.good.map(amount => -amount)],
+  bad: [...amounts.bad.filter(amount => amount !== -0.01), -12.505, -100_000_000, -99_999_999.991],
 }
 const instants = {
   good: [
@@ -89,12 +94,7 @@ const flags = { good: [true, false], bad: ['true', 0, 1, null] }
 export const rules: Record<string, Rule> = {
   'an organization id': { type: 'organizations', fields: field('organizationId'), ...uuids },
   'an event id': { type: 'orders', fields: field('eventId'), ...uuids },
-  'a version': {
-    type: 'orders',
-    fields: field('version'),
-    good: [1, 2.0, Number.MAX_SAFE_INTEGER],
-    bad: [0, -1, 1.5, 2 ** 53, '2', null, 1e300],
-  },
+  'a version': { type: 'orders', fields: field('version'), ...versions },
   'an organization name': { type: 'organizations', fields: field('name'), ...names },
   'an organization status': {
     type: 'organizations',
@@ -191,8 +191,8 @@ export const rules: Record<string, Rule> = {
     good: upTo(200).good,
     bad: [...upTo(200).bad, null],
   },
-  'an amount paid': { type: 'orders', fields: field('amountPaid'), ...amounts },
-  'a total amount': { type: 'orders', fields: field('totalAmount'), ...amounts },
+  'an amount paid': { type: 'orders', fields: field('amountPaid'), ...signedAmounts },
+  'a total amount': { type: 'orders', fields: field('totalAmount'), ...signedAmounts },
   'a takeaway flag': { type: 'orders', fields: field('isTakeaway'), ...flags },
   'a table number': { type: 'orders', fields: field('tableNumber'), ...absentToo(upTo(50)) },
   'order lines': {
@@ -206,13 +206,13 @@ export const rules: Record<string, Rule> = {
   "a line's quantity": {
     type: 'orders',
     fields: inLine('quantity'),
-    good: [1, 2.0, 100_000],
-    bad: [0, 100_001, 1.5, '1', null],
+    good: [1, 2.0, 100_000, -1, -100_000],
+    bad: [0, -0, 100_001, -100_001, 1.5, -1.5, '1', '-1', null],
   },
   "a line's price": {
     type: 'orders',
     fields: value => ({ items: [{ ...line, quantity: 1, unitPrice: value }] }),
-    ...amounts,
+    ...signedAmounts,
   },
   "a line's note": { type: 'orders', fields: inLine('note'), ...absentToo(upTo(1000)) },
   'the sum of the lines': {
@@ -223,10 +223,22 @@ export const rules: Record<string, Rule> = {
         { ...line, quantity: 1, unitPrice: 0.01 },
       ],
     }),
-    good: [99_999_999.98],
-    bad: [99_999_999.99],
+    good: [99_999_999.98, -99_999_999.98],
+    bad: [99_999_999.99, -99_999_999.99],
+  },
+  'the sum of lines that give back': {
+    type: 'orders',
+    fields: quantity => ({
+      items: [
+        { ...line, quantity, unitPrice: 33_333_333.33 },
+        { ...line, quantity: 1, unitPrice: 0.01 },
+      ],
+    }),
+    good: [-1, -2],
+    bad: [-3],
   },
   'a refund id': { type: 'refunds', fields: field('refundId'), ...outerIds },
+  "a refund's version": { type: 'refunds', fields: field('version'), ...absentToo(versions) },
   "a refund's order": { type: 'refunds', fields: field('orderId'), ...outerIds },
   'a refund time': { type: 'refunds', fields: field('refundedAt'), ...instants },
   'a refund amount': { type: 'refunds', fields: amount => ({ amount, lines: [] }), ...amounts },
@@ -238,11 +250,12 @@ export const rules: Record<string, Rule> = {
       undefined,
       [],
       many(500, () => ({ ...refundLine, amount: 0 })),
-      [0.1, 0.2, 12.2].map(amount => ({ ...refundLine, amount })),
+      [0.1, 0.2, 12.21].map(amount => ({ ...refundLine, amount })),
+      [0.01, 99_999_999.98].map(amount => ({ ...refundLine, amount })),
     ],
     bad: [
       many(501, () => ({ ...refundLine, amount: 0 })),
-      [0.1, 0.2, 12.21].map(amount => ({ ...refundLine, amount })),
+      [0.01, 99_999_999.99].map(amount => ({ ...refundLine, amount })),
       {},
     ],
   },
@@ -250,6 +263,11 @@ export const rules: Record<string, Rule> = {
     type: 'refunds',
     fields: quantity => ({ lines: [{ ...refundLine, quantity }] }),
     good: [1, 100_000],
-    bad: [0, 100_001, 0.5, null],
+    bad: [0, -1, 100_001, 0.5, null],
+  },
+  "a refund line's amount": {
+    type: 'refunds',
+    fields: amount => ({ lines: [{ ...refundLine, amount }] }),
+    ...amounts,
   },
 }

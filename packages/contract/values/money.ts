@@ -12,17 +12,24 @@ export const maxEuros = 99_999_999.99
  * decimals (docs/records.md, Values): 12.5 is valid, 12.505 is not. Its JSON Schema does not say `multipleOf: 0.01`:
  * validators divide binary fractions, and so refuse 11,426 of the 100,000 amounts up to 999.99.
  */
-export const money = z
-  .number()
-  .min(0, 'must be at least 0')
-  .max(maxEuros, `must be at most ${maxEuros}`)
-  .meta({ description: 'EUR, with at most two decimals' })
-  .transform((euros, context) => {
-    const cents = toCents(euros)
-    if (cents / 100 !== euros)
-      context.issues.push({ code: 'custom', message: 'must have at most two decimals', input: euros })
-    return cents
-  })
+const amountFrom = (minEuros: number) =>
+  z
+    .number()
+    .min(minEuros, `must be at least ${minEuros}`)
+    .max(maxEuros, `must be at most ${maxEuros}`)
+    .meta({ description: 'EUR, with at most two decimals' })
+    .transform((euros, context) => {
+      const cents = toCents(euros)
+      if (cents / 100 !== euros)
+        context.issues.push({ code: 'custom', message: 'must have at most two decimals', input: euros })
+      return cents
+    })
+
+/** An amount of a refund: 0 or more. */
+export const money = amountFrom(0)
+
+/** An amount of an order: what is given back (a deposit, a discount) is below zero (docs/records.md, Order). */
+export const signedMoney = amountFrom(-maxEuros)
 
 /** Euros with at most two decimals to whole cents. `+ 0` turns -0 into 0. */
 export function toCents(euros: number): Cents {

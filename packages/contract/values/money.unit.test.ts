@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { maxCents, money, toCents, toEuros } from './money.ts'
+import { maxCents, money, signedMoney, toCents, toEuros } from './money.ts'
 
 test('every amount of whole cents survives parsing and formatting', () => {
   fc.assert(
@@ -8,6 +8,7 @@ test('every amount of whole cents survives parsing and formatting', () => {
       const wire = JSON.parse(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`) as number
       expect(money.parse(wire)).toBe(cents)
       expect(toEuros(toCents(wire))).toBe(wire)
+      if (cents > 0) expect(signedMoney.parse(-wire)).toBe(-cents)
     }),
     { numRuns: 2_000 },
   )
@@ -24,10 +25,12 @@ test('an amount with a third decimal is refused, however large', () => {
   fc.assert(
     fc.property(third, euros => {
       expect(money.safeParse(euros).success).toBe(false)
+      expect(signedMoney.safeParse(-euros).success).toBe(false)
     }),
   )
 })
 
 test('minus zero is zero', () => {
   expect(Object.is(money.parse(-0), 0)).toBe(true)
+  expect(Object.is(signedMoney.parse(-0), 0)).toBe(true)
 })

@@ -41,7 +41,10 @@ export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
 /** Of an order of which nothing has arrived yet. */
 export const unknownOrder: KnownOrder<never> = { order: undefined, refunds: noRefunds }
 
-/** What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds. */
+/**
+ * What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds, and below zero if the
+ * order gives back more than it sells (docs/records.md, One order).
+ */
 export type ItemFacts = {
   menuItemId: MenuItemId
   quantity: number
@@ -71,10 +74,16 @@ export function isConfirmed(status: OrderStatus): boolean {
 /** The statuses of confirmed orders, for SQL. */
 export const confirmedStatuses = orderStatuses.filter(isConfirmed)
 
-/** totalAmount less what was refunded, never below zero (docs/records.md, Counting); cents. */
+/**
+ * totalAmount less what was refunded, in cents: a refund takes back at most what was charged, and nothing of an order
+ * that only gives back (docs/records.md, One order).
+ */
 export function effectiveCents(totalCents: number, refundedCents: number): number {
-  return totalCents - Math.min(totalCents, refundedCents)
+  return totalCents - atMostSold(totalCents, refundedCents)
 }
+
+/** What refunds take back of what was sold: no more than that, and nothing if it is below zero. */
+const atMostSold = (sold: number, refunded: number): number => Math.min(Math.max(0, sold), refunded)
 
 /**
  * The facts that an order states at its winning version with all of its refunds; undefined while only refunds have
@@ -108,8 +117,8 @@ function itemFacts(order: CountedOrder, refunds: RefundSums): ItemFacts[] {
     const item = items.get(menuItemId)
     // A refund line for an item that the order does not have is ignored (docs/records.md, Counting).
     if (item === undefined) continue
-    item.refundedQuantity = Math.min(item.quantity, quantity)
-    item.refundedCents = Math.min(item.grossCents, amount)
+    item.refundedQuantity = atMostSold(item.quantity, quantity)
+    item.refundedCents = atMostSold(item.grossCents, amount)
   }
   return [...items.values()]
 }

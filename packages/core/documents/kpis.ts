@@ -16,9 +16,14 @@ export function composeKpis({ orders, salesCents, itemsSold }: DailyTotals): Kpi
 
 export const noSales: KpisAnswer = composeKpis({ orders: 0, salesCents: 0, itemsSold: 0 })
 
-/** Rounded half up to the cent, with integer arithmetic; 0 without orders (docs/records.md, Counting). */
+/**
+ * Rounded to the cent, halves away from zero, with integer arithmetic; 0 without orders, never -0 (docs/records.md,
+ * Counting).
+ */
 function averageCents(salesCents: number, orders: number): number {
   if (orders === 0) return 0
-  const remainder = salesCents % orders
-  return (salesCents - remainder) / orders + (2 * remainder >= orders ? 1 : 0)
+  const unsigned = Math.abs(salesCents)
+  const remainder = unsigned % orders
+  const rounded = (unsigned - remainder) / orders + (2 * remainder >= orders ? 1 : 0)
+  return salesCents < 0 && rounded !== 0 ? -rounded : rounded
 }

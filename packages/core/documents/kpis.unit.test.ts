@@ -22,16 +22,25 @@ test.each([
   [1499, 1000, 0.01],
   [100, 3, 0.33],
   [200, 3, 0.67],
-])('%i cents over %i orders are %f euros each, rounded half up', (salesCents, orders, average) => {
+  [-1, 2, -0.01],
+  [-1, 3, 0],
+  [-5, 2, -0.03],
+  [-1499, 1000, -0.01],
+  [-200, 3, -0.67],
+])('%i cents over %i orders are %f euros each, halves away from zero', (salesCents, orders, average) => {
   expect(composeKpis({ orders, salesCents, itemsSold: 0 }).averageOrderValue).toBe(average)
 })
 
-test('the average is half up in whole cents, for any sum that is exact', () => {
+test('the average is rounded away from zero in whole cents, for any sum that is exact', () => {
   const sums = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
   fc.assert(
     fc.property(sums, fc.integer({ min: 1, max: 10_000_000 }), (salesCents, orders) => {
+      const averageOf = (cents: number) =>
+        composeKpis({ orders, salesCents: cents, itemsSold: 0 }).averageOrderValue
       const halfUp = (2n * BigInt(salesCents) + BigInt(orders)) / (2n * BigInt(orders))
-      expect(composeKpis({ orders, salesCents, itemsSold: 0 }).averageOrderValue).toBe(Number(halfUp) / 100)
+      const expected = Number(halfUp) / 100
+      expect(averageOf(salesCents)).toBe(expected)
+      expect(averageOf(-salesCents)).toBe(expected === 0 ? 0 : -expected)
     }),
   )
 })

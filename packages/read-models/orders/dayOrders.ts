@@ -24,7 +24,7 @@ export async function readPayments(db: Kysely<Database>, { eventId, dayId }: Day
 select payment_method as "paymentMethod", count(*)::bigint as orders,
   (count(*) filter (where refunded_cents > 0))::bigint as "refundedOrders",
   sum(total_cents)::bigint as "totalCents",
-  sum(total_cents - least(total_cents, refunded_cents))::bigint as "salesCents"
+  sum(total_cents - least(greatest(0, total_cents), refunded_cents))::bigint as "salesCents"
 from orders
 where event_id = ${eventId} and day_id = ${dayId} and ordered_at is not null
   and status = any(${confirmedStatuses}::order_status[])
