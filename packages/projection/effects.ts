@@ -1,4 +1,4 @@
-import type { EventId, OrganizationId } from '@tally/contract'
+import type { EventId, OrganizationId, Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
 import type { ChangedArea } from '@tally/read-models'
 
@@ -33,6 +33,16 @@ export function noEffects(): Effects {
     rejected: [],
     counts: { applied: 0, parked: 0, duplicate: 0, ignored: 0 },
   }
+}
+
+/** Adds the outcome of one record to the effects of its batch. */
+export function addOutcome(
+  effects: Effects,
+  offset: number,
+  outcome: { outcome: 'applied' | 'parked' | 'duplicate' } | Rejected,
+): void {
+  if (outcome.outcome === 'rejected') effects.rejected.push({ offset, rejected: outcome })
+  else effects.counts[outcome.outcome] += 1
 }
 
 /** A valid record of a batch with its offset. */

@@ -186,6 +186,31 @@ test('a partition that waited or failed alone stays apart for a while, so that i
   expect(await group.reached()).toEqual([2, 2, 0, 0])
 })
 
+test('a contradiction is applied alone, because its dead letter has to be acknowledged; its partition stays apart', async ({
+  ids,
+  group,
+  harness,
+}) => {
+  const [a, b] = ids
+  await Promise.all(group.project([orders(0, 0, order(a)), orders(1, 0, order(b))]))
+  const { deadLetters, release } = holding(harness, 1)
+  const deps = group.withGroups({ deadLetters })
+  const [good, contradicting] = group.project(
+    [orders(0, 1, order(a, { version: 2 })), orders(1, 1, order(b, { totalAmount: 1 }))],
+    deps,
+  )
+  expect(await good).toMatchObject({ next: 2 })
+  expect(await group.reached()).toEqual([2, 1, 0, 0])
+  release()
+  expect(await contradicting).toMatchObject({
+    next: 2,
+    effects: { counts: { duplicate: 0 }, rejected: [{ offset: 1, rejected: { reason: 'contradiction' } }] },
+  })
+  group.sizes.length = 0
+  await Promise.all(group.project([orders(1, 2, order(b, { version: 2 }))], deps))
+  expect(group.sizes).toEqual([])
+})
+
 test('a batch that was applied before, or leaves a gap, changes nothing; the others of its group are applied', async ({
   ids,
   group,

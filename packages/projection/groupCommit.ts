@@ -10,7 +10,10 @@ const small = { records: 100, bytes: 256 * 1024 }
 const patienceMs = 100
 /** The next shared transaction waits no longer than this for the one before: its connection may hang. */
 const turnMs = 300
-/** How long a partition stays apart whose own transaction has failed, or took longer than patience allows. */
+/**
+ * How long a partition stays apart whose own transaction has failed, has rejected a record, or took longer than patience
+ * allows.
+ */
 const apartMs = 5_000
 
 /**
@@ -86,7 +89,8 @@ export function openGroupCommit({ project, most, onFailed }: GroupCommitDeps): G
     let isFine = false
     try {
       const projected = await alone('orders', judged)
-      isFine = performance.now() - began <= patienceMs
+      const hasRejected = (projected.effects?.rejected.length ?? 0) > 0
+      isFine = !hasRejected && performance.now() - began <= patienceMs
       return projected
     } finally {
       if (!isFine) apart.set(partition, performance.now() + apartMs)

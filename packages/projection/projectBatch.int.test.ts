@@ -21,7 +21,8 @@ test('of several versions of an order in one batch the highest counts, and each 
   await at.orders(0, anOrder({ eventId, version: 2 }))
   const versions = [1, 3, 5, 4, 5].map((version, n) => anOrder({ eventId, version, totalAmount: 10 + n }))
   const { effects } = await at.orders(1, ...versions, anOrder({ eventId, orderId: 'A-2' }))
-  expect(effects?.counts).toMatchObject({ applied: 3, duplicate: 3 })
+  expect(effects?.counts).toMatchObject({ applied: 3, duplicate: 2 })
+  expect(effects?.rejected).toMatchObject([{ offset: 5, rejected: { reason: 'contradiction' } }])
   expect(await at.figures()).toEqual({ orders: 2, sales: 12 + 17, sold: 4 })
 })
 

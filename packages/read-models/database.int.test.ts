@@ -11,9 +11,10 @@ import { lockEvents, readKnownEvents } from './events/writer.ts'
 import { readOffsets } from './offsets/reader.ts'
 import { ensureOffsets, lockOffset } from './offsets/writer.ts'
 import { readKnownOrders } from './orders/known.ts'
+import { readStoredOrders } from './orders/stored.ts'
 import { lockOrganizations } from './organizations/writer.ts'
 import { readUnpublished } from './publish/state.ts'
-import { readSeenRefunds } from './refunds/writer.ts'
+import { readKnownRefunds } from './refunds/writer.ts'
 
 const eventId = '7c1e4f6a-0000-4000-8000-000000000001' as EventId
 let database: TestDatabase
@@ -150,8 +151,10 @@ async function askAll(db: Postgres) {
     await lockOffset(tx, 't.orders', 0)
     await lockEvents(tx, new Map([[eventId, 0]]))
     await readKnownEvents(tx, [eventId])
-    await readKnownOrders(tx, new Map([[eventId, new Map([['A-1' as OrderId, undefined]])]]))
-    await readSeenRefunds(tx, [{ eventId, refundId: 'R-1' as RefundId }])
+    const orders = new Map([[eventId, new Map([['A-1' as OrderId, undefined]])]])
+    await readKnownOrders(tx, orders)
+    await readStoredOrders(tx, orders)
+    await readKnownRefunds(tx, [{ eventId, refundId: 'R-1' as RefundId }])
     await lockOrganizations(tx, [eventId as string as OrganizationId])
   })
   await readEventHeads(db, [eventId])

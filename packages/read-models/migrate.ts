@@ -19,6 +19,7 @@ import * as enrolment from './migrations/0013-enrolment.ts'
 import * as removedEvents from './migrations/0014-removed-events.ts'
 import * as quietEvents from './migrations/0015-quiet-events.ts'
 import * as columnStatistics from './migrations/0016-column-statistics.ts'
+import * as refundVersions from './migrations/0017-refund-versions.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -42,6 +43,7 @@ export const migrations: Record<string, Migration> = {
   '0014-removed-events': removedEvents,
   '0015-quiet-events': quietEvents,
   '0016-column-statistics': columnStatistics,
+  '0017-refund-versions': refundVersions,
 }
 const names = Object.keys(migrations)
 

@@ -143,7 +143,7 @@ test('a record that moves an event to another organization is a conflict, whatev
   ])
 })
 
-test('the first good refund of an id wins, and a rejected one leaves its id free', async ({
+test('the first good refund of a version wins, and a rejected one leaves its id free', async ({
   eventId,
   at,
 }) => {
@@ -152,11 +152,139 @@ test('the first good refund of an id wins, and a rejected one leaves its id free
     0,
     aRefund({ eventId, amount: -1 }),
     aRefund({ eventId }),
+    aRefund({ eventId, version: 1 }),
     aRefund({ eventId, amount: 1, lines: [] }),
   )
   expect(effects?.counts).toEqual({ applied: 1, parked: 0, duplicate: 1, ignored: 0 })
-  await at.refunds(3, aRefund({ eventId, amount: 2, lines: [] }))
+  await at.refunds(4, aRefund({ eventId, amount: 2, lines: [] }))
   expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
+})
+
+type Outcome = 'applied' | 'duplicate' | 'conflict' | 'contradiction'
+
+/** The outcome of each record of a batch. */
+const outcomesOf = (records: [object, Outcome][], { effects }: Awaited<ReturnType<typeof projectBatch>>) => ({
+  counts: { applied: effects?.counts.applied, duplicate: effects?.counts.duplicate },
+  rejected: effects?.rejected.map(({ rejected }) => rejected.reason),
+  expected: {
+    counts: {
+      applied: records.filter(([, outcome]) => outcome === 'applied').length,
+      duplicate: records.filter(([, outcome]) => outcome === 'duplicate').length,
+    },
+    rejected: records.map(([, outcome]) => outcome).filter(outcome => /^con/.test(outcome)),
+  },
+})
+
+test('records of one version are judged in the order of the partition, whatever the batches', async ({
+  eventId,
+  at,
+}) => {
+  const order = (version: number, totalAmount: number) => anOrder({ eventId, version, totalAmount })
+  const records: [ReturnType<typeof order>, Outcome][] = [
+    [order(1, 10), 'applied'],
+    [order(1, 10), 'duplicate'],
+    [order(1, 11), 'contradiction'],
+    [order(3, 12), 'applied'],
+    [order(1, 11), 'duplicate'],
+    [order(2, 15), 'duplicate'],
+    [order(3, 13), 'contradiction'],
+    [order(3, 12), 'duplicate'],
+    [order(4, 14), 'applied'],
+    [order(3, 13), 'duplicate'],
+  ]
+  const whole = outcomesOf(records, await at.orders(0, ...records.map(([record]) => record)))
+  expect({ counts: whole.counts, rejected: whole.rejected }).toEqual(whole.expected)
+  expect(await at.figures()).toEqual({ orders: 1, sales: 14, sold: 2 })
+
+  const other = newEventId()
+  const figures = await at.figures()
+  for (const [index, [record, outcome]] of records.entries()) {
+    const alone = outcomesOf([[record, outcome]], await at.orders(10 + index, { ...record, eventId: other }))
+    expect({ index, counts: alone.counts, rejected: alone.rejected }).toEqual({ index, ...alone.expected })
+  }
+  expect(await at.figures()).toEqual(figures)
+})
+
+test('refunds, events and organizations are judged the same way, each record alone or in one batch', async ({
+  eventId,
+  at,
+}) => {
+  const [own, other] = [newOrganizationId(), newOrganizationId()]
+  const event = (version: number, name: string, organizationId = own) =>
+    anEvent({ eventId, organizationId, version, name })
+  const events: [ReturnType<typeof event>, Outcome][] = [
+    [event(2, 'two'), 'applied'],
+    [event(2, 'two'), 'duplicate'],
+    [event(2, 'other'), 'contradiction'],
+    [event(2, 'other', other), 'conflict'],
+    [event(3, 'three'), 'applied'],
+    [event(2, 'other'), 'duplicate'],
+    [event(3, 'other'), 'contradiction'],
+  ]
+  const refund = (version: number | undefined, amount: number, orderId = 'A-1') =>
+    aRefund({ eventId, version, amount, orderId, lines: [] })
+  const refunds: [ReturnType<typeof refund>, Outcome][] = [
+    [refund(undefined, 1), 'applied'],
+    [refund(1, 1), 'duplicate'],
+    [refund(1, 2), 'contradiction'],
+    [refund(5, 2, 'A-2'), 'conflict'],
+    [refund(3, 0), 'applied'],
+    [refund(2, 9), 'duplicate'],
+    [refund(3, 1), 'contradiction'],
+  ]
+  for (const { offset, size } of [
+    { offset: 0, size: 7 },
+    { offset: 7, size: 1 },
+  ]) {
+    const id = size === 7 ? eventId : newEventId()
+    for (let from = 0; from < 7; from += size) {
+      const [some, back] = [events, refunds].map(all => all.slice(from, from + size)) as [
+        typeof events,
+        typeof refunds,
+      ]
+      const valuesOf = (list: [object, Outcome][]) => list.map(([record]) => ({ ...record, eventId: id }))
+      const ofEvents = outcomesOf(some, await at.events(offset + from, ...valuesOf(some)))
+      expect({ from, size, ...ofEvents }).toMatchObject({ from, size, ...ofEvents.expected })
+      const ofRefunds = outcomesOf(back, await at.refunds(offset + from, ...valuesOf(back)))
+      // Without an order, what applies is parked.
+      expect({ from, size, rejected: ofRefunds.rejected }).toEqual({
+        from,
+        size,
+        rejected: ofRefunds.expected.rejected,
+      })
+    }
+  }
+})
+
+test('an organization that is said otherwise under its version is a contradiction', async ({ harness }) => {
+  const organizationId = newOrganizationId()
+  const named = (version: number, name: string) => ({ organizationId, version, name, status: 'Trial' })
+  const batch = batchOf(topics.organizations, 0, [named(1, 'a'), named(1, 'a'), named(1, 'b'), named(2, 'b')])
+  expect(await projectBatch(harness.deps, 'organizations', batch)).toMatchObject({
+    effects: { counts: { applied: 2, duplicate: 1 }, rejected: [{ offset: 2 }] },
+  })
+  const later = batchOf(topics.organizations, 4, [named(2, 'a'), named(1, 'c')])
+  expect(await projectBatch(harness.deps, 'organizations', later)).toMatchObject({
+    effects: {
+      counts: { applied: 0, duplicate: 1 },
+      rejected: [{ offset: 4, rejected: { reason: 'contradiction' } }],
+    },
+  })
+})
+
+test('a refund that is taken back leaves the figures of its order as they were, in one batch or in two', async ({
+  eventId,
+  at,
+}) => {
+  await at.orders(0, anOrder({ eventId }))
+  const back = { version: 2, amount: 0, lines: [] }
+  await at.refunds(0, aRefund({ eventId }))
+  expect(await at.figures()).toEqual({ orders: 1, sales: 8.5, sold: 1 })
+  const { effects } = await at.refunds(1, aRefund({ eventId, ...back }), aRefund({ eventId }))
+  expect(effects?.counts).toMatchObject({ applied: 1, duplicate: 1 })
+  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
+  await at.refunds(3, aRefund({ eventId, refundId: 'R-2' }), aRefund({ eventId, refundId: 'R-2', ...back }))
+  expect(await at.figures()).toEqual({ orders: 1, sales: 17, sold: 2 })
 })
 
 test('a refund that arrives before its order waits for it', async ({ eventId, at }) => {

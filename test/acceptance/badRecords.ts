@@ -92,15 +92,20 @@ function badOrders({ order, item, schema, festival }: Makers): Case[] {
     ]),
     ...[0, 2_147_483_648].map(value => order('dayId', value)),
     ...[0, -3, 1.5, 2 ** 53, '1', null].map(value => order('version', value)),
-    ...[-0.01, 12.505, 100_000_000, '12.50', null, 0.1 + 0.2, 1e300].map(value =>
+    ...[-12.505, 12.505, 100_000_000, -100_000_000, '12.50', null, 0.1 + 0.2, 1e300].map(value =>
       order('totalAmount', value),
     ),
-    ...[-1, 0.001].map(value => order('amountPaid', value)),
-    ...[-0.01, 12.505, '1'].map(value => item('unitPrice', value)),
-    ...[0, 100_001, 1.5, -1, '1', null].map(value => item('quantity', value)),
+    ...[-100_000_000, 0.001].map(value => order('amountPaid', value)),
+    ...[-100_000_000, -0.001, 12.505, '1'].map(value => item('unitPrice', value)),
+    ...[0, 100_001, -100_001, 1.5, -1.5, '1', null].map(value => item('quantity', value)),
     schema(
       'lines that add up to a cent too much',
       festival.order({ items: [line({ quantity: 2, unitPrice: 50_000_000 }), line({})] }),
+      'items',
+    ),
+    schema(
+      'lines that give back a cent too much',
+      festival.order({ items: [line({ quantity: -2, unitPrice: 50_000_000 }), line({ unitPrice: -0.01 })] }),
       'items',
     ),
     ...badTimestamps.map(value => order('orderDateTime', value)),
@@ -174,13 +179,14 @@ function badRefunds({ refund, schema, festival }: Makers): Case[] {
       list(501, () => ({ menuItemId: burger, quantity: 1, amount: 0 })),
     ),
     refund('lines', [{ menuItemId: burger, quantity: 0, amount: 0 }]),
-    refund('lines', [{ menuItemId: burger, quantity: 1, amount: 12.51 }]),
+    refund('lines', [{ menuItemId: burger, quantity: -1, amount: 1 }]),
+    refund('lines', [{ menuItemId: burger, quantity: 1, amount: -1 }]),
+    ...[0, -1, 1.5, 2 ** 53, '1'].map(value => refund('version', value)),
     schema(
-      'refund lines that are a cent more than the amount',
+      'refund lines that add up to a cent too much',
       festival.refund({
         orderId: 'A',
-        amount: 0.3,
-        lines: list(31, () => ({ menuItemId: burger, quantity: 1, amount: 0.01 })),
+        lines: [99_999_999.99, 0.01].map(amount => ({ menuItemId: burger, quantity: 1, amount })),
       }),
       'lines',
     ),

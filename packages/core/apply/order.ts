@@ -1,11 +1,7 @@
 import { difference } from '../counters/changes.ts'
 import { type CountedOrder, factsOf, type KnownOrder } from '../counters/facts.ts'
+import { isNewer } from './contradiction.ts'
 import type { Outcome } from './outcome.ts'
-
-/** Whether a version of an order replaces the known one: the highest wins (docs/records.md, Which record wins). */
-export function isNewer(known: { version: number } | undefined, order: { version: number }): boolean {
-  return known === undefined || order.version > known.version
-}
 
 /** Applies one version of an order; in whatever order they arrive, `isNewer` decides. */
 export function applyOrder<Counted extends CountedOrder>(

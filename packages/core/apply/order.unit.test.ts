@@ -1,8 +1,9 @@
 import { anOrder, burgers } from '@tally/testkit/records/decoded'
-import { bar, chips, saturday } from '@tally/testkit/records/records'
+import { bar, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
 import { hourIn } from '../hours.ts'
 import { counted } from '../test/counted.ts'
+import { differingField, judgeRepeat, orderContent } from './contradiction.ts'
 
 const inRome = hourIn('Europe/Rome')
 const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]
@@ -105,4 +106,88 @@ test('an order that moves within its day leaves its order bucket for another', (
   expect(counted([[{ order: anOrder() }], [{ order: later }]], inRome)).toEqual(
     counted([[{ order: later }]], inRome),
   )
+})
+
+const returnedCup = { menuItemId: chips, itemName: 'Cup deposit', quantity: -2, unitPrice: 2 }
+
+test.each([
+  ['a negative quantity', returnedCup],
+  ['a negative price', { ...returnedCup, quantity: 2, unitPrice: -2 }],
+])('a returned cup in an order takes its money off: %s', (_, cup) => {
+  const totals = counted([[{ order: anOrder({ totalAmount: 13, items: [burgers(2), cup] }) }]], inRome)
+  expect(totals).toMatchObject({
+    '41/0/sales': 1300,
+    '41/0/hour21/sales': 1300,
+    '41/1/sales': 1300,
+    '41/0/item9/orders': 1,
+    '41/0/item9/quantity': cup.quantity,
+    '41/0/item9/grossCents': -400,
+    '41/0/item7/grossCents': 1700,
+  })
+})
+
+test('an order that only gives back counts below zero, and leaves nothing when it is cancelled', () => {
+  const back = { totalAmount: -4, amountPaid: -4, items: [returnedCup] }
+  const totals = counted([[{ order: anOrder(back) }]], inRome)
+  expect(totals).toMatchObject({
+    '41/0/Paid': 1,
+    '41/0/sales': -400,
+    '41/0/sold': -2,
+    '41/0/hour21/orders': 1,
+  })
+  const cancelled = anOrder({ ...back, version: 2, status: 'Cancelled' })
+  expect(counted([[{ order: anOrder(back) }], [{ order: cancelled }]], inRome)).toEqual({
+    '41/0/Cancelled': 1,
+    '41/1/Cancelled': 1,
+    [`41/1/${itsBucket}/Cancelled`]: 1,
+  })
+})
+
+test('an item that is sold and given back in one order is one item with the difference', () => {
+  const items = [{ ...returnedCup, quantity: 3 }, { ...returnedCup, quantity: -3 }, burgers(1)]
+  const totals = counted([[{ order: anOrder({ items }) }]], inRome)
+  expect(totals['41/0/item9/orders']).toBe(1)
+  expect(totals['41/0/item9/quantity']).toBeUndefined()
+  expect(totals['41/0/sold']).toBe(1)
+})
+
+const repeat = (known: Fields, record: Fields) => {
+  const [one, other] = [anOrder(known), anOrder(record)]
+  return judgeRepeat(one, other, () => differingField(orderContent(one), orderContent(other)))
+}
+
+test('a repeat of an order says the same in whatever form, an old version whatever it says', () => {
+  const same = [
+    {},
+    { tableNumber: null },
+    { tableNumber: undefined },
+    { totalAmount: 1.7e1 },
+    { orderDateTime: '2026-09-04T21:31:07.0004+02:00' },
+    { eventId: anOrder().eventId.toUpperCase() },
+  ]
+  for (const fields of same) expect(repeat({}, fields)).toEqual({ outcome: 'duplicate' })
+  expect(repeat({ version: 2 }, { totalAmount: 1 })).toEqual({ outcome: 'duplicate' })
+})
+
+test('an order with the applied version that says something else is a contradiction, whatever the field', () => {
+  const other: Fields = {
+    displayOrderNumber: '124',
+    status: 'Completed',
+    areaId: bar,
+    dayId: saturday,
+    orderDateTime: '2026-09-04T19:31:07.001Z',
+    paymentMethod: 'card',
+    amountPaid: 17.01,
+    totalAmount: 17.01,
+    isTakeaway: true,
+    tableNumber: '',
+    items: [burgers(1), burgers(1)],
+  }
+  expect(Object.keys(other).sort()).toEqual(Object.keys(orderContent(anOrder())).sort())
+  for (const [field, value] of Object.entries(other))
+    expect(repeat({}, { [field]: value })).toMatchObject({
+      outcome: 'rejected',
+      reason: 'contradiction',
+      message: expect.stringMatching(new RegExp(`^${field}: `)),
+    })
 })

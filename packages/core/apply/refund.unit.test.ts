@@ -1,10 +1,12 @@
 import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
 import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { noRefunds, unknownOrder } from '../counters/facts.ts'
+import { unknownOrder } from '../counters/facts.ts'
+import { changeRefunds, noRefunds, refundLinesSince } from '../counters/refundSums.ts'
 import { hourIn } from '../hours.ts'
 import { counted } from '../test/counted.ts'
-import { addRefunds, applyRefunds, refundLinesSince } from './refund.ts'
+import { differingField, refundContent } from './contradiction.ts'
+import { applyRefund, applyRefunds } from './refund.ts'
 
 const inRome = hourIn('Europe/Rome')
 
@@ -27,7 +29,7 @@ test('a refund is taken from sales and from its item', () => {
 })
 
 test('a refund that comes before its order waits for it, and then counts', () => {
-  const outcome = applyRefunds(unknownOrder, [aRefund()])
+  const outcome = applyRefunds(unknownOrder, [{ before: undefined, after: aRefund() }])
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
   expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
   expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(
@@ -142,8 +144,98 @@ test('refunds of an order that is not confirmed count when it is', () => {
 test('however many refunds an order has, its sums stay exact numbers', () => {
   const largest = aRefund({ amount: 99_999_999.99, lines: [back(100_000, 99_999_999.99)] })
   let sums = noRefunds
-  for (let i = 0; i < 1_000_000; i++) sums = addRefunds(sums, [largest])
+  for (let i = 0; i < 1_000_000; i++) sums = changeRefunds(sums, [{ before: undefined, after: largest }])
   for (const sum of [sums.amount, sums.lines[0]?.amount, sums.lines[0]?.quantity])
     expect(Number.isSafeInteger(sum)).toBe(true)
   expect(sums.amount).toBeGreaterThan(largest.amount)
+})
+
+test('a fee that was kept: the lines say what is taken off the items, the amount what was paid back', () => {
+  expect(friday(anOrder(), { amount: 6, lines: [back(1, 8.5)] })).toEqual({
+    sales: 1100,
+    sold: 1,
+    refundedQuantity: 1,
+    refundedCents: 850,
+  })
+})
+
+test('an order that only gives back is refunded nothing, and neither are items that it gives back', () => {
+  const returned = anOrder({ totalAmount: -4, items: [burgers(-2, 2)] })
+  expect(friday(returned, { amount: 4, lines: [back(1, 4)] })).toEqual({
+    sales: -400,
+    sold: -2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+/** Friday's figures of one burger order, and the sums of its refunds after these versions of one refund. */
+function afterVersions(...versions: Fields[]) {
+  const refunds = versions.map(fields => ({ refund: aRefund(fields) }))
+  return [
+    counted([[{ order: anOrder() }, ...refunds]], inRome),
+    counted([refunds, [{ order: anOrder() }]], inRome),
+    counted([[{ order: anOrder() }], ...refunds.toReversed().map(one => [one])], inRome),
+    counted([...refunds.map(one => [one]), ...refunds.map(one => [one]), [{ order: anOrder() }]], inRome),
+  ]
+}
+
+test('a refund that is taken back leaves no trace, before or after its order, in any order, repeated', () => {
+  const untouched = counted([[{ order: anOrder() }]], inRome)
+  for (const totals of afterVersions({}, { version: 2, amount: 0, lines: [] }))
+    expect(totals).toEqual(untouched)
+  for (const totals of afterVersions({}, { version: 2, amount: 0, lines: null }))
+    expect(totals).toEqual(untouched)
+})
+
+test('the highest version of a refund counts, with its own time and lines', () => {
+  const last = { version: 5, amount: 3, lines: [back(2, 3)] }
+  const expected = counted([[{ order: anOrder() }, { refund: aRefund(last) }]], inRome)
+  for (const totals of afterVersions({}, { version: 2, amount: 1 }, last)) expect(totals).toEqual(expected)
+  const early = { ...last, refundedAt: '2026-08-18T00:00:00Z' }
+  const withoutLines = counted([[{ order: anOrder() }, { refund: aRefund({ ...early, lines: [] }) }]], inRome)
+  for (const totals of afterVersions({}, early)) expect(totals).toEqual(withoutLines)
+})
+
+test('sums are as if a refund that was taken back had never been', () => {
+  const one = aRefund({ lines: [back(1, 8.5), back(1, 1, chips)] })
+  const other = aRefund({ refundId: 'R-2' })
+  const gone = aRefund({ version: 2, amount: 0, lines: [] })
+  const sums = changeRefunds(noRefunds, [
+    { before: undefined, after: one },
+    { before: undefined, after: other },
+  ])
+  expect(changeRefunds(sums, [{ before: one, after: gone }])).toEqual(
+    changeRefunds(noRefunds, [{ before: undefined, after: other }]),
+  )
+})
+
+const judge = (known: ReturnType<typeof aRefund>, fields: Fields) => {
+  const record = aRefund(fields)
+  return applyRefund(known, record, () => differingField(refundContent(known), refundContent(record)))
+}
+
+test('a version that names another order is a conflict, whatever its number', () => {
+  for (const version of [1, 2, 3])
+    expect(judge(aRefund({ version: 2 }), { version, orderId: 'another' })).toMatchObject({
+      reason: 'conflict',
+      message: expect.stringMatching(/^orderId: /),
+    })
+})
+
+test('a record without version repeats version 1; what it says otherwise contradicts it', () => {
+  expect(judge(aRefund({ version: 1 }), { version: undefined })).toEqual({ outcome: 'duplicate' })
+  expect(judge(aRefund(), { amount: 1 })).toMatchObject({ reason: 'contradiction' })
+  expect(judge(aRefund({ version: 2 }), { amount: 1 })).toEqual({ outcome: 'duplicate' })
+})
+
+test('lines are compared by their sums per item, in any order', () => {
+  const known = aRefund({ amount: 9, lines: [back(1, 4), back(2, 3), back(1, 2, chips)] })
+  expect(judge(known, { amount: 9, lines: [back(1, 2, chips), back(3, 7)] })).toEqual({
+    outcome: 'duplicate',
+  })
+  expect(judge(known, { amount: 9, lines: [back(1, 2, chips), back(3, 6.99)] })).toMatchObject({
+    reason: 'contradiction',
+    message: expect.stringMatching(/^lines: /),
+  })
 })

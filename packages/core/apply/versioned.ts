@@ -1,15 +1,20 @@
 import type { Event, Organization, Rejected } from '@tally/contract'
+import { isNewer, judgeRepeat } from './contradiction.ts'
 
 /** The outcome of a record that replaces the whole entity. */
-export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' }
+export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
+
+/** Returns the first field in which a record differs from the applied one of its version; undefined for a repeat. */
+export type DiffersIn<Value> = (record: Value) => string | undefined
 
 /** The highest version of an organization wins (docs/records.md, Which record wins). */
 export function applyOrganization(
   known: Pick<Organization, 'version'> | undefined,
   record: Organization,
+  differsIn: DiffersIn<Organization>,
 ): Replacement<Organization> {
-  if (known !== undefined && record.version <= known.version) return { outcome: 'duplicate' }
-  return { outcome: 'applied', next: record }
+  if (known === undefined || isNewer(known, record)) return { outcome: 'applied', next: record }
+  return judgeRepeat(known, record, () => differsIn(record))
 }
 
 /**
@@ -19,7 +24,8 @@ export function applyOrganization(
 export function applyEvent(
   known: Pick<Event, 'version' | 'organizationId'> | undefined,
   record: Event,
-): Replacement<Event> | Rejected {
+  differsIn: DiffersIn<Event>,
+): Replacement<Event> {
   if (known !== undefined && record.organizationId !== known.organizationId) {
     return {
       outcome: 'rejected',
@@ -27,6 +33,6 @@ export function applyEvent(
       message: 'organizationId: an event never changes organization, and this one belongs to another',
     }
   }
-  if (known !== undefined && record.version <= known.version) return { outcome: 'duplicate' }
-  return { outcome: 'applied', next: record }
+  if (known === undefined || isNewer(known, record)) return { outcome: 'applied', next: record }
+  return judgeRepeat(known, record, () => differsIn(record))
 }

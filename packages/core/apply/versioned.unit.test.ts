@@ -1,17 +1,33 @@
-import { organization } from '@tally/contract'
+import { type Event, type Organization, organization } from '@tally/contract'
 import { anEvent } from '@tally/testkit/records/decoded'
-import { proLoco } from '@tally/testkit/records/records'
+import * as records from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { applyEvent, applyOrganization } from './versioned.ts'
+import { differingField, eventContent, organizationContent } from './contradiction.ts'
+import * as versioned from './versioned.ts'
+
+const applyOrganization = (known: Organization | undefined, record: Organization) =>
+  versioned.applyOrganization(
+    known,
+    record,
+    () => known && differingField(organizationContent(known), organizationContent(record)),
+  )
+
+const applyEvent = (known: Event | undefined, record: Event) =>
+  versioned.applyEvent(
+    known,
+    record,
+    () => known && differingField(eventContent(known), eventContent(record)),
+  )
 
 const anOrganization = (version: number, name = 'Pro Loco') =>
-  organization.parse({ organizationId: proLoco, version, name, status: 'Trial' })
+  organization.parse({ organizationId: records.proLoco, version, name, status: 'Trial' })
 
 test('the first record of an organization is applied, then only higher versions', () => {
+  const known = anOrganization(3)
   expect(applyOrganization(undefined, anOrganization(1))).toMatchObject({ outcome: 'applied' })
-  expect(applyOrganization({ version: 3 }, anOrganization(4, 'New'))).toMatchObject({ next: { name: 'New' } })
-  expect(applyOrganization({ version: 3 }, anOrganization(3))).toEqual({ outcome: 'duplicate' })
-  expect(applyOrganization({ version: 3 }, anOrganization(2))).toEqual({ outcome: 'duplicate' })
+  expect(applyOrganization(known, anOrganization(4, 'New'))).toMatchObject({ next: { name: 'New' } })
+  expect(applyOrganization(known, anOrganization(3))).toEqual({ outcome: 'duplicate' })
+  expect(applyOrganization(known, anOrganization(2, 'Old'))).toEqual({ outcome: 'duplicate' })
 })
 
 test('the highest version of an event wins, whenever it arrives', () => {
@@ -21,7 +37,37 @@ test('the highest version of an event wins, whenever it arrives', () => {
     outcome: 'applied',
     next: { version: 6 },
   })
-  expect(applyEvent(known, anEvent({ version: 5, name: 'Other' }))).toEqual({ outcome: 'duplicate' })
+  expect(applyEvent(known, anEvent({ version: 5 }))).toEqual({ outcome: 'duplicate' })
+  expect(applyEvent(known, anEvent({ version: 4, name: 'Other' }))).toEqual({ outcome: 'duplicate' })
+})
+
+test('a record with the applied version that says something else is a contradiction that names the field', () => {
+  const contradicts = (field: string) => ({
+    outcome: 'rejected',
+    reason: 'contradiction',
+    message: expect.stringMatching(new RegExp(`^${field}: `)),
+  })
+  expect(applyOrganization(anOrganization(3), anOrganization(3, 'Other'))).toEqual(contradicts('name'))
+  const known = anEvent()
+  const changed = {
+    name: 'Other',
+    startDate: '2026-09-04T16:00:00.001Z',
+    timeZone: 'Europe/Berlin',
+    areas: [],
+  }
+  for (const [field, value] of Object.entries({ ...changed, days: [], menuItems: [] }))
+    expect(applyEvent(known, anEvent({ [field]: value }))).toEqual(contradicts(field))
+  expect(JSON.stringify(applyEvent(known, anEvent({ timeZone: 'Europe/Vatican' })))).not.toContain('Vatican')
+})
+
+test("an event's lists are compared in any order, and a field that was not kept is not compared", () => {
+  const { areas, days, menuItems } = records.anEvent()
+  const shuffled = { areas: areas.toReversed(), days: days.toReversed(), menuItems: menuItems.toReversed() }
+  expect(applyEvent(anEvent(), anEvent(shuffled))).toEqual({ outcome: 'duplicate' })
+  const { startDate: _, ...older } = anEvent()
+  expect(applyEvent(older as Event, anEvent())).toEqual({ outcome: 'duplicate' })
+  const withoutNames = { ...anEvent(), areas: anEvent().areas.map(({ areaId }) => ({ areaId })) }
+  expect(applyEvent(withoutNames as Event, anEvent())).toEqual({ outcome: 'duplicate' })
 })
 
 test.each([1, 5, 9])('an event never changes organization, whatever the version (%i)', version => {

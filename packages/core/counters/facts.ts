@@ -10,6 +10,7 @@ import {
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import { orderBucketOf } from '../orderBuckets.ts'
 import { bucketStart } from '../timeBuckets.ts'
+import { noRefunds, type RefundSums } from './refundSums.ts'
 
 /** What counting needs to know about an order at its winning version; a contract `Order` has it. */
 export type CountedOrder = {
@@ -21,16 +22,6 @@ export type CountedOrder = {
   totalAmount: Cents
   items: { menuItemId: MenuItemId; quantity: number; unitPrice: Cents }[]
 }
-
-/**
- * The sums of an order's refunds: `amount` of all, `lines` per menu item of those since refunds are tracked per line
- * (docs/records.md, Counting).
- */
-export type RefundSums = {
-  amount: number
-  lines: { menuItemId: MenuItemId; quantity: number; amount: number }[]
-}
-export const noRefunds: RefundSums = { amount: 0, lines: [] }
 
 /** What is known of an order: its winning version (undefined while only refunds have arrived) and its refunds. */
 export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {

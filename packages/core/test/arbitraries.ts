@@ -51,7 +51,11 @@ const timestamp = instant.map(at => new Date(at).toISOString())
 const item = fc.integer({ min: 1, max: 4 })
 const cents = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.constantFrom(0, 1, 5, 333))
 const euros = cents.map(amount => amount / 100)
-const orderId = fc.constantFrom('A-1', 'A-2', 'A-3', 'B-1')
+/** What a till gives back is below zero: a returned cup, a discount, an order of returns alone. */
+const signedEuros = fc.tuple(euros, fc.constantFrom(1, 1, -1)).map(([amount, sign]) => amount * sign)
+const signedQuantity = fc.constantFrom(-3, -2, -1, 1, 2, 3, 4, 5)
+const orderIds = ['A-1', 'A-2', 'A-3', 'B-1'] as const
+const orderId = fc.constantFrom(...orderIds)
 
 const order = fc
   .record({
@@ -61,36 +65,39 @@ const order = fc
     areaId: fc.integer({ min: 1, max: 2 }),
     dayId: fc.integer({ min: 41, max: 42 }),
     orderDateTime: timestamp,
-    totalAmount: euros,
-    items: fc.array(
-      fc.record({ menuItemId: item, quantity: fc.integer({ min: 1, max: 5 }), unitPrice: euros }),
-      { maxLength: 4 },
-    ),
+    totalAmount: signedEuros,
+    items: fc.array(fc.record({ menuItemId: item, quantity: signedQuantity, unitPrice: signedEuros }), {
+      maxLength: 4,
+    }),
   })
   .map((fields): GoodRecord => ({ order: anOrder(fields) }))
 
+/** A refund of a fee less, of more than was sold, or taken back by a version without money and lines. */
 const refund = fc
   .record({
-    refundId: fc.constantFrom('R-1', 'R-2', 'R-3', 'R-4', 'R-5'),
-    orderId,
+    number: fc.integer({ min: 0, max: 5 }),
+    version: fc.integer({ min: 1, max: 3 }),
     refundedAt: timestamp,
-    more: euros,
-    lines: fc.array(fc.record({ menuItemId: item, quantity: fc.integer({ min: 1, max: 6 }), cents }), {
-      maxLength: 3,
-    }),
+    amount: fc.oneof(euros, fc.constant(0)),
+    lines: fc.array(
+      fc.record({ menuItemId: item, quantity: fc.integer({ min: 1, max: 6 }), amount: euros }),
+      { maxLength: 3 },
+    ),
   })
-  .map(({ more, lines, ...fields }): GoodRecord => {
-    const amount = (Math.round(more * 100) + lines.reduce((sum, line) => sum + line.cents, 0)) / 100
-    const inEuros = lines.map(({ cents, ...line }) => ({ ...line, amount: cents / 100 }))
-    return { refund: aRefund({ ...fields, amount, lines: inEuros }) }
+  .map(({ number, ...fields }): GoodRecord => {
+    // A refund keeps its order, whatever its version.
+    const ofOrder = orderIds[number % orderIds.length]
+    return { refund: aRefund({ ...fields, refundId: `R-${number}`, orderId: ofOrder }) }
   })
 
 const claim = (record: GoodRecord) =>
-  'order' in record ? `${record.order.orderId} ${record.order.version}` : record.refund.refundId
+  'order' in record
+    ? `${record.order.orderId} ${record.order.version}`
+    : `${record.refund.refundId} ${record.refund.version}`
 
 /**
- * Records of one event; a refund may come before its order. No two different records have the same version or refund
- * id, because then their order in the partition would decide.
+ * Records of one event; a refund may come before its order. No two different records of one id have the same version,
+ * because then their order in the partition would decide.
  */
 export const recordSet = fc
   .array(fc.oneof({ weight: 3, arbitrary: order }, { weight: 2, arbitrary: refund }), { maxLength: 30 })

@@ -14,8 +14,10 @@ export function bruteForce(
   const orders: Record<string, Order> = {}
   const refunds: Record<string, Refund> = {}
   for (const record of records) {
-    if ('refund' in record) refunds[record.refund.refundId] ??= record.refund
-    else if (record.order.version > (orders[record.order.orderId]?.version ?? 0))
+    if ('refund' in record) {
+      if (record.refund.version > (refunds[record.refund.refundId]?.version ?? 0))
+        refunds[record.refund.refundId] = record.refund
+    } else if (record.order.version > (orders[record.order.orderId]?.version ?? 0))
       orders[record.order.orderId] = record.order
   }
   const totals: Record<string, number> = {}
@@ -29,7 +31,8 @@ export function bruteForce(
       add(order.status, 1)
       if (area !== 0) add(`orderBucket${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
       if (!confirmed.includes(order.status)) continue
-      const effective = Math.max(0, order.totalAmount - sum(back.map(({ amount }) => amount)))
+      const charged = Math.max(0, order.totalAmount)
+      const effective = order.totalAmount - Math.min(charged, sum(back.map(({ amount }) => amount)))
       const hour = Number(
         new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(
           order.orderDateTime,
@@ -45,13 +48,13 @@ export function bruteForce(
           .flatMap(({ lines }) => lines.filter(({ menuItemId }) => menuItemId === item))
         const quantity = sum(lines.map(line => line.quantity))
         const gross = sum(lines.map(line => line.quantity * line.unitPrice))
-        const refundedQuantity = Math.min(quantity, sum(given.map(line => line.quantity)))
+        const refundedQuantity = Math.min(Math.max(0, quantity), sum(given.map(line => line.quantity)))
         add('sold', quantity - refundedQuantity)
         add(`item${item}/orders`, 1)
         add(`item${item}/quantity`, quantity)
         add(`item${item}/grossCents`, gross)
         add(`item${item}/refundedQuantity`, refundedQuantity)
-        add(`item${item}/refundedCents`, Math.min(gross, sum(given.map(line => line.amount))))
+        add(`item${item}/refundedCents`, Math.min(Math.max(0, gross), sum(given.map(line => line.amount))))
       }
     }
   }

@@ -1,8 +1,9 @@
 import type { Order, Refund } from '@tally/contract'
 import { applyOrder } from '../apply/order.ts'
-import { applyRefunds } from '../apply/refund.ts'
+import { applyRefund, applyRefunds } from '../apply/refund.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
 import { type KnownOrder, unknownOrder } from '../counters/facts.ts'
+import type { RefundChange } from '../counters/refundSums.ts'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { HourOf } from '../hours.ts'
 
@@ -17,12 +18,12 @@ export type Counted = Record<string, number>
  */
 export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
   const known = new Map<string, KnownOrder<Order>>()
-  const seen = new Set<string>()
+  const stored = new Map<string, Refund>()
   const totals = new Map<string, number>()
 
   for (const batch of batches) {
     const changes: CounterChanges = new Map()
-    const refunds = new Map<string, Refund[]>()
+    const winners = new Map<string, Refund>()
     for (const record of batch) {
       if ('order' in record) {
         const { orderId } = record.order
@@ -30,10 +31,20 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
         if (outcome.outcome === 'duplicate') continue
         known.set(orderId, outcome.next)
         addChanges(changes, outcome.changes)
-      } else if (!seen.has(record.refund.refundId)) {
-        seen.add(record.refund.refundId)
-        getOrInsertComputed(refunds, record.refund.orderId, () => []).push(record.refund)
+      } else {
+        const { refundId } = record.refund
+        const applied = applyRefund(
+          winners.get(refundId) ?? stored.get(refundId),
+          record.refund,
+          () => undefined,
+        )
+        if (applied.outcome === 'applied') winners.set(refundId, applied.next)
       }
+    }
+    const refunds = new Map<string, RefundChange[]>()
+    for (const [refundId, after] of winners) {
+      getOrInsertComputed(refunds, after.orderId, () => []).push({ before: stored.get(refundId), after })
+      stored.set(refundId, after)
     }
     for (const [orderId, ofOrder] of refunds) {
       const outcome = applyRefunds(known.get(orderId) ?? unknownOrder, ofOrder)

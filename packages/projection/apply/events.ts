@@ -1,15 +1,18 @@
-import type { Event } from '@tally/contract'
-import { applyEvent } from '@tally/core'
+import type { Event, EventId } from '@tally/contract'
+import { applyEvent, differingField, eventContent } from '@tally/core'
 import {
   lockOrganizations,
   nextRevision,
+  readAppliedEvents,
   readKnownEvents,
   stampEvents,
   stampOrganizations,
   storeEvents,
 } from '@tally/read-models'
-import { type Effects, noEffects } from '../effects.ts'
+import { addOutcome, type Effects, noEffects } from '../effects.ts'
 import { withLockedEvents } from './lockedEvents.ts'
+
+const noEvents: ReadonlyMap<EventId, Event> = new Map()
 
 /**
  * Applies the event records of one batch; after a change of the time zone all documents of the event are composed
@@ -20,13 +23,20 @@ export const applyEvents = withLockedEvents<Event>(
     const effects = noEffects()
     const eventIds = [...new Set(records.map(({ value }) => value.eventId))]
     const known = await readKnownEvents(tx, eventIds)
-    const winners = new Map<Event['eventId'], Event>()
+    const isRepeat = ({ value }: { value: Event }) => value.version === known.get(value.eventId)?.version
+    const repeats = records.filter(isRepeat).map(({ value }) => value.eventId)
+    const applied = repeats.length === 0 ? noEvents : await readAppliedEvents(tx, [...new Set(repeats)])
+    const winners = new Map<EventId, Event>()
 
     for (const { offset, value: event } of records) {
-      const outcome = applyEvent(winners.get(event.eventId) ?? known.get(event.eventId), event)
-      if (outcome.outcome === 'rejected') effects.rejected.push({ offset, rejected: outcome })
-      else effects.counts[outcome.outcome] += 1
-      if (outcome.outcome === 'applied') winners.set(event.eventId, outcome.next)
+      const { eventId } = event
+      const winner = winners.get(eventId)
+      const outcome = applyEvent(winner ?? known.get(eventId), event, record => {
+        const kept = winner ?? applied.get(eventId)
+        return kept && differingField(eventContent(kept), eventContent(record))
+      })
+      addOutcome(effects, offset, outcome)
+      if (outcome.outcome === 'applied') winners.set(eventId, outcome.next)
     }
     if (winners.size === 0) return effects
 

@@ -1,16 +1,25 @@
-import type { EventId, Order, OrderId } from '@tally/contract'
+import type { EventId, Order, OrderId, Rejected } from '@tally/contract'
 import {
   addChanges,
   applyOrder,
   type CounterChanges,
+  differingField,
   getOrInsertComputed,
   isNewer,
+  judgeRepeat,
   type KnownOrder,
+  orderContent,
   unknownOrder,
 } from '@tally/core'
-import { lockEvents, readKnownOrders, storeNewOrders, storeOrders } from '@tally/read-models'
+import {
+  lockEvents,
+  readKnownOrders,
+  readStoredOrders,
+  storeNewOrders,
+  storeOrders,
+} from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import { type Effects, noEffects, type Part } from '../effects.ts'
+import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
 import { withoutRemoved } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
@@ -18,8 +27,8 @@ import { storeChanges } from './storeChanges.ts'
  * Applies the orders of one batch, or of several batches of different partitions: one query for all of them, and one
  * write. Returns the effects of each. Only an order's last winner changes counters: those of an earlier version would
  * be added only to be subtracted again. Orders of removed events (`tally events remove`) are ignored, and counted as
- * such. Throws SeveralShardsError, before anything is written, if batches of different partitions have orders of the
- * same event.
+ * such. Throws before anything is written if one of several batches has to be applied alone: a SeveralShardsError if
+ * batches of different partitions have orders of the same event, a SharedRejectionError if a record is rejected.
  */
 export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects[]> {
   const shardOf = shardsOf(parts)
@@ -30,7 +39,10 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
     const kept = withoutRemoved(records, locked)
     const effects = noEffects()
     effects.counts.ignored = records.length - kept.length
-    return { effects, orders: kept.map(({ value: order }) => ({ order, entry: entryOf(entries, order) })) }
+    return {
+      effects,
+      orders: kept.map(({ offset, value }) => ({ offset, order: value, entry: entryOf(entries, value) })),
+    }
   })
   const all = placed.map(({ effects }) => effects)
   if (entries.size === 0) return all
@@ -42,13 +54,10 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
       entry.known = known
     }
   }
-  for (const { effects, orders } of placed) {
-    for (const { order, entry } of orders) {
-      const applies = isNewer(entry.winner ?? entry.known.order, order)
-      if (applies) entry.winner = order
-      effects.counts[applies ? 'applied' : 'duplicate'] += 1
-    }
-  }
+  await readApplied(tx, placed)
+  for (const { effects, orders } of placed)
+    for (const { offset, order, entry } of orders) addOutcome(effects, offset, judgeOrder(entry, order))
+  if (parts.length > 1 && all.some(({ rejected }) => rejected.length > 0)) throw new SharedRejectionError()
 
   const changes = new Map<EventId, CounterChanges>()
   const fresh: Order[] = []
@@ -78,6 +87,37 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
   })
 }
 
+/** Judges a record by what is known of its order, and by the batch's records before it; keeps it if it wins. */
+function judgeOrder(entry: Entry, order: Order): { outcome: 'applied' | 'duplicate' } | Rejected {
+  const known = entry.winner ?? entry.known.order
+  if (known === undefined || isNewer(known, order)) {
+    entry.winner = order
+    return applied
+  }
+  const kept = entry.winner ?? entry.applied
+  return judgeRepeat(known, order, () => kept && differingField(orderContent(kept), orderContent(order)))
+}
+
+const applied = { outcome: 'applied' } as const
+
+/**
+ * Reads the whole applied records of the orders of which a record has the applied version: only those are compared, so
+ * that it costs others nothing.
+ */
+async function readApplied(tx: Tx, placed: { orders: PlacedOrder[] }[]): Promise<void> {
+  const repeated: Entries = new Map()
+  for (const { orders } of placed)
+    for (const { order, entry } of orders)
+      if (entry.known.order?.version === order.version)
+        getOrInsertComputed(repeated, order.eventId, () => new Map<OrderId, Entry>()).set(
+          order.orderId,
+          entry,
+        )
+  if (repeated.size === 0) return
+  for (const [eventId, ofEvent] of await readStoredOrders(tx, repeated))
+    for (const [orderId, order] of ofEvent) (repeated.get(eventId)?.get(orderId) as Entry).applied = order
+}
+
 /** The shard in which the orders of each event lie. */
 function shardsOf(parts: Part<Order>[]): Map<EventId, number> {
   const shardOf = new Map<EventId, number>()
@@ -97,8 +137,29 @@ class SeveralShardsError extends Error {
   }
 }
 
-/** One order of a batch: what is known of it from before, and the batch's record that has won so far. */
-type Entry = { known: KnownOrder; isStored: boolean; winner: Order | undefined }
+/**
+ * A rejected record waits for Kafka to acknowledge its dead letter: the batches of other partitions should not wait too
+ * (docs/architecture.md, invariant 8).
+ */
+class SharedRejectionError extends Error {
+  override name = 'SharedRejectionError'
+  constructor() {
+    super('a record of one of the partitions that were to be applied together is rejected')
+  }
+}
+
+/**
+ * One order of a batch: what is known of it from before, its applied record if one of the batch repeats its version, and
+ * the batch's record that has won so far.
+ */
+type Entry = {
+  known: KnownOrder
+  isStored: boolean
+  applied: Order | undefined
+  winner: Order | undefined
+}
+
+type PlacedOrder = { offset: number; order: Order; entry: Entry }
 
 /** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
 type Entries = Map<EventId, Map<OrderId, Entry>>
@@ -108,6 +169,7 @@ function entryOf(entries: Entries, { eventId, orderId }: Order): Entry {
   return getOrInsertComputed(ofEvent, orderId, () => ({
     known: unknownOrder,
     isStored: false,
+    applied: undefined,
     winner: undefined,
   }))
 }

@@ -1,8 +1,8 @@
 import type { Organization } from '@tally/contract'
-import { applyOrganization } from '@tally/core'
+import { applyOrganization, differingField, organizationContent } from '@tally/core'
 import { lockOrganizations, nextRevision, storeOrganizations } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import { type Effects, noEffects, type Placed } from '../effects.ts'
+import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
 
 /** Applies the organization records of one batch. */
 export async function applyOrganizations(
@@ -14,10 +14,15 @@ export async function applyOrganizations(
   const locked = await lockOrganizations(tx, [...new Set(records.map(({ value }) => value.organizationId))])
   const winners = new Map<Organization['organizationId'], Organization>()
 
-  for (const { value: organization } of records) {
+  for (const { offset, value: organization } of records) {
     const id = organization.organizationId
-    const outcome = applyOrganization(winners.get(id) ?? locked.get(id), organization)
-    effects.counts[outcome.outcome] += 1
+    const known = winners.get(id) ?? locked.get(id)
+    const outcome = applyOrganization(
+      known,
+      organization,
+      record => known && differingField(organizationContent(known), organizationContent(record)),
+    )
+    addOutcome(effects, offset, outcome)
     if (outcome.outcome === 'applied') winners.set(id, outcome.next)
   }
   if (winners.size === 0) return effects

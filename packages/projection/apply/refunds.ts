@@ -1,40 +1,41 @@
 import type { EventId, OrderId, Refund } from '@tally/contract'
-import { addChanges, applyRefunds as applyRefundsTo, type CounterChanges, unknownOrder } from '@tally/core'
+import {
+  addChanges,
+  applyRefund,
+  applyRefunds as applyRefundsTo,
+  type CounterChanges,
+  differingField,
+  type RefundChange,
+  refundContent,
+  unknownOrder,
+} from '@tally/core'
 import {
   type OrderRefunds,
   readKnownOrders,
-  readSeenRefunds,
+  readKnownRefunds,
   refundKey,
   storeRefundSums,
   storeRefunds,
 } from '@tally/read-models'
-import { type Effects, noEffects } from '../effects.ts'
+import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 
-/** Applies the refunds of one batch; a refund that arrives before its order is parked. */
+/**
+ * Applies the refunds of one batch; a refund that arrives before its order is parked. Only a refund's last winner
+ * changes the sums of its order.
+ */
 export const applyRefunds = withLockedEvents<Refund>(
   async (tx, _shard, refunds, events): Promise<Effects> => {
     const effects = noEffects()
-    const values = refunds.map(({ value }) => value)
-    const seen = await readSeenRefunds(tx, values)
-    const firsts: Refund[] = []
-    for (const refund of values) {
-      if (seen.has(refundKey(refund))) {
-        effects.counts.duplicate += 1
-      } else {
-        seen.add(refundKey(refund))
-        firsts.push(refund)
-      }
-    }
-    if (firsts.length === 0) return effects
+    const stored = await readKnownRefunds(
+      tx,
+      refunds.map(({ value }) => value),
+    )
+    const { winners, placed } = judgeRefunds(effects, refunds, stored)
+    if (winners.length === 0) return effects
 
-    const refunded = new Map<EventId, Map<OrderId, Refund[]>>()
-    for (const [eventId, ofEvent] of Map.groupBy(firsts, refund => refund.eventId))
-      refunded.set(
-        eventId,
-        Map.groupBy(ofEvent, refund => refund.orderId),
-      )
+    const refunded = byOrder(winners)
     const known = await readKnownOrders(tx, refunded)
     const sums: OrderRefunds[] = []
     const changes = new Map<EventId, CounterChanges>()
@@ -42,14 +43,51 @@ export const applyRefunds = withLockedEvents<Refund>(
       const ofEvent: CounterChanges = new Map()
       changes.set(eventId, ofEvent)
       for (const [orderId, ofOrder] of orders) {
-        const outcome = applyRefundsTo(known.get(eventId)?.get(orderId) ?? unknownOrder, ofOrder)
-        effects.counts[outcome.outcome] += ofOrder.length
+        const changed = ofOrder.map(
+          (after): RefundChange => ({ before: stored.get(refundKey(after)), after }),
+        )
+        const outcome = applyRefundsTo(known.get(eventId)?.get(orderId) ?? unknownOrder, changed)
         sums.push({ eventId, orderId, refunds: outcome.next.refunds })
         if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
       }
     }
+    for (const { offset, value } of placed) {
+      const isParked = known.get(value.eventId)?.get(value.orderId)?.order === undefined
+      addOutcome(effects, offset, { outcome: isParked ? 'parked' : 'applied' })
+    }
 
-    const writes = [storeRefunds(firsts), storeRefundSums(sums)]
+    const areSomeStored = winners.some(refund => stored.has(refundKey(refund)))
+    const writes = [storeRefunds(winners, { areSomeStored }), storeRefundSums(sums)]
     return { ...effects, ...(await storeChanges(tx, events, { changes, writes })) }
   },
 )
+
+/** Judges each record by what is stored and by those before it: the last winner of each refund, and all that applied. */
+function judgeRefunds(effects: Effects, refunds: Placed<Refund>[], stored: ReadonlyMap<string, Refund>) {
+  const winners = new Map<string, Refund>()
+  const placed: Placed<Refund>[] = []
+  for (const one of refunds) {
+    const key = refundKey(one.value)
+    const known = winners.get(key) ?? stored.get(key)
+    const outcome = applyRefund(
+      known,
+      one.value,
+      record => known && differingField(refundContent(known), refundContent(record)),
+    )
+    if (outcome.outcome === 'applied') {
+      winners.set(key, one.value)
+      placed.push(one)
+    } else addOutcome(effects, one.offset, outcome)
+  }
+  return { winners: [...winners.values()], placed }
+}
+
+function byOrder(refunds: Refund[]): Map<EventId, Map<OrderId, Refund[]>> {
+  const byEvent = new Map<EventId, Map<OrderId, Refund[]>>()
+  for (const [eventId, ofEvent] of Map.groupBy(refunds, refund => refund.eventId))
+    byEvent.set(
+      eventId,
+      Map.groupBy(ofEvent, refund => refund.orderId),
+    )
+  return byEvent
+}

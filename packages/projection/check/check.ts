@@ -1,9 +1,8 @@
-import { type Event, type RecordType, type RejectionReason, schemaIssues } from '@tally/contract'
-import { applyEvent } from '@tally/core'
+import { type RecordType, type RejectionReason, schemaIssues } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
 import { type KafkaRecord, partitionOf, type RecordBatch } from '@tally/kafka'
-import type { Placed } from '../effects.ts'
 import { judgeBatch } from '../judge.ts'
+import { openKept } from './kept.ts'
 import { type Mistake, mistakeBehind, wrongPartitioner } from './mistakes.ts'
 
 /** What is wrong with a record: the reason of its rejection, the field and what it takes. Never a value. */
@@ -22,26 +21,19 @@ export type Counts = { records: number; rejected: number; misplaced: number }
 /**
  * Opens a check of records by the judgement of the projector, without storing anything. `check` returns what is wrong
  * with a batch, in the order of its records, with all wrong fields of each; `partitions` is how many the topic has, if
- * the records' partition is to be judged too. It remembers the organization of each event, which decides a `conflict`.
+ * the records' partition is to be judged too. It remembers what was said of each entity (kept.ts), which decides a
+ * `conflict` and a `contradiction`.
  */
 export function openCheck() {
   const counts: Counts = { records: 0, rejected: 0, misplaced: 0 }
-  const known = new Map<string, Pick<Event, 'version' | 'organizationId'>>()
-
-  const conflictsOf = (events: Placed<Event>[]): RejectedAt[] =>
-    events.flatMap(({ offset, value }) => {
-      const outcome = applyEvent(known.get(value.eventId), value)
-      if (outcome.outcome === 'rejected') return [{ offset, rejected: outcome }]
-      const { version, organizationId } = value
-      if (outcome.outcome === 'applied') known.set(value.eventId, { version, organizationId })
-      return []
-    })
+  const kept = openKept()
 
   const check = (type: RecordType, batch: RecordBatch, partitions?: number): Finding[] => {
     const { partition, records } = batch
     const { good, rejected } = judgeBatch(type, batch, {})
-    const conflicts = type === 'events' ? conflictsOf(good as Placed<Event>[]) : []
-    const reasons = new Map([...rejected, ...conflicts].map(({ offset, rejected }) => [offset, rejected]))
+    const reasons = new Map(
+      [...rejected, ...kept.judge(type, good)].map(({ offset, rejected }) => [offset, rejected]),
+    )
     const findings: Finding[] = []
     for (const record of records) {
       const at = { type, partition, offset: record.offset }
@@ -81,7 +73,7 @@ function explained(type: RecordType, { reason, message }: RejectedAt['rejected']
     return issues.map(({ field, takes }) => ({ reason, field: field || 'value', takes }))
   // A message about a field begins with its path and a colon (packages/contract/records/decode.ts).
   const [, path, takes] = /^([^:]+): (.*)$/s.exec(message) ?? []
-  const names = reason === 'schema' || reason === 'conflict'
+  const names = reason === 'schema' || reason === 'conflict' || reason === 'contradiction'
   const field = names && path !== undefined && path !== 'the value' ? path : (fieldOf[reason] ?? 'value')
   return [{ reason, field, takes: names && takes ? takes : message, ...mistake }]
 }

@@ -3,7 +3,7 @@ import { type KafkaRecord, partitionOf } from '@tally/kafka'
 import { expect, test } from 'vitest'
 import { openCheck } from './check.ts'
 
-const { organizations, events, orders } = recordExamples
+const { organizations, events, orders, refunds } = recordExamples
 const eventKey = Buffer.from(orders.eventId)
 
 /** A record of orders with the right key, unless they are given. */
@@ -41,7 +41,7 @@ test('a finding has the place, the reason, the field and what it takes, and neve
 })
 
 test('every bad field of a record is named, once, and at most 100', () => {
-  const line = { ...orders.items[0], quantity: 'x', unitPrice: -1 }
+  const line = { ...orders.items[0], quantity: 'x', unitPrice: '1' }
   const fields = (value: object) => check(record(value)).findings.map(({ field }) => field)
   const bad = { ...orders, version: 0, status: 'Lost', items: [line] }
   expect(fields(bad)).toEqual(['version', 'status', 'items[0].quantity', 'items[0].unitPrice'])
@@ -108,18 +108,75 @@ test('a partition that is not murmur2 of the key is named, and the record counts
   expect(counts).toEqual({ records: 1, rejected: 0, misplaced: 1 })
 })
 
+/** A batch of one record for each value, from offset 7 on. */
+const batch = (...values: object[]) => ({
+  topic: 'events',
+  partition: 0,
+  from: 7,
+  next: 7 + values.length,
+  highWatermark: 7 + values.length,
+  records: values.map((value, index) => ({ ...record(value), offset: 7 + index })),
+})
+
 test('an event that changes its organization is a conflict, as in the projector', () => {
   const { check } = openCheck()
-  const batch = (value: object) => ({
-    topic: 'events',
-    partition: 0,
-    from: 7,
-    next: 8,
-    highWatermark: 8,
-    records: [record(value)],
-  })
   expect(check('events', batch(events))).toEqual([])
   const moved = { ...events, version: 99, organizationId: '0b5a0000-0000-4000-8000-000000000002' }
   expect(check('events', batch(moved))).toMatchObject([{ reason: 'conflict', field: 'organizationId' }])
   expect(check('organizations', { ...batch(organizations) })).toMatchObject([{ reason: 'key-mismatch' }])
+})
+
+test.each([
+  ['events', events, { name: 'Another' }],
+  ['orders', orders, { totalAmount: 40 }],
+  ['refunds', refunds, { amount: 1 }],
+] as const)(
+  '%s: another record with the version of an earlier one is a contradiction, a repeat is not',
+  (type, value, over) => {
+    const { check, counts } = openCheck()
+    expect(check(type, batch(value, { ...value, unknown: 1 }))).toEqual([])
+    const other = { ...value, ...over }
+    const newer = { ...other, version: value.version + 1 }
+    const [finding, ...more] = check(type, batch(other, newer, other, newer))
+    expect(finding).toMatchObject({
+      offset: 7,
+      reason: 'contradiction',
+      field: 'version',
+      mistake: 'same-version',
+      advice: expect.stringContaining('unique within the event'),
+    })
+    expect(more).toEqual([])
+    expect(counts).toMatchObject({ records: 6, rejected: 1 })
+  },
+)
+
+test('a refund that names another order is a conflict; another event has orders and refunds of its own', () => {
+  const { check } = openCheck()
+  const elsewhere = { ...refunds, orderId: 'another', version: 9 }
+  expect(check('refunds', batch(refunds, elsewhere))).toMatchObject([
+    { offset: 8, reason: 'conflict', field: 'orderId' },
+  ])
+})
+
+test('how a record is written makes no other record of it', () => {
+  const { check } = openCheck()
+  const asText = (edit: (text: string) => string, value: object = orders) => ({
+    ...record(null),
+    value: Buffer.from(edit(JSON.stringify(value))),
+  })
+  const pizza = { ...orders, paymentMethod: 'Pizza \u{1f355}', tableNumber: null }
+  const { tableNumber: _, ...withoutTable } = pizza
+  const records = [
+    asText(text => text, pizza),
+    asText(text => text.replace('\u{1f355}', '\\ud83c\\udf55'), pizza),
+    asText(text => text.replaceAll(',', ' ,\n').replace('27.5', '2.750e1').replace('12.5', '12.50'), pizza),
+    asText(text => text, Object.fromEntries(Object.entries(withoutTable).toReversed())),
+    asText(text => text, { ...pizza, eventId: pizza.eventId.toUpperCase() }),
+    asText(text => text, { ...pizza, orderDateTime: '2026-09-04T21:31:07.000+02:00' }),
+  ].map((one, offset) => ({ ...one, offset }))
+  const all = { ...batch(), from: 0, next: records.length, records }
+  expect(check('orders', all)).toEqual([])
+  expect(check('orders', batch({ ...pizza, paymentMethod: 'Pizza' }))).toMatchObject([
+    { reason: 'contradiction' },
+  ])
 })

@@ -21,6 +21,8 @@ const mistakes = {
   'json-key': 'The key is JSON. Use a plain text serializer for keys (in Connect: StringConverter).',
   'order-key':
     'The key is the id of the order or refund. Use eventId, so that one partition has the whole event.',
+  'same-version':
+    'Two different records have one id and version: order numbers that begin again each morning, or a change without a higher version. Make ids unique within the event (for example with the date before the number), and raise the version with each change.',
   partitioner:
     "The producer uses another partitioner than Kafka's standard murmur2 (librdkafka: partitioner=murmur2_random), or the topic had fewer partitions. The record counts, but asOf of its event is less exact.",
 } as const
@@ -33,6 +35,7 @@ export function mistakeBehind(
 ): Mistake | undefined {
   if (reason === 'not-json') return named(mistakeOfBytes(record.value))
   if (reason === 'schema') return named(mistakeOfJson(contentOf(record.value)))
+  if (reason === 'contradiction') return named('same-version')
   if (reason === 'key-mismatch') return named(mistakeOfKey(type, record))
   return undefined
 }

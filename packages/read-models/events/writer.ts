@@ -61,6 +61,13 @@ where event_id = any(${eventIds}::uuid[])`.execute(tx)
   return new Map(rows.map(({ event_id, ...known }) => [event_id, known]))
 }
 
+/** These events, which must be locked, as their applied records say; only for records that repeat a version. */
+export async function readAppliedEvents(tx: Tx, eventIds: EventId[]): Promise<Map<EventId, Event>> {
+  const { rows } = await sql<{ event_id: EventId; document: string }>`
+select event_id, document from events where event_id = any(${eventIds}::uuid[])`.execute(tx)
+  return new Map(rows.map(({ event_id, document }) => [event_id, JSON.parse(document) as Event]))
+}
+
 /** Stamps a batch's revision on every event that it changed (docs/architecture.md, invariant 3). */
 export async function stampEvents(
   tx: Tx,

@@ -2,7 +2,7 @@ import type { EventId, OrderId, OrderLine } from '@tally/contract'
 import { getOrInsertComputed, type KnownOrder, noRefunds, type RefundSums } from '@tally/core'
 import type { Tx } from '@tally/storage'
 import { texts, uuids } from '@tally/storage'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type CountedColumns, countedOrder } from './countedRow.ts'
 
 /** One stored order: its key, then its columns. The order's own are missing at version 0. */
@@ -20,25 +20,19 @@ type StoredOrder = [
   lines: OrderLine[],
 ]
 
+/** Orders by event and id. */
+export type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
+
 /**
- * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
- * or its refunds. Postgres searches the primary key for each, event by event, so that neighbours in the index follow
- * each other. The ids of an event are one text with spaces between them, which no id has (docs/records.md): a row for
- * each in `from` would first be copied to a tuple store. One search for all of them (`order_id = any(…)`) would be
- * faster still, but Postgres 15 and 16 may then read all orders of the event, and keep that plan
- * (docs/decisions/0012-one-statement-per-batch.md). The second `offset 0` forces the search: without it Postgres may
- * scan the whole table. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all.
+ * The columns of those of these orders of which something is stored, as the relation `stored`. Postgres searches the
+ * primary key for each, event by event, so that neighbours in the index follow each other. The ids of an event are one
+ * text with spaces between them, which no id has (docs/records.md): a row for each in `from` would first be copied to a
+ * tuple store. One search for all of them (`order_id = any(…)`) would be faster still, but Postgres 15 and 16 may then
+ * read all orders of the event, and keep that plan (docs/decisions/0012-one-statement-per-batch.md). The second
+ * `offset 0` forces the search: without it Postgres may scan the whole table.
  */
-export async function readKnownOrders(
-  tx: Tx,
-  asked: ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>,
-): Promise<Map<EventId, Map<OrderId, KnownOrder>>> {
-  const { rows } = await sql<{ stored: string }>`
-select '[' || concat_ws(
-  ',', '"' || asked.event_id || '"', to_json(known.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
-  version, '"' || status || '"', day_id, area_id, ordered_at, total_cents, lines
-) || ']' as stored
-from unnest(
+export const storedOf = (asked: AskedOrders, columns: RawBuilder<unknown>) => sql`
+unnest(
   ${uuids([...asked.keys()])}::uuid[],
   ${texts([...asked.values()].map(orders => [...orders.keys()].join(' ')))}::text[]
 ) as asked (event_id, order_ids)
@@ -47,11 +41,29 @@ cross join lateral (
   offset 0
 ) as one
 cross join lateral (
-  select order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, total_cents, lines
+  select ${columns}
   from orders
   where event_id = asked.event_id and order_id = one.order_id
   offset 0
-) as known`.execute(tx)
+) as stored`
+
+const knownColumns = sql`
+order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, total_cents, lines`
+
+/**
+ * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
+ * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all.
+ */
+export async function readKnownOrders(
+  tx: Tx,
+  asked: AskedOrders,
+): Promise<Map<EventId, Map<OrderId, KnownOrder>>> {
+  const { rows } = await sql<{ stored: string }>`
+select '[' || concat_ws(
+  ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
+  version, '"' || status || '"', day_id, area_id, ordered_at, total_cents, lines
+) || ']' as stored
+from ${storedOf(asked, knownColumns)}`.execute(tx)
   const known = new Map<EventId, Map<OrderId, KnownOrder>>()
   for (const { stored } of rows) {
     const order = JSON.parse(stored) as StoredOrder

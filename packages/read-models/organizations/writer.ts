@@ -2,7 +2,8 @@ import type { Organization, OrganizationId } from '@tally/contract'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 
-export type LockedOrganization = { version: number; revision: number }
+/** `version` 0: only events of it have arrived. */
+export type LockedOrganization = Pick<Organization, 'version' | 'name' | 'status'> & { revision: number }
 
 /**
  * Locks these organizations until the transaction ends, in the same order for all batches; new ones get a row of
@@ -17,15 +18,13 @@ insert into organizations (organization_id, version, name, status, revision)
 select id, 0, '', 'Trial', 0 from unnest(${ids}::uuid[]) as id
 order by id
 on conflict do nothing`.execute(tx)
-  const { rows } = await sql<{ organization_id: OrganizationId; version: number; revision: number }>`
-select organization_id, version, revision
+  const { rows } = await sql<LockedOrganization & { organization_id: OrganizationId }>`
+select organization_id, version, name, status, revision
 from organizations
 where organization_id = any(${ids}::uuid[])
 order by organization_id
 for update`.execute(tx)
-  return new Map(
-    rows.map(({ organization_id, version, revision }) => [organization_id, { version, revision }]),
-  )
+  return new Map(rows.map(({ organization_id, ...locked }) => [organization_id, locked]))
 }
 
 /** Stamps a batch's revision on the organizations whose list of events it changed. */

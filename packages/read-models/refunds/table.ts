@@ -1,7 +1,10 @@
-/** Every applied refund: detects repeats, and is what a rebuild counts again. */
+import type { ColumnType } from 'kysely'
+
+/** Every refund at its winning version: detects repeats, and is what a rebuild counts again. */
 export type RefundTable = {
   event_id: string
   refund_id: string
+  version: ColumnType<number, number | undefined, number>
   order_id: string
   refunded_at: number
   amount_cents: number

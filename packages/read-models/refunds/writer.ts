@@ -6,30 +6,48 @@ import type { Write } from '../write.ts'
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
-/** Which of these refunds were applied before, by `refundKey`; the `offset 0` has each looked up by its key. */
-export async function readSeenRefunds(tx: Tx, keys: RefundKey[]): Promise<Set<string>> {
-  const { rows } = await sql<{ event_id: EventId; refund_id: RefundId }>`
-select event_id, refund_id
+/** What is applied of those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. */
+export async function readKnownRefunds(tx: Tx, keys: RefundKey[]): Promise<Map<string, Refund>> {
+  const { rows } = await sql<Omit<Refund, 'lines'> & { lines: string }>`
+select event_id as "eventId", refund_id as "refundId", version, order_id as "orderId", refunded_at as "refundedAt",
+  amount_cents as amount, lines
 from unnest(
   ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
   ${texts(keys.map(({ refundId }) => refundId))}::text[]
 ) as asked (event_id, refund_id)
 cross join lateral (
-  select from refunds where (event_id, refund_id) = (asked.event_id, asked.refund_id) offset 0
-) as seen`.execute(tx)
-  return new Set(rows.map(row => refundKey({ eventId: row.event_id, refundId: row.refund_id })))
+  select version, order_id, refunded_at, amount_cents, lines
+  from refunds
+  where (event_id, refund_id) = (asked.event_id, asked.refund_id)
+  offset 0
+) as stored`.execute(tx)
+  return new Map(
+    rows.map(row => [refundKey(row), { ...row, lines: JSON.parse(row.lines) as Refund['lines'] }]),
+  )
 }
 
-/** The write that stores refunds that were not applied before; each id at most once. */
-export function storeRefunds(refunds: Refund[]): Write {
+const replaceStored = sql`
+on conflict (event_id, refund_id) do update set
+  version = excluded.version,
+  refunded_at = excluded.refunded_at,
+  amount_cents = excluded.amount_cents,
+  lines = excluded.lines`
+
+/**
+ * The write that stores refunds at their winning version, each at most once; a refund keeps its order. Conflicts are
+ * checked for only if some are stored already: see `storeNewOrders`.
+ */
+export function storeRefunds(refunds: Refund[], { areSomeStored }: { areSomeStored: boolean }): Write {
   return sql`
-insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)
+insert into refunds (event_id, refund_id, version, order_id, refunded_at, amount_cents, lines)
 select * from unnest(
   ${uuids(refunds.map(({ eventId }) => eventId))}::uuid[],
   ${texts(refunds.map(({ refundId }) => refundId))}::text[],
+  ${bigints(refunds.map(({ version }) => version))}::bigint[],
   ${texts(refunds.map(({ orderId }) => orderId))}::text[],
   ${bigints(refunds.map(({ refundedAt }) => refundedAt))}::bigint[],
   ${bigints(refunds.map(({ amount }) => amount))}::bigint[],
   ${jsons(refunds.map(({ lines }) => JSON.stringify(lines)))}::json[]
-)`
+)
+${areSomeStored ? replaceStored : sql``}`
 }

@@ -1,5 +1,5 @@
 import type { OrderId } from '@tally/contract'
-import { addRefunds, noRefunds, type RefundSums } from '@tally/core'
+import { changeRefunds, noRefunds, type RefundSums } from '@tally/core'
 import type { ScannedOrder, ScannedRefund } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
@@ -26,7 +26,7 @@ export async function* joinRefunds(
       order = (await orders.next()).value
     }
     while (refund !== undefined && refund.orderId === orderId) {
-      entry.sums = addRefunds(entry.sums, [refund])
+      entry.sums = changeRefunds(entry.sums, [{ before: undefined, after: refund }])
       entry.refunds += 1
       refund = (await refunds.next()).value
     }

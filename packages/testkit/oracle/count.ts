@@ -13,10 +13,16 @@ export function kpisOf(list: Figures[]) {
     totalOrders: list.length,
     totalSales: cents / 100,
     currency: 'EUR',
-    averageOrderValue:
-      list.length === 0 ? 0 : Math.floor((2 * cents + list.length) / (2 * list.length)) / 100,
+    averageOrderValue: averageOf(cents, list.length),
     totalItemsSold: sum(list.flatMap(({ items }) => items.map(({ quantity }) => quantity))),
   }
+}
+
+/** To the cent, halves away from zero. */
+function averageOf(cents: number, orders: number): number {
+  if (orders === 0) return 0
+  const unsigned = Math.floor((2 * Math.abs(cents) + orders) / (2 * orders)) / 100
+  return cents < 0 && unsigned > 0 ? -unsigned : unsigned
 }
 
 export const totalsOf = (list: Figures[]) => ({

@@ -13,8 +13,8 @@ export function figures(order: Any, allRefunds: Any[]) {
     const back = lines.filter((line: Any) => line.menuItemId === menuItemId)
     const ordered = sum(own.map((line: Any) => line.quantity))
     const gross = sum(own.map((line: Any) => line.quantity * cents(line.unitPrice)))
-    const refundedQuantity = Math.min(ordered, sum(back.map((line: Any) => line.quantity)))
-    const refundedRevenue = Math.min(gross, sum(back.map((line: Any) => cents(line.amount))))
+    const refundedQuantity = Math.min(Math.max(0, ordered), sum(back.map((line: Any) => line.quantity)))
+    const refundedRevenue = Math.min(Math.max(0, gross), sum(back.map((line: Any) => cents(line.amount))))
     return {
       menuItemId,
       quantity: ordered - refundedQuantity,
@@ -24,6 +24,6 @@ export function figures(order: Any, allRefunds: Any[]) {
     }
   })
   const total = cents(order.totalAmount)
-  const effective = total - Math.min(total, sum(refunds.map(refund => cents(refund.amount))))
+  const effective = total - Math.min(Math.max(0, total), sum(refunds.map(refund => cents(refund.amount))))
   return { order, items, effective }
 }

@@ -6,24 +6,27 @@ import { type Any, at, compare, low } from './words.ts'
 /**
  * Every answer, computed by brute force from the raw records as docs/records.md (Counting) and docs/api.md define it.
  * Shares no code with the product. Records are in the order in which they were produced, all of them good, apart
- * from those that would move an event.
+ * from those that would move an event or a refund.
  */
 export function oracle(records: TestRecord[]) {
   const of = (type: TestRecord['type']) =>
     records.filter(record => record.type === type).map(({ value }) => value)
-  const home = new Map<string, string>()
-  for (const event of of('events'))
-    if (!home.has(low(event.eventId))) home.set(low(event.eventId), low(event.organizationId))
+  const home = firsts(
+    of('events'),
+    event => low(event.eventId),
+    event => low(event.organizationId),
+  )
   const settledEvents = of('events').filter(
     event => home.get(low(event.eventId)) === low(event.organizationId),
   )
   const events = winners(settledEvents, event => low(event.eventId))
   const orders = winners(of('orders'), order => `${low(order.eventId)}/${order.orderId}`)
-  const refunds = new Map<string, Any>()
-  for (const refund of of('refunds')) {
-    const id = `${low(refund.eventId)}/${refund.refundId}`
-    if (!refunds.has(id)) refunds.set(id, refund)
-  }
+  const refundId = (refund: Any) => `${low(refund.eventId)}/${refund.refundId}`
+  const orderOf = firsts(of('refunds'), refundId, refund => refund.orderId)
+  const refunds = winners(
+    of('refunds').filter(refund => refund.orderId === orderOf.get(refundId(refund))),
+    refundId,
+  )
   return {
     eventIds: [...events.keys()],
     listEvents: (organizationId: string) =>
@@ -41,11 +44,23 @@ export function oracle(records: TestRecord[]) {
 }
 export type Oracle = ReturnType<typeof oracle>
 
+/** To what each entity belongs, by the first of its records. */
+function firsts(
+  values: Any[],
+  id: (value: Any) => string,
+  owner: (value: Any) => string,
+): Map<string, string> {
+  const first = new Map<string, string>()
+  for (const value of values) if (!first.has(id(value))) first.set(id(value), owner(value))
+  return first
+}
+
 function winners(values: Any[], id: (value: Any) => string): Map<string, Any> {
   const best = new Map<string, Any>()
   for (const value of values) {
     const known = best.get(id(value))
-    if (known === undefined || value.version > known.version) best.set(id(value), value)
+    // Only refunds may lack a version, which then is 1.
+    if (known === undefined || (value.version ?? 1) > (known.version ?? 1)) best.set(id(value), value)
   }
   return best
 }

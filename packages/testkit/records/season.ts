@@ -26,10 +26,10 @@ const statuses = [
 ]
 
 /**
- * Records of a whole season, in any order: several versions of everything, repeats, refunds before their orders, of
- * nothing and of more than was paid, changes of zone, days, areas and menu. No two different records claim the same
- * version or refund id, so that the order decides nothing (docs/records.md, Which record wins). Two organizations own
- * the events.
+ * Records of a whole season, in any order: several versions of everything, repeats, orders that give back, refunds before
+ * their orders, of nothing, of more than was paid, less a fee and taken back, changes of zone, days, areas and menu. No
+ * two different records claim the same version, so that the order decides nothing (docs/records.md, Which record wins).
+ * Two organizations own the events.
  */
 export function season(
   seed: number,
@@ -50,8 +50,8 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
   const line = () => ({
     menuItemId: 1 + roll(6),
     itemName: `Thing ${roll(3)}`,
-    quantity: 1 + roll(4),
-    unitPrice: roll(2000) / 100,
+    quantity: (1 + roll(4)) * signOf(roll),
+    unitPrice: (roll(2000) / 100) * signOf(roll),
   })
   const order = (orderId: string, version: number) =>
     festival.order({
@@ -63,30 +63,38 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
       orderDateTime: new Date(
         Date.UTC(2026, 9, 24 + roll(3), roll(24), roll(60), roll(60), roll(3) * 7),
       ).toISOString(),
-      totalAmount: roll(6000) / 100,
+      totalAmount: (roll(6000) / 100) * signOf(roll),
       items: Array.from({ length: roll(5) }, line),
     })
   const refundLine = () => ({ menuItemId: 1 + roll(7), quantity: 1 + roll(5), amount: roll(900) / 100 })
-  const refund = (index: number) => {
-    const lines = Array.from({ length: roll(3) }, refundLine)
-    const total = lines.reduce((cents, { amount }) => cents + Math.round(amount * 100), roll(3) * 50)
-    const refundedAt = roll(5) === 0 ? '2026-08-18T23:00:00Z' : '2026-10-26T10:00:00+02:00'
-    return festival.refund({
-      orderId: ids[roll(count)] ?? 'gone',
-      refundId: `r${index}`,
-      refundedAt,
-      amount: total / 100,
-      lines,
+  const refund = (refundId: string, orderId: string, version: number | undefined) =>
+    festival.refund({
+      orderId,
+      refundId,
+      version,
+      refundedAt: roll(5) === 0 ? '2026-08-18T23:00:00Z' : '2026-10-26T10:00:00+02:00',
+      amount: roll(1500) / 100,
+      lines: Array.from({ length: roll(3) }, refundLine),
     })
+  const refunds = (index: number): TestRecord[] => {
+    const refundId = `r${index}`
+    const orderId = ids[roll(count)] ?? 'gone'
+    const first = refund(refundId, orderId, roll(2) === 0 ? undefined : 1)
+    if (roll(3) > 0) return [first]
+    const takenBack = festival.refund({ orderId, refundId, version: 3, amount: 0, lines: [] })
+    return [first, refund(refundId, orderId, 2), ...(roll(2) === 0 ? [takenBack] : [])]
   }
   return [
     ...[1, 2, 3].slice(roll(3)).map(version => festivalEvent(festival, version, roll)),
     ...ids.flatMap(orderId =>
       Array.from({ length: 1 + roll(3) }, (_, index) => order(orderId, 1 + index * 2)),
     ),
-    ...Array.from({ length: Math.ceil(count / 3) }, (_, index) => refund(index)),
+    ...Array.from({ length: Math.ceil(count / 3) }, (_, index) => refunds(index)).flat(),
   ]
 }
+
+/** One of four is given back. */
+const signOf = (roll: (n: number) => number) => (roll(4) === 0 ? -1 : 1)
 
 function festivalEvent(festival: Festival, version: number, roll: (n: number) => number): TestRecord {
   const open = roll(7)

@@ -36,7 +36,7 @@ export function addFigures({ sales, items, hours }: EventTotals, row: OrderRow, 
     row,
     refunds,
   )
-  const effective = total - Math.min(total, sum(refunds.map(({ amount }) => cents(amount))))
+  const effective = total - Math.min(Math.max(0, total), sum(refunds.map(({ amount }) => cents(amount))))
   for (const scope of [`${day}/${area}`, `${day}/all`]) {
     const known = entryOf(sales, scope, () => ({ orders: 0, cents: 0, items: 0 }))
     known.orders += 1
@@ -67,8 +67,8 @@ function addItems(items: Map<number, ItemTotals>, row: OrderRow, refunds: Any[])
   let sold = 0
   for (const [item, { quantity, gross }] of ordered) {
     const own = back.filter(line => line.menuItemId === item)
-    const refunded = Math.min(quantity, sum(own.map(line => line.quantity)))
-    const refundedCents = Math.min(gross, sum(own.map(line => cents(line.amount))))
+    const refunded = Math.min(Math.max(0, quantity), sum(own.map(line => line.quantity)))
+    const refundedCents = Math.min(Math.max(0, gross), sum(own.map(line => cents(line.amount))))
     const known = entryOf(items, item, () => ({ quantity: 0, cents: 0, refunded: 0, refundedCents: 0 }))
     known.quantity += quantity - refunded
     known.cents += gross - refundedCents

@@ -69,7 +69,8 @@ export function answersOf(book: EventBook): Answers {
 }
 
 function kpis({ orders, cents, items }: Bucket) {
-  const average = orders === 0 ? 0 : Math.floor((2 * cents + orders) / (2 * orders)) / 100
+  // To the cent, halves away from zero; `+ 0` turns -0 into 0.
+  const average = orders === 0 ? 0 : (Math.sign(cents) * Math.floor(Math.abs(cents) / orders + 0.5)) / 100 + 0
   const sold = total([...items.values()].map(({ quantity }) => quantity))
   return {
     totalOrders: orders,

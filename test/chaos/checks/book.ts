@@ -1,6 +1,6 @@
 import type { TestRecord } from '@tally/testkit/processes/tally'
 import { type Answers, answersOf, eventListOf } from './answers.ts'
-import type { EventBook } from './eventBook.ts'
+import type { EventBook, Raw } from './eventBook.ts'
 
 export type Book = {
   /** Notes a good record that has been sent. */
@@ -43,10 +43,8 @@ export function openBook(): Book {
       book.records++
       if (type === 'events') {
         if (book.event === undefined || value.version > book.event.version) book.event = value
-      } else if (type === 'orders') {
-        const known = book.orders.get(value.orderId)
-        if (known === undefined || value.version > known.version) book.orders.set(value.orderId, value)
-      } else if (!book.refunds.has(value.refundId)) book.refunds.set(value.refundId, value)
+      } else if (type === 'orders') keepHighest(book.orders, value.orderId, value)
+      else keepHighest(book.refunds, value.refundId, value)
     },
     eventIds: () => [...events].filter(([, { event }]) => event !== undefined).map(([id]) => id),
     organizationOf: eventId => bookOf(eventId).event.organizationId,
@@ -64,4 +62,9 @@ export function openBook(): Book {
       return answers
     },
   }
+}
+
+/** A record without version is version 1. */
+function keepHighest(known: Map<string, Raw>, id: string, value: Raw): void {
+  if ((value.version ?? 1) > (known.get(id)?.version ?? (known.has(id) ? 1 : 0))) known.set(id, value)
 }

@@ -44,13 +44,13 @@ export function countOrder(order: Raw, refunds: Raw[]): Counted {
     }
   }
   for (const item of items.values()) {
-    item.refundedQuantity = Math.min(item.quantity, item.refundedQuantity)
-    item.refundedRevenue = Math.min(item.revenue, item.refundedRevenue)
+    item.refundedQuantity = Math.min(Math.max(0, item.quantity), item.refundedQuantity)
+    item.refundedRevenue = Math.min(Math.max(0, item.revenue), item.refundedRevenue)
     item.quantity -= item.refundedQuantity
     item.revenue -= item.refundedRevenue
   }
   const whole = cents(order.totalAmount)
-  const effective = whole - Math.min(whole, total(refunds.map(({ amount }) => cents(amount))))
+  const effective = whole - Math.min(Math.max(0, whole), total(refunds.map(({ amount }) => cents(amount))))
   return { order, items, effective }
 }
 

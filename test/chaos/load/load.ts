@@ -36,12 +36,15 @@ export function openLoad(seed: number): Load {
   let bad: ReturnType<typeof badRecords>
   const waiting: TestRecord[] = []
   let sent: TestRecord[] = []
+  let grown: TestRecord[] = []
   let badCount = 0
 
   const nextGeneration = () => {
     generation++
     growing = newFestival({ organizationId, eventId: random.uuid() })
-    bad = badRecords(growing).filter(({ reason }) => reason !== 'conflict')
+    // What conflicts with a record or contradicts it depends on what was sent: `contradicting` makes those.
+    bad = badRecords(growing).filter(({ reason }) => reason !== 'conflict' && reason !== 'contradiction')
+    grown = []
     const run = { seed: Math.abs(seed) * 1_000 + generation, orders: ordersAnEvening, date: '2026-09-04' }
     simulated = simulate({ ...run, evenings: 0 })[Symbol.iterator]()
     // What is still waiting belongs to the last generation and goes out first.
@@ -52,9 +55,15 @@ export function openLoad(seed: number): Load {
 
   const next = (): { record: TestRecord; isBad: boolean } => {
     const dice = random.unit()
-    if (dice < 0.005) return { record: marked(random.of(bad).record, ++badCount), isBad: true }
+    if (dice < 0.004) return { record: marked(random.of(bad).record, ++badCount), isBad: true }
+    if (dice < 0.006 && grown.length > 0)
+      return { record: marked(contradicting(random.of(grown)), ++badCount), isBad: true }
     if (dice < 0.04 && sent.length > 0) return { record: random.of(sent), isBad: false }
-    if (dice < 0.15) return { record: growing.order(orderOf(random)), isBad: false }
+    if (dice < 0.15) {
+      const record = growing.order(orderOf(random))
+      grown = [...grown.slice(-100), record]
+      return { record, isBad: false }
+    }
     while (waiting.length < disorder) {
       if (random.chance(0.1)) waiting.push(...storyOf(random, mixed))
       else waiting.push(recordOf(simulated.next().value))
@@ -87,7 +96,16 @@ function marked(record: TestRecord, number: number): TestRecord {
   return { ...record, headers: { ...record.headers, [badHeader]: String(number) } }
 }
 
-/** An order from its beginning to its end: paid, perhaps refunded once or twice, perhaps changed or cancelled. */
+/** Says something else under the version of an order that was sent before, in the same partition, and never changes. */
+const contradicting = ({ value, ...record }: TestRecord): TestRecord => ({
+  ...record,
+  value: { ...value, totalAmount: value.totalAmount + 1 },
+})
+
+/**
+ * An order from its beginning to its end: paid, perhaps with a returned cup, perhaps refunded once or twice, less a fee,
+ * perhaps a refund that failed and was taken back, perhaps changed or cancelled.
+ */
 function storyOf(random: Random, festival: Festival): TestRecord[] {
   const pending = festival.order({
     status: 'Pending',
@@ -100,12 +118,22 @@ function storyOf(random: Random, festival: Festival): TestRecord[] {
     value: { ...pending.value, version, ...over },
   })
   const story = [pending, later(2, { status: 'Paid' })]
-  if (random.chance(0.6)) story.push(festival.refund({ orderId }))
+  if (random.chance(0.3))
+    story.push(later(5, { totalAmount: 23.5, items: [...pending.value.items, returnedCup] }))
+  if (random.chance(0.1)) story.push(later(6, { totalAmount: -4, amountPaid: -4, items: [returnedCup] }))
+  if (random.chance(0.6)) {
+    const refund = festival.refund({ orderId, amount: random.of([12.5, 10]) })
+    story.push(refund)
+    if (random.chance(0.3))
+      story.push({ ...refund, value: { ...refund.value, version: 2, amount: 0, lines: [] } })
+  }
   if (random.chance(0.2)) story.push(festival.refund({ orderId, amount: 2.5, lines: [] }))
   if (random.chance(0.3)) story.push(later(3, { status: 'Completed', areaId: 1, totalAmount: 25 }))
   if (random.chance(0.2)) story.push(later(4, { status: 'Cancelled' }))
   return story
 }
+
+const returnedCup = { menuItemId: 9, itemName: 'Cup deposit', quantity: -2, unitPrice: 2, note: null }
 
 /** One to four burgers, in one of the two areas. */
 function orderOf(random: Random) {
