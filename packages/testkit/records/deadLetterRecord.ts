@@ -7,6 +7,7 @@ type Over = {
   key?: Buffer | null
   value?: Buffer | null
   headers?: RecordHeaders
+  reason?: string
 }
 
 /** A dead letter of a topic, as a consumer reads it; by default an order without items. */
@@ -18,10 +19,11 @@ export function deadLetterRecord(
     key = Buffer.from('key'),
     value = Buffer.from('{"items":null}'),
     headers = {},
+    reason = 'schema',
   }: Over = {},
 ): KafkaRecord {
   const all: [string, RecordHeaders[string]][] = [
-    [added.reason, 'schema'],
+    [added.reason, reason],
     [added.topic, topic],
     [added.partition, String(partition)],
     [added.offset, String(offset)],

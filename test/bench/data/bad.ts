@@ -24,10 +24,10 @@ export const wrongFields: Record<string, unknown> = {
   dayId: 1.5,
   orderDateTime: 'tomorrow',
   amountPaid: '12,50',
-  totalAmount: -1,
+  totalAmount: 0.005,
   isTakeaway: 'no',
   tableNumber: 7,
-  items: [1, 2, 3].map(menuItemId => ({ menuItemId, itemName: '', quantity: 0.5, unitPrice: -1 })),
+  items: [1, 2, 3].map(menuItemId => ({ menuItemId, itemName: '', quantity: 0.5, unitPrice: 0.005 })),
 }
 
 /** What a broken till sends in the place of an order: half of it no JSON, half JSON with two to four wrong fields. */

@@ -119,6 +119,31 @@ test('a dead letter that a crash wrote twice is listed once and replayed once', 
   expect(await listed()).toEqual([])
 })
 
+test('replay --reason sends the dead letters of that reason alone', async () => {
+  const of = (offset: number, reason: string): Over => ({ offset, value: Buffer.from(reason), reason })
+  await given(of(1, 'schema'), { foreign: {} }, of(2, 'contradiction'), of(3, 'schema'))
+  expect(await run('replay', '--reason', 'contradiction')).toMatchObject({
+    code: 0,
+    stdout: 'replayed 1 dead letter\n',
+  })
+  expect((await sentAgain()).map(({ value }) => String(value))).toEqual(['contradiction'])
+  expect(await run('replay', '--reason', 'contradiction')).toMatchObject({
+    code: 0,
+    stdout: 'there are no dead letters of the reason contradiction to replay\n',
+  })
+  expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(1), id(3)])
+})
+
+test.each([
+  [['--reason', 'lost'], '--reason takes one of too-large, not-json, schema, '],
+  [['--reason', 'schema', '--all'], 'replay takes IDs, --all or --reason, only one of them'],
+  [[], 'replay takes the IDs of dead letters, --all, or --reason REASON'],
+])('replay %j is wrong usage', async (args, sentence) => {
+  const { code, stderr } = await run('replay', ...args)
+  expect(code).toBe(2)
+  expect(stderr).toContain(sentence)
+})
+
 test('records of other programs are left out, with a warning that counts them', async () => {
   const connect = { '__connect.errors.topic': 'other', '__connect.errors.partition': '0' }
   await given({ foreign: {} }, { offset: 1 }, { foreign: connect })

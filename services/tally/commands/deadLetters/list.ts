@@ -57,7 +57,7 @@ async function list(pieces: AsyncIterable<Piece>, asJson: boolean): Promise<void
 
 /** Widths for what Tally itself writes: reasons, and timestamps with milliseconds. Ids and keys may have any length. */
 const columns = (at: string, reason: string, id: string, key: string, message: string) =>
-  `${at.padEnd(24)}  ${reason.padEnd(12)}  ${id.padEnd(28)}  ${key.padEnd(36)}  ${message}`
+  `${at.padEnd(24)}  ${reason.padEnd(13)}  ${id.padEnd(28)}  ${key.padEnd(36)}  ${message}`
 const heading = columns('AT', 'REASON', 'ID', 'KEY', 'MESSAGE')
 
 function lineOf({ id, reason, message, key, keyBase64, at }: Printed): string {

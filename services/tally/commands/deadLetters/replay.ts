@@ -10,12 +10,15 @@ export function addReplay(deadLetters: Command): void {
     .description('send dead letters to their topics again, once, without what was added to them')
     .argument('[ID...]', 'their ids, as `tally dead-letters list` prints them')
     .option('--all', 'all that were not replayed yet')
-    .action(async (texts: string[], { all }: { all?: true }) => {
-      const { deadLetterIdOf } = await import('./values.ts')
-      if (all && texts.length > 0) throw new UsageError('replay takes IDs or --all, not both')
-      if (!all && texts.length === 0) throw new UsageError('replay takes the IDs of dead letters, or --all')
+    .option('--reason <REASON>', 'all of this reason that were not replayed yet')
+    .action(async (texts: string[], { all, reason: given }: { all?: true; reason?: string }) => {
+      const { deadLetterIdOf, reasonOf } = await import('./values.ts')
+      const reason = given === undefined ? undefined : reasonOf(given)
+      const ways = [texts.length > 0, all === true, reason !== undefined].filter(Boolean).length
+      if (ways > 1) throw new UsageError('replay takes IDs, --all or --reason, only one of them')
+      if (ways === 0) throw new UsageError('replay takes the IDs of dead letters, --all, or --reason REASON')
       const ids = texts.map(deadLetterIdOf)
-      await withDeps(deps => (all ? replayEvery(deps) : replayThese(deps, ids)))
+      await withDeps(deps => (ids.length > 0 ? replayThese(deps, ids) : replayEvery(deps, reason)))
     })
 }
 
@@ -35,7 +38,8 @@ async function withDeps(work: (deps: ReplayDeps) => Promise<void>): Promise<void
   )
 }
 
-async function replayEvery(deps: ReplayDeps): Promise<void> {
+/** All that were not replayed yet, or all of one reason. */
+async function replayEvery(deps: ReplayDeps, reason: string | undefined): Promise<void> {
   const [{ replayAll }, { commandActor, noteBothEnds }, { openProgress }, { warnOfForeign }] =
     await Promise.all([
       import('@tally/dead-letters'),
@@ -44,16 +48,18 @@ async function replayEvery(deps: ReplayDeps): Promise<void> {
       import('./values.ts'),
     ])
   const progress = openProgress(process.stderr)
+  const which = reason === undefined ? 'all' : `reason ${reason}`
   const { sent, refused, refusedCount, foreign } = await noteBothEnds(deps.db, commandActor(), {
     work: 'replay',
-    of: 'all',
-    run: () => replayAll(deps, progress.show),
-    outcome: ({ sent, refusedCount }) => `all: ${sent} sent, ${refusedCount} refused`,
+    of: which,
+    run: () => replayAll(deps, { reason, onProgress: progress.show }),
+    outcome: ({ sent, refusedCount }) => `${which}: ${sent} sent, ${refusedCount} refused`,
   }).finally(progress.close)
   warnOfForeign(foreign)
   warnOfRefused(refused)
   if (sent > 0) print(`replayed ${deadLettersOf(sent)}`)
-  else if (refusedCount === 0) print('there are no dead letters to replay')
+  else if (refusedCount === 0)
+    print(`there are no dead letters${reason === undefined ? '' : ` of the reason ${reason}`} to replay`)
   if (refusedCount > 0) throw new Error(`${deadLettersOf(refusedCount)} cannot be replayed`)
 }
 
