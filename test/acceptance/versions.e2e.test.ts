@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test.concurrent('every record twice counts once', async () => {
   expect(await data('/analytics/kpis')).toMatchObject({ totalOrders: 2, totalSales: 42.5 })
 })
 
-test.concurrent('the first refund of an id wins, also for another order', async () => {
+test.concurrent('the first refund of a version wins, also for another order', async () => {
   const festival = newFestival()
   const refund = (amount: number, over = {}) =>
     festival.refund({ orderId, refundId: 'R', amount, lines: [], ...over })
@@ -103,4 +103,79 @@ test.concurrent('what a rejected record says has not been said: its version and 
   const { data } = await runScenario(tally, festival, [festival.event(), festival.order({ orderId })])
   await tally.count([...bad, ...good])
   expect((await data('/analytics/kpis')).totalSales).toBe(15)
+})
+
+test.concurrent('order numbers that begin again each morning: the first order of a number counts, the next is a dead letter that says why', async () => {
+  const festival = newFestival()
+  const order = (totalAmount: number, fields: object = {}) =>
+    festival.order({ orderId: '1', totalAmount, ...fields })
+  const nextDay = { dayId: 41, orderDateTime: '2026-09-06T19:00:00Z', items: [] }
+  const { data } = await runScenario(
+    tally,
+    festival,
+    [festival.event(), order(10)],
+    [order(40, nextDay), order(10)],
+    [order(50, { ...nextDay, version: 2 })],
+    [order(10), order(40, nextDay)],
+  )
+  expect(await data('/analytics/kpis?dayId=41')).toMatchObject({ totalOrders: 1, totalSales: 50 })
+  const letters = (await readDeadLetters(tally)).filter(({ key }) => String(key) === festival.eventId)
+  expect(letters.map(letter => headerOf(letter, 'tally.reason'))).toEqual(['contradiction'])
+  const message = letters.map(letter => headerOf(letter, '__connect.errors.exception.message'))[0]
+  expect(message).toMatch(
+    /^dayId: another record with this id and version was applied before .*unique within the event/,
+  )
+})
+
+test.concurrent('each type of record is contradicted under its version, and repeated in any form', async () => {
+  const festival = newFestival()
+  const { eventId } = festival
+  const json = (record: TestRecord, edit: (text: string) => string): TestRecord => ({
+    ...record,
+    key: record.type === 'organizations' ? festival.organizationId : eventId,
+    value: Buffer.from(edit(JSON.stringify(record.value))),
+  })
+  const organization = festival.organization()
+  const event = festival.event()
+  const order = festival.order({ orderId, tableNumber: null })
+  const refund = festival.refund({ orderId, refundId: 'R' })
+  await tally.count([organization, event, order, refund])
+  await tally.count([
+    json(organization, text => text.replace('"version":1', ' "version" : 1.0 ')),
+    json(event, text => text.replace(eventId, eventId.toUpperCase()).replaceAll(',', ', ')),
+    json({ ...event, value: { ...event.value, areas: event.value.areas.toReversed() } }, text => text),
+    json(order, text => text.replace('27.5', '2.750e1').replace(',"tableNumber":null', '')),
+    json({ ...order, value: Object.fromEntries(Object.entries(order.value).toReversed()) }, text => text),
+    json(order, text => text.replace('2026-09-05T19:31:07Z', '2026-09-05T21:31:07.000+02:00')),
+    json(refund, text => text.replace('{', '{"version":1,"unknown":[],')),
+  ])
+  const before = await readDeadLetters(tally)
+  const ofFestival = [eventId, festival.organizationId]
+  const mine = (letters: typeof before) => letters.filter(({ key }) => ofFestival.includes(String(key)))
+  expect(mine(before)).toEqual([])
+  await tally.count([
+    festival.organization({ name: 'Another' }),
+    festival.event({ timeZone: 'Europe/Vatican' }),
+    festival.order({ orderId, tableNumber: '' }),
+    festival.refund({ orderId, refundId: 'R', amount: 12 }),
+  ])
+  const letters = mine(await readDeadLetters(tally))
+  expect(letters.map(letter => headerOf(letter, 'tally.reason'))).toEqual(Array(4).fill('contradiction'))
+  const fields = letters.map(letter => headerOf(letter, '__connect.errors.exception.message').split(':')[0])
+  expect(fields.toSorted()).toEqual(['amount', 'name', 'tableNumber', 'timeZone'])
+})
+
+test.concurrent('a refund that names another order is a conflict', async () => {
+  const festival = newFestival()
+  const refund = (of: string, version: number) =>
+    festival.refund({ orderId: of, refundId: 'R', version, lines: [] })
+  await tally.count([
+    festival.organization(),
+    festival.event(),
+    refund('A', 2),
+    refund('B', 1),
+    refund('B', 3),
+  ])
+  const letters = (await readDeadLetters(tally)).filter(({ key }) => String(key) === festival.eventId)
+  expect(letters.map(letter => headerOf(letter, 'tally.reason'))).toEqual(['conflict', 'conflict'])
 })

@@ -50,8 +50,8 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
   const line = () => ({
     menuItemId: 1 + roll(6),
     itemName: `Thing ${roll(3)}`,
-    quantity: (1 + roll(4)) * signOf(roll),
-    unitPrice: (roll(2000) / 100) * signOf(roll),
+    quantity: signed(roll, 1 + roll(4)),
+    unitPrice: signed(roll, roll(2000) / 100),
   })
   const order = (orderId: string, version: number) =>
     festival.order({
@@ -63,7 +63,7 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
       orderDateTime: new Date(
         Date.UTC(2026, 9, 24 + roll(3), roll(24), roll(60), roll(60), roll(3) * 7),
       ).toISOString(),
-      totalAmount: (roll(6000) / 100) * signOf(roll),
+      totalAmount: signed(roll, roll(6000) / 100),
       items: Array.from({ length: roll(5) }, line),
     })
   const refundLine = () => ({ menuItemId: 1 + roll(7), quantity: 1 + roll(5), amount: roll(900) / 100 })
@@ -93,8 +93,9 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
   ]
 }
 
-/** One of four is given back. */
-const signOf = (roll: (n: number) => number) => (roll(4) === 0 ? -1 : 1)
+/** One of four is given back; JSON has no -0. */
+const signed = (roll: (n: number) => number, amount: number) =>
+  roll(4) === 0 && amount !== 0 ? -amount : amount
 
 function festivalEvent(festival: Festival, version: number, roll: (n: number) => number): TestRecord {
   const open = roll(7)
