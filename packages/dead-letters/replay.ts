@@ -21,9 +21,10 @@ const together = 1_000
 const refusedShown = 100
 
 /**
- * Sends every dead letter that exists now and was not replayed yet to its topic again, once; with `reason`, only those of
- * this reason. `onProgress` gets how many were sent so far and how much of the topic is read, 0 to 1. Returns how many were sent, how many could
- * not be (with the first of them), and how many records of the topic Tally did not write.
+ * Sends every dead letter that exists now and was not replayed yet to its topic again, once; with `reason`, only those
+ * of this reason. `onProgress` gets how many were sent so far and how much of the topic is read, 0 to 1. Returns how
+ * many were sent, how many could not be (with the first of them), and how many records of the topic Tally did not
+ * write.
  */
 export async function replayAll(
   deps: ReplayDeps,

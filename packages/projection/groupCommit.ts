@@ -11,8 +11,8 @@ const patienceMs = 100
 /** The next shared transaction waits no longer than this for the one before: its connection may hang. */
 const turnMs = 300
 /**
- * How long a partition stays apart whose own transaction has failed, has rejected a record, or took longer than patience
- * allows.
+ * How long a partition stays apart whose own transaction has failed, has rejected a record, or took longer than
+ * patience allows.
  */
 const apartMs = 5_000
 

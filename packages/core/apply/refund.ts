@@ -27,8 +27,8 @@ export function applyRefund(
 }
 
 /**
- * Applies what changed in the refunds of one order. Refunds whose order is unknown are parked. All refunds of a batch are
- * applied together, because the change covers the whole order: one by one, 200 refunds would read its 500 lines 200
+ * Applies what changed in the refunds of one order. Refunds whose order is unknown are parked. All refunds of a batch
+ * are applied together, because the change covers the whole order: one by one, 200 refunds would read its 500 lines 200
  * times.
  */
 export function applyRefunds<Counted extends CountedOrder>(

@@ -33,8 +33,8 @@ export type KnownOrder<Counted extends CountedOrder = CountedOrder> = {
 export const unknownOrder: KnownOrder<never> = { order: undefined, refunds: noRefunds }
 
 /**
- * What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds, and below zero if the
- * order gives back more than it sells (docs/records.md, One order).
+ * What one confirmed order adds for one menu item; `quantity` and `grossCents` are before refunds, and below zero if
+ * the order gives back more than it sells (docs/records.md, One order).
  */
 export type ItemFacts = {
   menuItemId: MenuItemId

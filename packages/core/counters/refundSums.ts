@@ -13,8 +13,8 @@ export const noRefunds: RefundSums = { amount: 0, lines: [] }
 export const refundLinesSince = Date.UTC(2026, 7, 19)
 
 /**
- * Sums are capped here: an order's amounts are smaller, and a double stays exact. Only after 100,000 refunds of one order
- * with the largest amount is a sum too small when they are taken back.
+ * Sums are capped here: an order's amounts are smaller, and a double stays exact. Only after 100,000 refunds of one
+ * order with the largest amount is a sum too small when they are taken back.
  */
 const maxSum = 1e15
 

@@ -149,8 +149,8 @@ class SharedRejectionError extends Error {
 }
 
 /**
- * One order of a batch: what is known of it from before, its applied record if one of the batch repeats its version, and
- * the batch's record that has won so far.
+ * One order of a batch: what is known of it from before, its applied record if one of the batch repeats its version,
+ * and the batch's record that has won so far.
  */
 type Entry = {
   known: KnownOrder

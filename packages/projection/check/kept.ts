@@ -16,8 +16,8 @@ import type { RejectedAt } from '@tally/dead-letters'
 import type { Placed } from '../effects.ts'
 
 /**
- * What is remembered of an entity: its winning version with a digest of what that said, and the organization of an event
- * or the order of a refund. About 200 bytes, whatever the size of the record.
+ * What is remembered of an entity: its winning version with a digest of what that said, and the organization of an
+ * event or the order of a refund. About 200 bytes, whatever the size of the record.
  */
 type Kept = { version: number; digest: string; owner: string }
 

@@ -11,8 +11,8 @@ order_id, version, status, day_id, area_id, ordered_at, display_number, payment_
 takeaway, table_number, lines`
 
 /**
- * These orders (the keys of each event's map) as their applied records say, money in cents. Only for records that repeat
- * a version: what is applied is compared with them.
+ * These orders (the keys of each event's map) as their applied records say, money in cents. Only for records that
+ * repeat a version: what is applied is compared with them.
  */
 export async function readStoredOrders(
   tx: Tx,

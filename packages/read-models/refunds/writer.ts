@@ -6,7 +6,7 @@ import type { Write } from '../write.ts'
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
-/** What is applied of those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. */
+/** Those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. */
 export async function readKnownRefunds(tx: Tx, keys: RefundKey[]): Promise<Map<string, Refund>> {
   const { rows } = await sql<Omit<Refund, 'lines'> & { lines: string }>`
 select event_id as "eventId", refund_id as "refundId", version, order_id as "orderId", refunded_at as "refundedAt",

@@ -26,10 +26,10 @@ const statuses = [
 ]
 
 /**
- * Records of a whole season, in any order: several versions of everything, repeats, orders that give back, refunds before
- * their orders, of nothing, of more than was paid, less a fee and taken back, changes of zone, days, areas and menu. No
- * two different records claim the same version, so that the order decides nothing (docs/records.md, Which record wins).
- * Two organizations own the events.
+ * Records of a whole season, in any order: several versions of everything, repeats, orders that give back, refunds
+ * before their orders, of nothing, of more than was paid, less a fee and taken back, changes of zone, days, areas and
+ * menu. No two different records claim the same version, so that the order decides nothing (docs/records.md, Which
+ * record wins). Two organizations own the events.
  */
 export function season(
   seed: number,

@@ -88,3 +88,18 @@ test('an order may be shown in any state from the one that asOf claims on', () =
   say(path, ago(550), shown('Paid', 15))
   expect(rules()).toEqual([holds, holds])
 })
+
+test('a refund that is taken back may be shown or not until that is claimed', () => {
+  const paid = order()
+  const refund = sagra.refund({ orderId: paid.value.orderId })
+  const takenBack = { ...refund, value: { ...refund.value, version: 2, amount: 0, lines: [] } }
+  const { kpis, rules } = runOf([sagra.event(), 900], [paid, 800], [refund, 700], [takenBack, null])
+  kpis(ago(650), [1, 15, 2])
+  kpis(ago(650), [1, 27.5, 3])
+  expect(rules()).toEqual([])
+  const claimed = runOf([sagra.event(), 900], [paid, 800], [takenBack, 700], [refund, null])
+  claimed.kpis(ago(650), [1, 27.5, 3])
+  expect(claimed.rules()).toEqual([])
+  claimed.kpis(ago(650), [1, 15, 2])
+  expect(claimed.rules()).toEqual([holds, holds])
+})

@@ -16,7 +16,8 @@ export type Entry = { value: Raw; ackMs: number }
 /** Everything sent of an order, and what its acknowledged records add to totals. */
 export type OrderJournal = {
   versions: Entry[]
-  refunds: Map<string, Entry>
+  /** The versions of each refund. */
+  refunds: Map<string, Entry[]>
   dayId: number | undefined
   share: Share
 }
@@ -31,28 +32,33 @@ export const newOrder = (): OrderJournal => ({
 /** Notes a record that is being sent; one that only repeats another is the same entry. */
 export function noteRecord(order: OrderJournal, type: 'orders' | 'refunds', value: Raw): Entry {
   const added = { value, ackMs: Number.POSITIVE_INFINITY }
-  const known =
-    type === 'refunds'
-      ? order.refunds.get(value.refundId)
-      : order.versions.find(entry => entry.value.version === value.version)
+  const versions = type === 'orders' ? order.versions : (order.refunds.get(value.refundId) ?? [])
+  if (type === 'refunds') order.refunds.set(value.refundId, versions)
+  const known = versions.find(entry => versionOf(entry.value) === versionOf(value))
   if (known !== undefined) return known
-  if (type === 'refunds') order.refunds.set(value.refundId, added)
-  else order.versions.push(added)
+  versions.push(added)
   return added
 }
+
+/** A refund without version is version 1. */
+const versionOf = (value: Raw): number => value.version ?? 1
 
 /** Recounts what is acknowledged of an order. */
 export function countAgain(order: OrderJournal): void {
   const [counted] = candidatesOf(order, Number.POSITIVE_INFINITY)
   order.dayId = counted?.value?.dayId
-  order.share = counted?.value === undefined ? nothing : shareOf(counted.value, counted.refunds)
+  order.share =
+    counted?.value === undefined ? nothing : shareOf(counted.value, counted.refunds(amountOf, 'least'))
 }
 
 /** The range of what an order may add to a total, of one day or of all, in an answer with `asOfMs`. */
 export function rangeOf(order: OrderJournal, asOfMs: number, total: Total, dayId?: number): [number, number] {
-  const values = candidatesOf(order, asOfMs).flatMap(({ value, refunds, mayCome }) =>
-    [refunds, [...refunds, ...mayCome]].map(all =>
-      value === undefined || (dayId !== undefined && value.dayId !== dayId) ? 0 : shareOf(value, all)[total],
+  const back = total === 'items' ? quantityOf : amountOf
+  const values = candidatesOf(order, asOfMs).flatMap(({ value, refunds }) =>
+    extremes.map(extreme =>
+      value === undefined || (dayId !== undefined && value.dayId !== dayId)
+        ? 0
+        : shareOf(value, refunds(back, extreme))[total],
     ),
   )
   return [Math.min(...values), Math.max(...values)]
@@ -62,34 +68,49 @@ export function rangeOf(order: OrderJournal, asOfMs: number, total: Total, dayId
 export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolean {
   const { effectiveAmount, ...rest } = shown
   const effective = Math.round(effectiveAmount * 100)
-  return candidatesOf(order, asOfMs).some(({ value, refunds, mayCome }) => {
+  return candidatesOf(order, asOfMs).some(({ value, refunds }) => {
     if (value === undefined) return false
-    const most = countOrder(value, refunds)
-    const least = countOrder(value, [...refunds, ...mayCome])
+    const most = countOrder(value, refunds(amountOf, 'least'))
+    const least = countOrder(value, refunds(amountOf, 'most'))
     const { effectiveAmount: _, ...expected } = presentOrder(most)
     return effective <= most.effective && effective >= least.effective && isDeepStrictEqual(expected, rest)
   })
 }
 
+/** What a refund takes back, of money or of portions. */
+type Back = (refund: Raw) => number
+const amountOf: Back = ({ amount }) => amount
+const quantityOf: Back = ({ lines }) =>
+  (lines ?? []).reduce((sum: number, { quantity }: Raw) => sum + quantity, 0)
+
+/** Whether its refunds take back the least or the most that they may. */
+type Extreme = 'least' | 'most'
+const extremes: Extreme[] = ['least', 'most']
+
 /**
- * The states of an order that an answer with `asOfMs` may show: the winning version of those acknowledged before, or
- * any higher one; with all refunds acknowledged before, and any of the others.
+ * The states of an order that an answer with `asOfMs` may show: any of its possible versions, each with a possible
+ * version of each refund, of which `refunds` picks those that take back the least or the most.
  */
 function candidatesOf({ versions, refunds }: OrderJournal, asOfMs: number) {
+  const ofRefunds = [...refunds.values()].map(ofRefund => possible(ofRefund, asOfMs))
+  const pick = (back: Back, extreme: Extreme): Raw[] =>
+    ofRefunds.flatMap(all => {
+      const amounts = all.map(refund => (refund === undefined ? 0 : back(refund)))
+      return all[amounts.indexOf(Math[extreme === 'least' ? 'min' : 'max'](...amounts))] ?? []
+    })
+  return possible(versions, asOfMs).map((value: Raw) => ({ value, refunds: pick }))
+}
+
+/** The winning version of those acknowledged before (undefined if there is none), and all higher ones. */
+function possible(versions: Entry[], asOfMs: number): Raw[] {
   const sure = versions
     .filter(({ ackMs }) => ackMs < asOfMs)
     .reduce<Raw | undefined>(
-      (best, { value }) => (best === undefined || value.version > best.version ? value : best),
+      (best, { value }) => (best === undefined || versionOf(value) > versionOf(best) ? value : best),
       undefined,
     )
-  const later = versions.filter(({ value }) => value.version > (sure?.version ?? 0))
-  const [before, after] = [[] as Raw[], [] as Raw[]]
-  for (const { value, ackMs } of refunds.values()) (ackMs < asOfMs ? before : after).push(value)
-  return [sure, ...later.map(({ value }) => value)].map((value: Raw) => ({
-    value,
-    refunds: before,
-    mayCome: after,
-  }))
+  const later = versions.filter(({ value }) => sure === undefined || versionOf(value) > versionOf(sure))
+  return [sure, ...later.map(({ value }) => value)]
 }
 
 function shareOf(order: Raw, refunds: Raw[]): Share {

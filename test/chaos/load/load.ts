@@ -96,7 +96,7 @@ function marked(record: TestRecord, number: number): TestRecord {
   return { ...record, headers: { ...record.headers, [badHeader]: String(number) } }
 }
 
-/** Says something else under the version of an order that was sent before, in the same partition, and never changes. */
+/** Says something else under the version of an order that was sent before and never changes. */
 const contradicting = ({ value, ...record }: TestRecord): TestRecord => ({
   ...record,
   value: { ...value, totalAmount: value.totalAmount + 1 },
