@@ -1,35 +1,140 @@
-import { connectKafka, inside, topicNames } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
-import { useTally } from '@tally/testkit/processes/tally'
-import { newFestival } from '@tally/testkit/records/festival'
-import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
-import { beforeAll, expect, inject, test } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inside, topicNames } from '@tally/kafka'
+import { runTally } from '@tally/testkit/processes/process'
+import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { type Festival, newFestival, saturday } from '@tally/testkit/records/festival'
+import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { connectForTest } from '@tally/testkit/servers/kafka'
+import { sql } from 'kysely'
+import { expect, inject, test } from 'vitest'
+import { largestEvent, largestOrder, type Writing, writings } from './largest.ts'
 
 const tally = useTally({ partitions: 1 })
-const festival = newFestival()
-let token: string
+const mebibyte = 1024 * 1024
+/** kafkajs's names of codecs. */
+const [none, gzip] = [0, 1]
 
-beforeAll(async () => {
-  await tally.count([festival.organization(), festival.event(), festival.order()])
-  token = await tally.key(festival.organizationId)
-})
+/** Sends one value in a batch of its own. */
+async function send(festival: Festival, type: 'events' | 'orders', value: string | Buffer, codec = none) {
+  const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '')[type]
+  const { kafka } = inside(connectForTest(inject('servers').kafkaBrokers))
+  const producer = kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  try {
+    await producer.send({ topic, compression: codec, messages: [{ key: festival.eventId, value }] })
+  } finally {
+    await producer.disconnect()
+  }
+}
+
+function largestOf(festival: Festival, { text, toJson }: Writing) {
+  const [event, order] = [largestEvent(festival, text), largestOrder(festival, text)]
+  return { event, order, eventJson: toJson(event.value), orderJson: toJson(order.value) }
+}
+
+/** Whether the API answers an event and its only order, as they were sent. */
+async function expectAnswered(festival: Festival, event: TestRecord, order: TestRecord): Promise<void> {
+  const token = await tally.key(festival.organizationId)
+  const { body } = await tally.get(festival.path, { token })
+  expect(body.data.name).toBe(event.value.name)
+  const counts = await tally.get(`${festival.path}/live/item-counts?dayId=${saturday}`, { token })
+  const sold: { name: string }[] = event.value.menuItems.slice(0, order.value.items.length)
+  expect(counts.body.data.map(({ itemName }: { itemName: string }) => itemName)).toEqual(
+    sold.map(({ name }) => name),
+  )
+  const answered = await tally.get(`${festival.path}/orders/${order.value.orderId}`, { token })
+  expect(answered.body.data.items).toEqual(order.value.items)
+}
 
 test('a bad record that is larger than a topic takes, because it came compressed, is a dead letter and stops nothing', async () => {
-  const value = 'a'.repeat(3 * 1024 * 1024)
-  const kafka = connectKafka(
-    { brokers: inject('servers').kafkaBrokers.split(','), ssl: false },
-    { clientId: 'test', logger: openLogger('test', 'silent') },
-  )
-  const producer = inside(kafka).kafka.producer({ allowAutoTopicCreation: false })
-  const { orders } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
-  await producer.connect()
-  await producer.send({ topic: orders, compression: 1, messages: [{ key: festival.eventId, value }] })
-  await producer.disconnect()
-  await kafka.close()
+  const festival = newFestival()
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const seen = (await readDeadLetters(tally)).length
+  const value = 'a'.repeat(8 * mebibyte)
+  await send(festival, 'orders', value, gzip)
   await tally.count([festival.order()])
 
+  const token = await tally.key(festival.organizationId)
   const { body } = await tally.get(`${festival.path}/analytics/kpis`, { token })
   expect(body.data.totalOrders).toBe(2)
-  const deadLetters = await readDeadLetters(tally)
+  const deadLetters = (await readDeadLetters(tally)).slice(seen)
   expect(deadLetters.map(deadLetter => deadLetter.value?.length)).toEqual([value.length])
+})
+
+test.each(Object.values(writings))(
+  'the largest event and order $how are answered, uncompressed as they come, and `records check` reads them',
+  async writing => {
+    const festival = newFestival()
+    const { event, order, eventJson, orderJson } = largestOf(festival, writing)
+    for (const json of [eventJson, orderJson]) expect(Buffer.byteLength(json)).toBeGreaterThan(mebibyte)
+    await tally.produce([festival.organization()])
+    await send(festival, 'events', eventJson)
+    await send(festival, 'orders', orderJson)
+    await tally.settle()
+    await expectAnswered(festival, event, order)
+
+    const check = ['records', 'check', '--from-kafka', '--event', festival.eventId]
+    expect(await runTally(check, tally.settings)).toMatchObject({
+      code: 0,
+      stderr: 'records check: 2 records checked, 0 rejected\n',
+    })
+  },
+)
+
+test('`tally feed` sends the largest event and order', async () => {
+  const festival = newFestival()
+  const { event, order } = largestOf(festival, writings.threeBytes)
+  const folder = mkdtempSync(join(tmpdir(), 'tally-large-'))
+  const file = join(folder, 'records.jsonl')
+  const line = ({ type, value }: TestRecord) =>
+    JSON.stringify({ topic: `tally.${type}`, key: festival.eventId, value })
+  writeFileSync(file, `${line(event)}\n${line(order)}\n`)
+  try {
+    expect(await runTally(['feed', '--data', file], tally.settings)).toMatchObject({ code: 0 })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  await tally.count([festival.organization()])
+  await expectAnswered(festival, event, order)
+})
+
+test('a rebuild from the topics reads the largest event and order', async () => {
+  const festival = newFestival()
+  const { event, order, eventJson, orderJson } = largestOf(festival, writings.escaped)
+  await tally.produce([festival.organization()])
+  await send(festival, 'events', eventJson)
+  await send(festival, 'orders', orderJson)
+  await tally.settle()
+  const { db } = tally.database
+  await sql`delete from orders where event_id = ${festival.eventId}`.execute(db)
+  await sql`delete from events where event_id = ${festival.eventId}`.execute(db)
+  expect(await runTally(['rebuild', '--from-kafka', '--yes'], tally.settings)).toMatchObject({ code: 0 })
+  await expectAnswered(festival, event, order)
+})
+
+test('a rejected record that is larger than the dead letters take is replayed from its own topic', async () => {
+  const festival = newFestival()
+  const value = randomBytes(5 * mebibyte)
+  await send(festival, 'orders', value)
+  await tally.settle()
+  const newest = async () => (await readDeadLetters(tally)).at(-1)
+  const first = await newest()
+  expect(first?.value).toBeNull()
+  const [topic, partition, offset] = ['topic', 'partition', 'offset'].map(
+    name => first && headerOf(first, `__connect.errors.${name}`),
+  )
+  const id = `${topic}-${partition}-${offset}`
+  expect(await runTally(['dead-letters', 'replay', id], tally.settings)).toMatchObject({
+    code: 0,
+    stdout: `replayed ${id}\n`,
+  })
+  await tally.settle()
+  const second = await newest()
+  expect(second && headerOf(second, 'tally.value-sha256')).toBe(
+    first && headerOf(first, 'tally.value-sha256'),
+  )
+  expect(Number(second && headerOf(second, '__connect.errors.offset'))).toBe(Number(offset) + 1)
 })

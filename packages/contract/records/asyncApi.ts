@@ -5,6 +5,9 @@ import { recordJsonSchema } from './jsonSchema.ts'
 /** Partitions of the co-partitioned topics that `tally topics create` makes by default. */
 const defaultPartitions = 6
 
+/** The limit of events and orders, so that the largest of them fits (docs/operations.md, Topics). */
+const recordMaxBytes = 8 * 1024 * 1024
+
 /** The limit of the dead-letter topic, so that a record with added headers always fits (docs/records.md, Topics). */
 const deadLetterMaxBytes = 2 * 1024 * 1024
 
@@ -65,7 +68,10 @@ function recordChannel(type: RecordType, topicPrefix: string) {
       kafka: {
         topic: `${topicPrefix}.${type}`,
         partitions: isShared ? defaultPartitions : 1,
-        topicConfiguration: keptForever,
+        topicConfiguration: {
+          ...keptForever,
+          ...((type === 'events' || type === 'orders') && { 'max.message.bytes': recordMaxBytes }),
+        },
         'x-partitioner': 'murmur2',
         'x-co-partitioned': isShared,
         bindingVersion,

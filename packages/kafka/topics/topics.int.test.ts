@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { connectForTest, deleteBefore, newTopic, sendAll } from '@tally/testkit/servers/kafka'
+import type { ITopicConfig } from 'kafkajs'
 import { expect, inject, test } from 'vitest'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { endOffsets } from '../log/offsets.ts'
 import { topicNames } from './names.ts'
+import { readSmallTopics } from './settings.ts'
 import { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics.ts'
 
 const brokers = inject('servers').kafkaBrokers
@@ -28,15 +30,12 @@ test('missing topics are created with the counts and settings that Tally needs',
       [names.deadLetters, 1],
     ]),
   )
-  expect(await settingsOf(connection, names.orders)).toMatchObject({
-    'cleanup.policy': 'delete',
-    'retention.ms': '-1',
-    'retention.bytes': '-1',
-  })
-  expect(await settingsOf(connection, names.deadLetters)).toMatchObject({
-    'retention.ms': '-1',
-    'max.message.bytes': '2097152',
-  })
+  const kept = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
+  const { organizations, refunds, events, orders, deadLetters } = names
+  for (const topic of [organizations, refunds]) expect(await settingsOf(connection, topic)).toEqual(kept)
+  for (const topic of [events, orders])
+    expect(await settingsOf(connection, topic)).toEqual({ ...kept, 'max.message.bytes': '8388608' })
+  expect(await settingsOf(connection, deadLetters)).toEqual({ ...kept, 'max.message.bytes': '2097152' })
   await checkTopics(connection, prefix)
 })
 
@@ -68,6 +67,25 @@ test('the error about a missing topic names the topic and the command to run', a
   await expect(checkTopics(connection, prefix)).rejects.toThrow(
     `${prefix}.refunds, ${prefix}.dead-letters are not there: run \`tally topics create\``,
   )
+})
+
+test('topics that take smaller batches than new ones would are found, by their own setting or that of their broker', async () => {
+  const connection = connectForTest(brokers)
+  const names = topicNames(newPrefix())
+  const make = (topics: ITopicConfig[]) =>
+    inside(connection).admin.use(admin => admin.createTopics({ topics, timeout: createTimeoutMs }))
+  const takes = (bytes: number) => [{ name: 'max.message.bytes', value: String(bytes) }]
+  await make([
+    { topic: names.organizations, configEntries: takes(5_000) },
+    { topic: names.events },
+    { topic: names.orders, configEntries: takes(20_000_000) },
+    { topic: names.deadLetters, configEntries: takes(2_097_151) },
+  ])
+  const { refunds: _, ...made } = names
+  expect(await readSmallTopics(connection, names, Object.values(made))).toEqual([
+    { topic: names.events, bytes: 1_048_588, wanted: 8_388_608 },
+    { topic: names.deadLetters, bytes: 2_097_151, wanted: 2_097_152 },
+  ])
 })
 
 test('a service refuses topics whose shards do not fit', async () => {

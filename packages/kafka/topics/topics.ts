@@ -4,9 +4,7 @@ import { requestTimeoutMs } from '../client/client.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { PartitionCountError, TopicMissingError } from '../errors.ts'
 import { topicNames } from './names.ts'
-
-/** The dead letters' limit, so that a record with added headers always fits (docs/records.md, Topics). */
-const deadLetterMaxBytes = 2 * 1024 * 1024
+import { topicSettings } from './settings.ts'
 
 /**
  * As long as a request may take: with kafkajs's 5 s, a busy controller is asked again for a topic that it is just
@@ -47,17 +45,10 @@ export async function createTopics(
   const names = [...wanted.keys()]
   const before = await describeTopics(connection, names)
   requireCounts(before, wanted)
+  const settings = topicSettings(topicNames(topicPrefix))
   const created: string[] = []
   for (const topic of names.filter(name => !before.has(name))) {
-    const configEntries = [
-      { name: 'cleanup.policy', value: 'delete' },
-      { name: 'retention.ms', value: '-1' },
-      // A broker may have a limit of its own for topics that name none.
-      { name: 'retention.bytes', value: '-1' },
-      ...(topic === topicNames(topicPrefix).deadLetters
-        ? [{ name: 'max.message.bytes', value: String(deadLetterMaxBytes) }]
-        : []),
-    ]
+    const configEntries = Object.entries(settings.get(topic) ?? {}).map(([name, value]) => ({ name, value }))
     const numPartitions = wanted.get(topic) ?? 1
     const made = await inside(connection).admin.use(admin =>
       admin.createTopics({

@@ -1,0 +1,57 @@
+import type { KafkaConnection } from '../client/connection.ts'
+import type { TopicNames } from './names.ts'
+import { topicConfigs } from './topicConfigs.ts'
+
+/** Kafka's setting of the largest batch of records that a topic takes, as it is sent: compressed, if it is. */
+export const largestBatch = 'max.message.bytes'
+
+/**
+ * What the topics of events and orders take (docs/operations.md, Topics). If its producer writes every character as
+ * \uXXXX, as Python's json.dumps does, the largest event has 5.3 MB and the largest order 3.6 MB. Not more than the
+ * largest value that Tally reads, because hosted Kafkas often allow 8 MiB at most.
+ */
+const recordMaxBytes = 8 * 1024 * 1024
+
+/** The dead letters' limit, so that a record with added headers always fits (docs/records.md, Topics). */
+const deadLetterMaxBytes = 2 * 1024 * 1024
+
+/** A broker may have limits of its own for topics that name none. */
+const keepsEveryRecord = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
+
+/** The settings with which each topic is created, by its name (docs/records.md, Topics). */
+export function topicSettings(names: TopicNames): Map<string, Record<string, string>> {
+  const takes = (bytes: number) => ({ ...keepsEveryRecord, [largestBatch]: String(bytes) })
+  return new Map<string, Record<string, string>>([
+    [names.organizations, keepsEveryRecord],
+    [names.events, takes(recordMaxBytes)],
+    [names.orders, takes(recordMaxBytes)],
+    [names.refunds, keepsEveryRecord],
+    [names.deadLetters, takes(deadLetterMaxBytes)],
+  ])
+}
+
+/** A topic that takes smaller batches than a new one would, in bytes. */
+export type SmallTopic = { topic: string; bytes: number; wanted: number }
+
+/**
+ * Those of the topics that take smaller batches than new ones would, by what applies to them: a setting of their own,
+ * or else of their broker. Throws kafkajs's error if Kafka does not answer or forbids to read them.
+ */
+export async function readSmallTopics(
+  connection: KafkaConnection,
+  names: TopicNames,
+  existing: string[],
+): Promise<SmallTopic[]> {
+  const all = topicSettings(names)
+  const wantedOf = (topic: string) => Number(all.get(topic)?.[largestBatch] ?? 0)
+  const limited = existing.filter(topic => wantedOf(topic) > 0)
+  if (limited.length === 0) return []
+  const configs = await topicConfigs(connection, limited, [largestBatch])
+  return limited
+    .map(topic => ({
+      topic,
+      bytes: Number(configs.get(topic)?.get(largestBatch) ?? Number.POSITIVE_INFINITY),
+      wanted: wantedOf(topic),
+    }))
+    .filter(({ bytes, wanted }) => bytes < wanted)
+}
