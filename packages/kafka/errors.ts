@@ -80,10 +80,14 @@ function hasType(error: unknown, ...types: string[]): boolean {
   return types.includes(type ?? '') || (cause instanceof Error && hasType(cause, ...types))
 }
 
+const tooLarge = 'a record is larger than the topic takes (max.message.bytes): run `tally doctor`'
+
 /** Records could not be sent; none, some or all of them may be in Kafka. */
 export class KafkaSendError extends Error {
   override readonly name = 'KafkaSendError'
   constructor(topics: string[], cause: Error) {
-    super(`could not send to ${topics.join(', ')}: ${cause.message}`, { cause })
+    super(`could not send to ${topics.join(', ')}: ${isTooLarge(cause) ? tooLarge : cause.message}`, {
+      cause,
+    })
   }
 }

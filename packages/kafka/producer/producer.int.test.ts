@@ -81,7 +81,9 @@ test('what cannot be sent is an error that names the topic', async () => {
   const producer = await producerForTest(connection)
   const tooLarge = producer.send([{ topic, key: null, value: randomBytes(3_000_000) }])
   await expect(tooLarge).rejects.toThrow(KafkaSendError)
-  await expect(tooLarge).rejects.toThrow(`could not send to ${topic}`)
+  await expect(tooLarge).rejects.toThrow(
+    `could not send to ${topic}: a record is larger than the topic takes (max.message.bytes): run \`tally doctor\``,
+  )
 })
 
 async function readAll(connection: Parameters<typeof readForTest>[0], topic: string, count: number) {
