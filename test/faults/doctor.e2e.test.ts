@@ -1,6 +1,8 @@
+import { describeTopics } from '@tally/kafka'
 import { type Checked, examine } from '@tally/repair'
 import { type Environment, runTally } from '@tally/testkit/processes/process'
 import { openRelay } from '@tally/testkit/servers/relay'
+import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 import type { Break } from './breaks/break.ts'
@@ -46,7 +48,7 @@ test('a healthy installation is ok in every line', async () => {
   const { tally } = installation
   await expect.poll(async () => complaints(await doctor(tally.settings))).toEqual([])
   const lines = await doctor({})
-  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 26 }, () => 'ok'))
+  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 27 }, () => 'ok'))
 })
 
 const settingsBreaks: Break[] = [
@@ -94,9 +96,31 @@ test('the command prints aligned lines and is done', async () => {
   const { code, stderr, lines } = await run({})
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'doctor: 26 checks: 26 ok, 0 warn, 0 fail, 0 skipped\n',
+    stderr: 'doctor: 27 checks: 27 ok, 0 warn, 0 fail, 0 skipped\n',
   })
   for (const line of lines) expect(line).toMatch(/^ok {4}[a-zO ]{20} {2}\S/)
+})
+
+test('topics that refuse large records are named with the command that changes each of them', async () => {
+  const { connection } = installation
+  const { names, settings } = await installation.otherTopics()
+  const before = [names.events, names.orders]
+  await installation.admin(client => client.deleteTopics({ topics: before }))
+  const topics = before.map(topic => ({ topic, numPartitions: 2 }))
+  await until('the topics are created as Kafka does by itself', () =>
+    installation.admin(client => client.createTopics({ topics })).catch(() => false),
+  )
+  expect((await describeTopics(connection, before)).size).toBe(2)
+  const line = (await doctor(settings)).find(({ check }) => check === 'record size')
+  const command = (topic: string) =>
+    `kafka-configs.sh --bootstrap-server ${settings.KAFKA_BROKERS} --alter --entity-type topics ` +
+    `--entity-name ${topic} --add-config max.message.bytes=8388608`
+  expect(line).toEqual({
+    check: 'record size',
+    state: 'warn',
+    found: `large records are refused: ${before.map(topic => `${topic} takes 1048588 bytes`).join(', ')}`,
+    mend: `run ${before.map(command).join(' && ')}`,
+  })
 })
 
 test('with all parts down, one of which hangs, each fails its own line, and the others say why they are skipped', async () => {
@@ -110,7 +134,7 @@ test('with all parts down, one of which hangs, each fails its own line, and the 
   const lines = down.lines.map(line => JSON.parse(line) as Checked)
   expect(complaints(lines)).toEqual(['fail kafka', 'fail postgres', 'fail redis'])
   expect(lines.filter(({ state }) => state === 'skip').map(({ found }) => found.slice(0, 12))).toEqual(
-    Array.from({ length: 19 }, () => 'not checked:'),
+    Array.from({ length: 20 }, () => 'not checked:'),
   )
   expect(down.code).toBe(1)
 })

@@ -25,7 +25,13 @@ import {
 import { checkReplication } from './replication.ts'
 import { checkRights } from './rights.ts'
 import { examineSettings } from './settings.ts'
-import { checkCleanupPolicy, checkPartitions, checkRetention, checkTopicsExist } from './topics.ts'
+import {
+  checkCleanupPolicy,
+  checkPartitions,
+  checkRecordSize,
+  checkRetention,
+  checkTopicsExist,
+} from './topics.ts'
 import { checkVacuum } from './vacuum.ts'
 
 const kafkaChecks: Checks<KafkaDeps> = {
@@ -34,6 +40,7 @@ const kafkaChecks: Checks<KafkaDeps> = {
   partitions: checkPartitions,
   retention: checkRetention,
   'cleanup policy': checkCleanupPolicy,
+  'record size': checkRecordSize,
   partitioner: checkPartitioner,
   group: checkGroup,
 }

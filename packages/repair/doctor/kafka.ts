@@ -14,6 +14,7 @@ import { type Reached, reach } from './reach.ts'
 /** What the checks of Kafka need. */
 export type KafkaDeps = {
   kafka: KafkaConnection
+  brokers: string[]
   names: TopicNames
   groupId: string
   topics: Map<string, TopicState>
@@ -40,7 +41,7 @@ export function reachKafka(
     const topics = await topicStates(kafka, Object.values(names))
     return {
       finding: judgeBrokers(settings.kafka.brokers.length, silent),
-      deps: { kafka, names, topics, groupId: settings.kafkaGroupId },
+      deps: { kafka, brokers: settings.kafka.brokers, names, topics, groupId: settings.kafkaGroupId },
     }
   })
 }

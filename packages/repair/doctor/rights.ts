@@ -31,7 +31,7 @@ export async function checkRights(deps: KafkaDeps): Promise<Finding> {
     )
   if (!mayReadSettings(deps))
     return warn(
-      'no right to read the settings of the topics, so that nothing warns of retention',
+      'no right to read the settings of the topics, so that nothing warns of retention and record size',
       'allow describe-configs with kafka-acls.sh --add (docs/operations.md, Rights in Kafka)',
     )
   return ok('Kafka allows all that Tally needs')

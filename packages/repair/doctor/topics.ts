@@ -1,5 +1,5 @@
-import { keepsAll, readRetention } from '@tally/kafka'
-import { type Finding, fail, ok, skip } from './check.ts'
+import { keepsAll, largestBatch, readRetention, readSmallTopics, type SmallTopic } from '@tally/kafka'
+import { type Finding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 import { mayReadSettings } from './rights.ts'
 
@@ -56,3 +56,23 @@ async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
     `set ${keepsAll} with kafka-configs.sh --alter`,
   )
 }
+
+/**
+ * Whether the topics take the largest records (docs/operations.md, Topics). Topics that were created by Kafka's
+ * defaults, or by Tally before 0.3, take 1 MiB.
+ */
+export async function checkRecordSize(deps: KafkaDeps): Promise<Finding> {
+  if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
+  const existing = Object.values(deps.names).filter(topic => isThere(deps, topic))
+  if (existing.length === 0) return skip('not checked: see topics')
+  const small = await readSmallTopics(deps.kafka, deps.names, existing)
+  if (small.length === 0) return ok('the topics take the largest records')
+  return warn(
+    `large records are refused: ${small.map(({ topic, bytes }) => `${topic} takes ${bytes} bytes`).join(', ')}`,
+    `run ${small.map(of => enlarge(deps.brokers, of)).join(' && ')}`,
+  )
+}
+
+const enlarge = (brokers: string[], { topic, wanted }: SmallTopic): string =>
+  `kafka-configs.sh --bootstrap-server ${brokers.join(',')} --alter --entity-type topics --entity-name ${topic} ` +
+  `--add-config ${largestBatch}=${wanted}`

@@ -1,4 +1,4 @@
-import { openProducer } from '@tally/kafka'
+import { openProducer, type TopicNames } from '@tally/kafka'
 import type { Environment } from '@tally/testkit/processes/process'
 import type { Break } from './break.ts'
 import type { Installation } from './installation.ts'
@@ -15,9 +15,14 @@ async function deny({ admin }: Installation, resourceType: number, resourceName:
   await admin(client => client.createAcls({ acl }))
 }
 
-async function setTopic(of: Installation, name: string, value: string): Promise<Environment> {
+/** The topic's other settings are then those of the broker. */
+async function setTopic(
+  of: Installation,
+  which: keyof TopicNames,
+  [name, value]: [string, string],
+): Promise<Environment> {
   const { names, settings } = await of.otherTopics()
-  const resources = [{ type: topicResource, name: names.refunds, configEntries: [{ name, value }] }]
+  const resources = [{ type: topicResource, name: names[which], configEntries: [{ name, value }] }]
   await of.admin(client => client.alterConfigs({ validateOnly: false, resources }))
   return settings
 }
@@ -81,12 +86,17 @@ export const kafkaBreaks: Break[] = [
   {
     line: 'fail retention',
     what: 'records that are deleted',
-    make: of => setTopic(of, 'retention.ms', '604800000'),
+    make: of => setTopic(of, 'refunds', ['retention.ms', '604800000']),
   },
   {
     line: 'fail cleanup policy',
     what: 'records that are compacted',
-    make: of => setTopic(of, 'cleanup.policy', 'compact'),
+    make: of => setTopic(of, 'refunds', ['cleanup.policy', 'compact']),
+  },
+  {
+    line: 'warn record size',
+    what: 'dead letters that are refused with their value',
+    make: of => setTopic(of, 'deadLetters', ['max.message.bytes', '1048588']),
   },
   {
     line: 'fail partitioner',
