@@ -86,6 +86,7 @@ test('a feed and a projector without their topics name the command to run', asyn
     KAFKA_BROKERS: inject('servers').kafkaBrokers,
     DATABASE_URL: url,
     TOPIC_PREFIX: `test-${randomBytes(6).toString('hex')}`,
+    OPS_PORT: '0',
     LOG_LEVEL: 'silent',
   }
   try {
