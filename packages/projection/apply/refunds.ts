@@ -62,7 +62,7 @@ export const applyRefunds = withLockedEvents<Refund>(
   },
 )
 
-/** Judges each record by what is stored and by those before it. Returns the last winner of each refund, and all winners. */
+/** Judges each record by what is stored and by those before it; returns each refund's last winner, and all of them. */
 function judgeRefunds(effects: Effects, refunds: Placed<Refund>[], stored: ReadonlyMap<string, Refund>) {
   const winners = new Map<string, Refund>()
   const placed: Placed<Refund>[] = []
