@@ -1,31 +1,16 @@
-import type { EpochMs } from '@tally/contract'
+import { type EpochMs, offsetIn } from '@tally/contract'
 import fc from 'fast-check'
+import moment from 'moment-timezone'
 import { expect, test } from 'vitest'
 import { bucketStart } from './timeBuckets.ts'
 
 const dayMs = 86_400_000
-const zones = Intl.supportedValuesOf('timeZone')
+const zones = moment.tz.names()
 
-const formats = new Map<string, Intl.DateTimeFormat>()
-/** Local time of day in seconds, according to Intl; the date does not matter. */
-function timeOfDay(timeZone: string, at: number): number {
-  const format =
-    formats.get(timeZone) ??
-    new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      hourCycle: 'h23',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-    })
-  formats.set(timeZone, format)
-  const text = format.format(at)
-  return Number(text.slice(0, 2)) * 3600 + Number(text.slice(3, 5)) * 60 + Number(text.slice(6, 8))
-}
-const hourOf = (timeZone: string, at: number) => Math.floor(timeOfDay(timeZone, at) / 3600)
 /** The zone's offset from UTC, modulo a day, in seconds. */
-const offsetAt = (timeZone: string, at: number) =>
-  (timeOfDay(timeZone, at) - Math.floor(at / 1000) + 1e9 * 86_400) % 86_400
+const offsetAt = (timeZone: string, at: number) => (offsetIn(timeZone)(at) / 1000 + 86_400) % 86_400
+const hourOf = (timeZone: string, at: number) =>
+  Math.floor((Math.floor(at / 1000) + offsetAt(timeZone, at)) / 3600) % 24
 
 /**
  * The first whole second in (from, to] at which `read` no longer returns what it returns at `from`; it changes once.

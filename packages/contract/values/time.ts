@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import { z } from 'zod'
+import { isTimeZone } from './timeZones.ts'
 
 declare const epochMsBrand: unique symbol
 /** Milliseconds since 1970-01-01T00:00:00Z. */
@@ -97,32 +97,10 @@ function isRealDate(year: number, month: number, day: number): boolean {
   return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
 }
 
-type PackedZones = { zones: string[]; links: string[] }
-
-/**
- * The names of the IANA database, including aliases. Intl cannot decide: it also accepts offsets (`+02:00`), other
- * cases (`europe/rome`) and names that only ICU knows (`PST`, `SystemV/EST5`).
- */
-function readIanaNames(): Set<string> {
-  const { zones, links } = createRequire(import.meta.url)(
-    'moment-timezone/data/packed/latest.json',
-  ) as PackedZones
-  return new Set([
-    ...zones.map(zone => zone.slice(0, zone.indexOf('|'))),
-    ...links.map(link => link.slice(link.indexOf('|') + 1)),
-  ])
-}
-/** Read when the first time zone is checked: a query process never does. */
-let ianaNames: Set<string> | undefined
-function isIanaName(name: string): boolean {
-  ianaNames ??= readIanaNames()
-  return ianaNames.has(name)
-}
-
 /** The name of an IANA time zone; absent or null means UTC (docs/records.md, Event). */
 export const timeZone = z
   .string()
-  .refine(isIanaName, 'must be the name of an IANA time zone')
+  .refine(isTimeZone, 'must be the name of an IANA time zone')
   .meta({ description: 'A name of the IANA time zone database; UTC if absent' })
   .nullish()
   .transform(name => name ?? 'UTC')

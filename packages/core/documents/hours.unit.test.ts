@@ -2,6 +2,7 @@ import type { EpochMs } from '@tally/contract'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { friday } from '@tally/testkit/records/records'
 import fc from 'fast-check'
+import moment from 'moment-timezone'
 import { expect, test } from 'vitest'
 import { applyOrder } from '../apply/order.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
@@ -41,15 +42,15 @@ test('time buckets of one local hour are one hour, on whatever date', () => {
   ])
 })
 
-/** The orders of each hour, as `hour: orders`, computed with Intl from the orders themselves. */
+/** The orders of each hour, as `hour: orders`, computed with moment from the orders themselves. */
 function bruteForceHours(instants: number[], timeZone: string): string[] {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' })
-  const hours = Map.groupBy(instants, at => Number(format.format(at)))
+  const hours = Map.groupBy(instants, at => moment.tz(at, timeZone).hour())
   return [...hours].sort(([one], [other]) => one - other).map(([hour, { length }]) => `${hour}: ${length}`)
 }
 
 test('the hours of a document are those of its orders, in any zone and at any instant', () => {
-  const anyInstant = fc.oneof(instant, fc.integer({ min: 0, max: Date.UTC(10000, 0, 1) - 1 }))
+  // Later ones are beyond moment's data: packages/contract/values/timeZones.unit.test.ts has some.
+  const anyInstant = fc.oneof(instant, fc.integer({ min: 0, max: Date.UTC(2500, 0, 1) - 1 }))
   fc.assert(
     fc.property(anyZone, fc.array(anyInstant, { minLength: 1, maxLength: 20 }), (zone, instants) => {
       const changes: CounterChanges = new Map()

@@ -1,11 +1,12 @@
 import type { Order, Refund } from '@tally/contract'
+import moment from 'moment-timezone'
 
 const confirmed = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
 const linesSince = Date.parse('2026-08-19T00:00:00Z')
 
 /**
  * The figures of a set of records of one event (docs/records.md, Counting), summed from the raw records; names as in
- * `Counted`. It deliberately shares no code with the core.
+ * `Counted`. It deliberately shares no code with the core; the core reads the time zone data without moment.
  */
 export function bruteForce(
   records: ({ order: Order } | { refund: Refund })[],
@@ -33,11 +34,7 @@ export function bruteForce(
       if (!confirmed.includes(order.status)) continue
       const charged = Math.max(0, order.totalAmount)
       const effective = order.totalAmount - Math.min(charged, sum(back.map(({ amount }) => amount)))
-      const hour = Number(
-        new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(
-          order.orderDateTime,
-        ),
-      )
+      const hour = moment.tz(order.orderDateTime, timeZone).hour()
       add('sales', effective)
       add(`hour${hour}/orders`, 1)
       add(`hour${hour}/sales`, effective)
