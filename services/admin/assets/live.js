@@ -91,7 +91,7 @@ const statusRows = statuses =>
     element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
   )
 
-const status = showStatus(locale, live.dataset.timeZone)
+const status = showStatus(locale)
 let attempts = 0
 
 /** Opens the stream; after it breaks or is refused, again, with growing pauses until figures arrive. */

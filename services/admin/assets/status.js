@@ -7,12 +7,12 @@ const silentMs = 4_000
  * Shows whether the figures are live, behind or disconnected, with times in the event's time zone; screen readers
  * announce changes.
  */
-export function showStatus(locale, timeZone) {
+export function showStatus(locale) {
   const status = document.getElementById('status')
   const text = document.getElementById('status-text')
   const asOf = document.getElementById('as-of')
-  const clock = clockOf(locale, { timeStyle: 'medium', timeZone })
-  const minutes = clockOf(locale, { timeStyle: 'short', timeZone })
+  const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone: 'UTC' })
+  const minutes = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone: 'UTC' })
   let heardAt
   let beat
 
@@ -23,29 +23,20 @@ export function showStatus(locale, timeZone) {
   const look = () => {
     if (heardAt === undefined) return
     if (performance.now() - heardAt > silentMs) return say('cut-off', 'Connection lost: retrying')
-    const { asOfMs, nowMs } = beat
+    const { asOfMs, offsetMs, nowMs } = beat
     if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
-    asOf.textContent = `counted up to ${clock.format(asOfMs)}`
-    if (nowMs - asOfMs > behindMs) say('behind', `Behind: figures as of ${minutes.format(asOfMs)}`)
+    asOf.textContent = `counted up to ${clock.format(asOfMs + offsetMs)}`
+    if (nowMs - asOfMs > behindMs) say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
     else say('live', 'Live')
   }
   setInterval(look, 500)
 
   return {
-    /** Call it with each beat: the figures' watermark and the server's time. */
+    /** Call it with each beat: the figures' watermark, its offset from UTC and the server's time. */
     heard(next) {
       beat = next
       heardAt = performance.now()
       look()
     },
-  }
-}
-
-/** In the viewer's own time zone if the browser does not know the event's. */
-function clockOf(locale, { timeZone, ...style }) {
-  try {
-    return new Intl.DateTimeFormat(locale, { ...style, timeZone })
-  } catch {
-    return new Intl.DateTimeFormat(locale, style)
   }
 }

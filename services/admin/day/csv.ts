@@ -1,3 +1,4 @@
+import { offsetIn } from '@tally/contract'
 import { type DayOrder, scanDay } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { csvLine } from '../http/csv.ts'
@@ -62,11 +63,13 @@ const columns = [
 export async function* ordersCsv(db: Postgres, { event }: Pick<SettledDay, 'event'>, ref: DayRef) {
   const { timeZone } = event
   // Swedish dates are those that spreadsheets read: 2026-09-05 21:31:07.
-  const local = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium', timeZone })
+  const format = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium', timeZone: 'UTC' })
+  const offsetAt = offsetIn(timeZone)
+  const local = (at: number) => format.format(at + offsetAt(at))
   const areas = new Map<number, string>(event.areas.map(({ areaId, name }) => [areaId, name]))
   yield csvLine([`time (${timeZone})`, ...columns])
   for await (const orders of scanDay(db, ref))
-    yield orders.map(order => csvLine([local.format(order.orderedAt), ...cells(order, areas)])).join('')
+    yield orders.map(order => csvLine([local(order.orderedAt), ...cells(order, areas)])).join('')
 }
 
 function cells(order: DayOrder, areas: Map<number, string>): string[] {

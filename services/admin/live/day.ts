@@ -33,8 +33,11 @@ export type DayShown = {
   statuses: Record<OrderStatus, number> | null
 }
 
-/** The watermark of the figures and the server's time, in epoch milliseconds. */
-export type Beat = { asOfMs: number | null; nowMs: number }
+/**
+ * The watermark of the figures, the offset from UTC of the event's time zone then (0 without one), and the server's
+ * time, in milliseconds. A browser may have other time zone data.
+ */
+export type Beat = { asOfMs: number | null; offsetMs: number; nowMs: number }
 
 const bestSellers = 8
 

@@ -1,3 +1,4 @@
+import { offsetIn } from '@tally/contract'
 import type { ReadModelRedis } from '@tally/read-models'
 import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
@@ -92,7 +93,9 @@ export function openDayReader(
     const before = last
     await read()
     if (last === undefined) throw new Error('nothing to show yet')
-    const beat = { asOfMs: last.asOfMs, nowMs: Date.now() }
+    const { asOfMs, event } = last
+    const offsetMs = asOfMs === null ? 0 : offsetIn(event.timeZone)(asOfMs)
+    const beat = { asOfMs, offsetMs, nowMs: Date.now() }
     const isNews = before?.revision !== last.revision
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
     const statuses = await timeout(statusPatienceMs, statusesOf(ref)).catch(() => null)

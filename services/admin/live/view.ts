@@ -29,7 +29,7 @@ export function screenView(event: ListedEvent, dayId: number | undefined): Html 
 type Framed = { dayId: number | undefined; stream: string; endsAt: '/sign-in' | '/screen'; actions: Html }
 
 function frame(event: ListedEvent, { dayId, stream, endsAt, actions }: Framed): Html {
-  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}" data-time-zone="${event.timeZone}">
+  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}">
 <div class="heading">
 <div><h1>${event.name}</h1>
 <p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">Connecting …</span> <span class="faint" id="as-of"></span></p></div>

@@ -1,3 +1,4 @@
+import { offsetIn } from '@tally/contract'
 import { type Html, html } from './html.ts'
 
 /** A time in UTC; a script shows it in the reader's time zone. */
@@ -40,14 +41,14 @@ function newFormat(locale: string): Format {
   const numbers = new Intl.NumberFormat(locale)
   const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const midnight = (day: string) => new Date(`${day}T00:00:00Z`)
   return {
     whole: count => numbers.format(count),
     money: amount => euros.format(amount),
     date: day => days.format(midnight(day)),
     dates: (first, last) => days.formatRange(midnight(first), midnight(last)),
-    time: (epochMs, timeZone) =>
-      new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(epochMs),
+    time: (epochMs, timeZone) => times.format(epochMs + offsetIn(timeZone)(epochMs)),
   }
 }
 
