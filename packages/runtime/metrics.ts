@@ -5,6 +5,8 @@ import { openHistogram } from './histogram.ts'
 /** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
 export const metricHelp = {
   tally_build_info: 'Always 1, with the process (projector, query, admin) and the version of the program',
+  tally_time_zone_data_info:
+    'Always 1, with the version of the time zone data that hours are computed by, such as `2026f`',
   tally_postgres_connections:
     'Connections to Postgres, by pool and state (used, idle), and how many callers wait for one (waiting)',
   tally_postgres_connection_limit: 'Connections to Postgres that a pool opens at most, by pool',

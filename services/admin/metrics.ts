@@ -1,7 +1,9 @@
+import { timeZoneDataVersion } from '@tally/contract'
 import type { Metrics } from '@tally/runtime'
 
 /** The metrics that an administration process keeps; packages/runtime describes each. */
 export function adminMetrics(metrics: Metrics) {
+  metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   return {
     requests: metrics.counter('tally_admin_requests_total', ['status']),
     signIns: metrics.counter('tally_admin_sign_ins_total', ['outcome']),

@@ -1,3 +1,4 @@
+import { timeZoneDataVersion } from '@tally/contract'
 import type { Effects } from '@tally/projection'
 import type { Metrics } from '@tally/runtime'
 import { partitionGauge } from './partitionGauge.ts'
@@ -9,6 +10,7 @@ const parts = ['kafka', 'postgres', 'redis']
 
 /** The metrics of a projector of these topics; packages/runtime describes each. */
 export function projectorMetrics(metrics: Metrics, topics: string[]) {
+  metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   const records = metrics.counter('tally_projector_records_total', ['topic', 'outcome'])
   const lostCommits = metrics.counter('tally_projector_lost_commits_total', ['topic'])
   const failures = metrics.counter('tally_projector_failures_total', ['part'])

@@ -1,5 +1,5 @@
 import type { ApiKey, RequestCounts } from '@tally/access'
-import { endpoints } from '@tally/contract'
+import { endpoints, timeZoneDataVersion } from '@tally/contract'
 import { getOrInsertComputed } from '@tally/core'
 import type { Metrics } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
@@ -23,6 +23,7 @@ const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 
 /** The metrics that a query process keeps; packages/runtime describes each. */
 export function queryMetrics(metrics: Metrics) {
+  metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   return {
     countRequests: openRequestCounts(metrics),
     secondsOf: metrics.histogramOf<'endpoint' | 'outcome'>('tally_query_request_seconds', requestSeconds),

@@ -65,11 +65,12 @@ async function seriesOf(name: string): Promise<number[]> {
   return values
 }
 
-test('a query process counts its batches and its connections to Postgres, and names its version', async () => {
+test('a query process counts its batches and its connections to Postgres, and names its versions', async () => {
   expect((await seriesOf('tally_query_batch_requests_count'))[0]).toBeGreaterThan(0)
   expect(await seriesOf('tally_postgres_connections')).toHaveLength(6)
   expect(await seriesOf('tally_postgres_connection_limit')).toEqual([8, 4])
   expect(await seriesOf('tally_build_info')).toEqual([1])
+  expect(await seriesOf('tally_time_zone_data_info{version="20\\d\\d[a-z]"}')).toEqual([1])
   expect((await seriesOf('nodejs_eventloop_lag_p99_seconds'))[0]).toBeGreaterThan(0)
 })
 

@@ -1,3 +1,4 @@
+import { timeZoneDataVersion } from '@tally/contract'
 import { describeTopics } from '@tally/kafka'
 import { type Checked, examine } from '@tally/repair'
 import { type Environment, runTally } from '@tally/testkit/processes/process'
@@ -48,7 +49,8 @@ test('a healthy installation is ok in every line', async () => {
   const { tally } = installation
   await expect.poll(async () => complaints(await doctor(tally.settings))).toEqual([])
   const lines = await doctor({})
-  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 27 }, () => 'ok'))
+  expect(lines.map(({ state }) => state)).toEqual(Array.from({ length: 28 }, () => 'ok'))
+  expect(lines).toContainEqual({ check: 'time zone data', state: 'ok', found: timeZoneDataVersion() })
 })
 
 const settingsBreaks: Break[] = [

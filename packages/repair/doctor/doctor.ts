@@ -1,8 +1,9 @@
+import { timeZoneDataVersion } from '@tally/contract'
 import { type TopicNames, topicNames } from '@tally/kafka'
 import { timeout } from '@tally/runtime'
 import { checkAsOf } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
-import { type Checked, type Checks, runChecks, skip } from './check.ts'
+import { type Checked, type Checks, ok, runChecks, skip } from './check.ts'
 import { checkClocks } from './clocks.ts'
 import { checkGroup } from './group.ts'
 import { type KafkaDeps, reachKafka } from './kafka.ts'
@@ -72,6 +73,7 @@ type All = {
 }
 
 const sharedChecks: Checks<All> = {
+  'time zone data': () => ok(timeZoneDataVersion()),
   clocks: ({ postgres, redis }) => checkClocks(postgres?.db, redis?.redis),
   asOf: ({ names, postgres, kafka }) => {
     if (names === undefined) return skip('not checked: see settings')
