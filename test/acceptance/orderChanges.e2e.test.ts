@@ -114,6 +114,12 @@ test.concurrent.for([
     hours: [1],
     why: 'London was an hour ahead in the winter of 1970',
   },
+  {
+    zone: 'America/Winnipeg',
+    at: ['2026-11-15T18:30:00Z'],
+    hours: [13],
+    why: 'the law is newer than the data of Node 24.21',
+  },
 ])('hours are those of $zone: $why', async ({ zone, at, hours }) => {
   const festival = newFestival()
   const orders = at.map(orderDateTime => festival.order({ orderDateTime }))

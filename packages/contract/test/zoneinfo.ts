@@ -3,6 +3,7 @@
  * package tzdata 2026.6 (2026f), `datetime.fromisoformat(instant).astimezone(ZoneInfo(zone)).utcoffset()`. Zones in
  * which the ICU of Node 20 or 24 has older laws; clocks that change by unusual amounts, at unusual times or had offsets
  * with seconds; and years after 2499, for which the package has no data.
+ * A release of the package with newer laws may change a row: take it again.
  */
 export const zoneinfo: [zone: string, instant: string, offset: string][] = [
   ['America/Winnipeg', '2026-03-08T08:00:00Z', '-05:00:00'],

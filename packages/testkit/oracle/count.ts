@@ -1,3 +1,4 @@
+import moment from 'moment-timezone'
 import type { figures } from './figures.ts'
 import { type Any, at, sum, unique } from './words.ts'
 
@@ -31,10 +32,9 @@ export const totalsOf = (list: Figures[]) => ({
   currency: 'EUR',
 })
 
-/** A row for each hour of the day in the event's time zone. */
+/** A row for each hour of the day in the event's time zone; the product reads the same data without moment. */
 export function ordersByHour(list: Figures[], timeZone: string) {
-  const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', hourCycle: 'h23', timeZone })
-  const hourOf = ({ order }: Figures) => Number(clock.format(at(order.orderDateTime)))
+  const hourOf = ({ order }: Figures) => moment.tz(at(order.orderDateTime), timeZone).hour()
   return unique(list.map(hourOf))
     .sort((a, b) => a - b)
     .map(hour => {
