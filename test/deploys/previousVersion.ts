@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { run, tryRun } from '#infra/command.ts'
 import { localFolder } from '#infra/folder.ts'
@@ -24,6 +33,19 @@ export async function previousTally(): Promise<string | undefined> {
     )
     return undefined
   }
+  // Test files prepare it at the same time: each in a folder of its own, and the first is kept.
+  const prepared = `${folder}.${process.pid}`
+  await prepare(prepared)
+  if (!isInstalled(folder)) rmSync(folder, { recursive: true, force: true })
+  try {
+    renameSync(prepared, folder)
+  } catch {
+    rmSync(prepared, { recursive: true, force: true })
+  }
+  return program
+}
+
+async function prepare(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const archive = join(folder, 'archive.tar')
@@ -37,7 +59,6 @@ export async function previousTally(): Promise<string | undefined> {
     const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     await run('npm', ['ci', ...options], { cwd: folder })
   }
-  return program
 }
 
 /** Whether the commit is here, or can be fetched, as in a shallow clone. */

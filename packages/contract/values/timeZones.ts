@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 
 // The one place that knows the time zone data, which is moment-timezone's: names and hours come from the same version,
-// whatever version the ICU of this Node has (docs/decisions/0020-one-version-of-the-time-zone-data.md). Nothing else may
-// format with Intl in another zone than UTC; test/timeZones.unit.test.ts looks for it.
+// whatever version the ICU of this Node has (docs/decisions/0020-one-version-of-the-time-zone-data.md). Nothing else
+// may format with Intl in another zone than UTC; test/timeZones.unit.test.ts looks for it.
 
 type Packed = { version: string; zones: string[]; links: string[] }
 

@@ -29,29 +29,39 @@ const statuses = [
  * Records of a whole season, in any order: several versions of everything, repeats, orders that give back, refunds
  * before their orders, of nothing, of more than was paid, less a fee and taken back, changes of zone, days, areas and
  * menu. No two different records claim the same version, so that the order decides nothing (docs/records.md, Which
- * record wins). Two organizations own the events.
+ * record wins). Two organizations own the events. With `isPlain`, nothing is below zero, and refunds have no versions
+ * and no fee: what version 0.2.0 takes.
  */
 export function season(
   seed: number,
-  { events = 4, orders = 60 } = {},
+  { events = 4, orders = 60, isPlain = false } = {},
 ): { festivals: Festival[]; records: TestRecord[] } {
   const roll = dice(seed)
   const organizations = [newFestival().organizationId, newFestival().organizationId] as const
   const festivals = Array.from({ length: events }, (_, index) =>
     newFestival({ organizationId: organizations[index % 2 === 0 ? 0 : 1] }),
   )
-  const records = festivals.flatMap(festival => [festival.organization(), ...evening(festival, roll, orders)])
+  const records = festivals.flatMap(festival => [
+    festival.organization(),
+    ...evening(festival, roll, { count: orders, isPlain }),
+  ])
   const repeats = records.filter(() => roll(10) === 0)
   return { festivals, records: shuffled([...records, ...repeats], roll) }
 }
 
-function evening(festival: Festival, roll: (n: number) => number, count: number): TestRecord[] {
+function evening(
+  festival: Festival,
+  roll: (n: number) => number,
+  { count, isPlain }: { count: number; isPlain: boolean },
+): TestRecord[] {
+  /** One of four is given back; JSON has no -0. */
+  const signed = (amount: number) => (!isPlain && roll(4) === 0 && amount !== 0 ? -amount : amount)
   const ids = Array.from({ length: count }, (_, index) => `${'abAB9~'[roll(6)]}${index}`)
   const line = () => ({
     menuItemId: 1 + roll(6),
     itemName: `Thing ${roll(3)}`,
-    quantity: signed(roll, 1 + roll(4)),
-    unitPrice: signed(roll, roll(2000) / 100),
+    quantity: signed(1 + roll(4)),
+    unitPrice: signed(roll(2000) / 100),
   })
   const order = (orderId: string, version: number) =>
     festival.order({
@@ -63,24 +73,27 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
       orderDateTime: new Date(
         Date.UTC(2026, 9, 24 + roll(3), roll(24), roll(60), roll(60), roll(3) * 7),
       ).toISOString(),
-      totalAmount: signed(roll, roll(6000) / 100),
+      totalAmount: signed(roll(6000) / 100),
       items: Array.from({ length: roll(5) }, line),
     })
   const refundLine = () => ({ menuItemId: 1 + roll(7), quantity: 1 + roll(5), amount: roll(900) / 100 })
-  const refund = (refundId: string, orderId: string, version: number | undefined) =>
-    festival.refund({
+  const refund = (refundId: string, orderId: string, version: number | undefined) => {
+    const lines = Array.from({ length: roll(3) }, refundLine)
+    const ofLines = lines.reduce((cents, { amount }) => cents + Math.round(amount * 100), roll(3) * 50)
+    return festival.refund({
       orderId,
       refundId,
       version,
       refundedAt: roll(5) === 0 ? '2026-08-18T23:00:00Z' : '2026-10-26T10:00:00+02:00',
-      amount: roll(1500) / 100,
-      lines: Array.from({ length: roll(3) }, refundLine),
+      amount: (isPlain ? ofLines : roll(1500)) / 100,
+      lines,
     })
+  }
   const refunds = (index: number): TestRecord[] => {
     const refundId = `r${index}`
     const orderId = ids[roll(count)] ?? 'gone'
-    const first = refund(refundId, orderId, roll(2) === 0 ? undefined : 1)
-    if (roll(3) > 0) return [first]
+    const first = refund(refundId, orderId, isPlain || roll(2) === 0 ? undefined : 1)
+    if (isPlain || roll(3) > 0) return [first]
     const takenBack = festival.refund({ orderId, refundId, version: 3, amount: 0, lines: [] })
     return [first, refund(refundId, orderId, 2), ...(roll(2) === 0 ? [takenBack] : [])]
   }
@@ -92,10 +105,6 @@ function evening(festival: Festival, roll: (n: number) => number, count: number)
     ...Array.from({ length: Math.ceil(count / 3) }, (_, index) => refunds(index)).flat(),
   ]
 }
-
-/** One of four is given back; JSON has no -0. */
-const signed = (roll: (n: number) => number, amount: number) =>
-  roll(4) === 0 && amount !== 0 ? -amount : amount
 
 function festivalEvent(festival: Festival, version: number, roll: (n: number) => number): TestRecord {
   const open = roll(7)
