@@ -58,6 +58,16 @@ test('after a kill the last second is sent again, nothing is left out', async ()
   expect(readKept(file)?.from.records).toBe(20)
 })
 
+test('a run of another revision of the simulation does not go on: it would send other records', () => {
+  const kept = openKept(file, run)
+  kept.keep({ evening: 0, records: 10 })
+  const { revision, ...before } = JSON.parse(readFileSync(file, 'utf8'))
+  for (const text of [{ ...before, revision: revision + 1 }, before]) {
+    writeFileSync(file, JSON.stringify(text))
+    expect(readKept(file)).toBeUndefined()
+  }
+})
+
 test('without a file there is nothing to go on with; another file is an error that names it', () => {
   expect(readKept(file)).toBeUndefined()
   for (const text of ['', '[]', '{"seed":1}', 'null']) {

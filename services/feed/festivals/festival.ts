@@ -20,7 +20,12 @@ export type Festival = {
   /** The share of orders that are placed ahead in the festival's app. */
   preOrders: number
   takeaway: number
+  /** On dishes and drinks, not on deposits. */
   discounts: readonly { percent: number; weight: number }[]
+  /** Null: no drink comes in a cup that is lent. */
+  deposit: Deposit | null
+  /** Takes money off an order as a line of its own, with a price below zero. Null: there are no vouchers. */
+  voucher: Item | null
   notes: readonly string[]
 }
 
@@ -33,6 +38,15 @@ export type Area = {
   tables: number
   service: { kind: 'counter' } | { kind: 'cooked'; minutes: number }
 }
+
+/** An item that tills put on a bill of their own accord; its id follows those of the menu. */
+type Item = { name: string; categoryName: string; cents: number }
+
+/**
+ * The cups that the drinks in `cupOf` (names of the menu) are lent in. Tills write a cup that comes back as a line with
+ * a quantity below zero, or as one with a price below zero; both are common (docs/records.md, Order).
+ */
+type Deposit = Item & { cupOf: readonly string[]; isReturnedBy: 'quantity' | 'price' }
 
 /** `soldAt` names areas by id; dishes are name, price in cents, weight. Ids count from 1 over the whole menu. */
 type Category = {

@@ -157,6 +157,8 @@ export const liffeyStreetFood: Festival = {
     { percent: 0, weight: 95 },
     { percent: 15, weight: 5 },
   ],
+  deposit: null,
+  voucher: { name: 'Volunteer voucher', categoryName: 'Vouchers', cents: -500 },
   notes: [
     'no onions',
     'extra hot',

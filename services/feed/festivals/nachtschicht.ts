@@ -92,11 +92,6 @@ export const nachtschicht: Festival = {
         ['Käsespätzle', 780, 6],
       ],
     },
-    {
-      name: 'Pfand',
-      soldAt: [1, 2],
-      dishes: [['Becherpfand', 200, 12]],
-    },
   ],
   paymentMethods: [
     { name: 'Armband', weight: 52, isCash: false },
@@ -110,5 +105,25 @@ export const nachtschicht: Festival = {
     { percent: 0, weight: 92 },
     { percent: 30, weight: 8 },
   ],
+  deposit: {
+    name: 'Becherpfand',
+    categoryName: 'Pfand',
+    cents: 200,
+    cupOf: [
+      'Helles 0,5 l',
+      'Weizen 0,5 l',
+      'Radler 0,5 l',
+      'Gin Tonic',
+      'Wodka Mate',
+      'Cuba Libre',
+      'Moscow Mule',
+      'Whisky Cola',
+      'Aperol Spritz',
+      'Weißweinschorle',
+      'Apfelschorle',
+    ],
+    isReturnedBy: 'price',
+  },
+  voucher: null,
   notes: ['ohne Eis', 'mit Gurke', 'scharf', 'ohne Zwiebeln', 'vegan', 'extra Limette'],
 }

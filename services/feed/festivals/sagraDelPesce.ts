@@ -1,6 +1,6 @@
 import type { Festival } from './festival.ts'
 
-/** A fish festival of an Italian pro loco: long tables, a cover charge, cash, supper early and all at once. */
+/** A fish festival of an Italian pro loco: long tables, a cover charge, cash, supper all at once, music past midnight. */
 export const sagraDelPesce: Festival = {
   organizationId: '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701',
   organizationName: 'Pro Loco San Vito',
@@ -9,10 +9,11 @@ export const sagraDelPesce: Festival = {
   timeZone: 'Europe/Rome',
   weight: 40,
   opens: '18:00',
-  lastOrders: '23:30',
+  lastOrders: '25:30',
   peaks: [
     { at: '19:50', spreadMinutes: 32, weight: 58 },
-    { at: '21:40', spreadMinutes: 38, weight: 34 },
+    { at: '21:40', spreadMinutes: 38, weight: 30 },
+    { at: '24:15', spreadMinutes: 30, weight: 16 },
   ],
   areas: [
     {
@@ -155,6 +156,22 @@ export const sagraDelPesce: Festival = {
     { percent: 10, weight: 4 },
     { percent: 50, weight: 2 },
   ],
+  deposit: {
+    name: 'Cauzione bicchiere',
+    categoryName: 'Cauzioni',
+    cents: 200,
+    cupOf: [
+      'Birra media',
+      'Birra piccola',
+      'Radler 0,4 l',
+      'Calice di prosecco',
+      'Spritz Aperol',
+      'Spritz Campari',
+      'Hugo',
+    ],
+    isReturnedBy: 'quantity',
+  },
+  voucher: null,
   notes: [
     'senza cipolla',
     'ben cotto',

@@ -89,5 +89,13 @@ export const verbenaDelOlivar: Festival = {
     { percent: 0, weight: 97 },
     { percent: 20, weight: 3 },
   ],
+  deposit: {
+    name: 'Vaso reutilizable',
+    categoryName: 'Vasos',
+    cents: 100,
+    cupOf: ['Caña', 'Clara con limón', 'Tinto de verano', 'Refresco'],
+    isReturnedBy: 'quantity',
+  },
+  voucher: null,
   notes: ['sin mojo', 'muy hecho', 'sin gluten', 'para compartir', 'sin hielo'],
 }

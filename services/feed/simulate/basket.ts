@@ -1,8 +1,7 @@
 import type { Festival } from '../festivals/festival.ts'
+import type { Line } from './bill.ts'
 import type { MenuItem } from './calendar.ts'
 import type { Random } from './random.ts'
-
-export type Line = { item: MenuItem; quantity: number; note: string | null }
 
 const lineCounts = [
   { lines: 1, weight: 30 },
@@ -33,12 +32,7 @@ export function fillBasket(onSale: readonly MenuItem[], { notes }: Festival, ran
     const item = random.pick(onSale)
     if (lines.some(line => line.item === item) && !random.chance(repeatedLine)) continue
     const note = random.chance(noted) ? (notes[random.whole(0, notes.length - 1)] ?? null) : null
-    lines.push({ item, quantity: random.pick(quantities).quantity, note })
+    lines.push({ item, quantity: random.pick(quantities).quantity, cents: item.cents, note })
   }
   return lines
-}
-
-/** Quantity × price over all lines, in cents. */
-export function grossOf(lines: readonly Line[]): number {
-  return lines.reduce((sum, { item, quantity }) => sum + item.cents * quantity, 0)
 }

@@ -5,6 +5,12 @@ import { uuidFrom } from './random.ts'
 /** An event lists at most 1,000 days (docs/records.md, Event); a longer feed begins the next event. */
 const daysPerEvent = 1000
 
+/**
+ * Grows with every change of what an evening holds. Part of the events' ids, because records of before have the ids and
+ * versions of today's, and say something else (docs/records.md, Which record wins).
+ */
+export const simulationRevision = 2
+
 /** The last dish is handed over, and the last refund made, within this time after last orders. */
 const clearingMinutes = 90
 
@@ -32,7 +38,9 @@ export function festivalDay(festival: Festival, run: Run, evening: number): Fest
   const edition = Math.floor(evening / daysPerEvent)
   return {
     festival,
-    eventId: uuidFrom(`event ${run.seed} ${run.date} ${run.orders} ${festival.organizationId} ${edition}`),
+    eventId: uuidFrom(
+      `event ${simulationRevision} ${run.seed} ${run.date} ${run.orders} ${festival.organizationId} ${edition}`,
+    ),
     dayId: (evening % daysPerEvent) + 1,
     date,
     opensMs: at(festival.opens),
@@ -88,13 +96,18 @@ export type MenuItem = {
   soldAt: readonly number[]
 }
 
-/** The menu as a flat list; ids count from 1 in the order of the menu. */
-export function menuItems({ menu }: Festival): MenuItem[] {
-  return menu
-    .flatMap(({ name: categoryName, soldAt, dishes }) =>
-      dishes.map(([name, cents, weight]) => ({ name, categoryName, cents, weight, soldAt })),
-    )
-    .map((item, index) => ({ menuItemId: index + 1, ...item }))
+/**
+ * The menu as a flat list, and after it the deposit and the voucher, which no area sells by themselves; ids count from 1
+ * in this order.
+ */
+export function menuItems({ menu, deposit, voucher }: Festival): MenuItem[] {
+  const sold = menu.flatMap(({ name: categoryName, soldAt, dishes }) =>
+    dishes.map(([name, cents, weight]) => ({ name, categoryName, cents, weight, soldAt })),
+  )
+  const added = [deposit, voucher]
+    .filter(item => item !== null)
+    .map(({ name, categoryName, cents }) => ({ name, categoryName, cents, weight: 0, soldAt: [] }))
+  return [...sold, ...added].map((item, index) => ({ menuItemId: index + 1, ...item }))
 }
 
 /** `HH:MM` as minutes after midnight; `25:30` is half past one of the next day. */

@@ -1,31 +1,35 @@
-import type { Area } from '../festivals/festival.ts'
 import { festivals } from '../festivals/index.ts'
 import { emptyQueue, type Queue } from '../queue.ts'
 import type { FeedRecord, FeedTopic } from '../record.ts'
 import { arrivals } from './arrivals.ts'
-import { eventRecord, type FestivalDay, festivalDay, menuItems, type Run } from './calendar.ts'
-import { orderRecord, type PlacedOrder, placeOrder } from './order.ts'
+import { cupsIn } from './bill.ts'
+import { eventRecord, type FestivalDay, festivalDay, type Run } from './calendar.ts'
+import { isConfirmed, orderRecord, type PlacedOrder, placeOrder } from './order.ts'
 import { type Random, randomFrom } from './random.ts'
 import { type GivenBack, refundOf, refundRecord } from './refund.ts'
 
 /** `evening` counts from 0. */
 export type Evening = Run & { evening: number }
 
-/** An entry of the queue: a record that is ready, or a guest who is about to order. */
+/** An entry of the queue: a record that is ready, a guest who is about to order, or cups that guests have emptied. */
 type Coming =
   | { kind: 'record'; topic: FeedTopic; key: string; value: string }
   | { kind: 'guest'; stall: Stall }
+  | { kind: 'cups'; stall: Stall; cups: number }
 type Stall = {
   day: FestivalDay
   random: Random
   guests: Iterator<number>
   numbers: Map<number, number>
   refunds: number
+  emptyCups: number
 }
 
 /** The share of records that are repeated, and of refunds that overtake their order. */
 const repeated = 0.004
 const overtaken = 0.12
+/** The share of cups that go home with their guests. */
+const keptCups = 0.15
 
 /**
  * All records of one evening over all festivals, in the order of their own time. Only what is open at one
@@ -38,7 +42,7 @@ export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
     const random = randomFrom(`orders ${day.eventId} ${evening.evening}`)
     const guests = arrivals(day, ordersOf(index, evening.orders), random)
     addRecord(queue, day.opensMs, 'events', day, eventRecord(festival, evening, evening.evening, 'open'))
-    addNextGuest(queue, { day, random, guests, numbers: new Map(), refunds: 0 })
+    addNextGuest(queue, { day, random, guests, numbers: new Map(), refunds: 0, emptyCups: 0 })
     // No order is sent after closesMs: a second later, the closed day follows everything sold on it.
     addRecord(
       queue,
@@ -52,10 +56,12 @@ export function* simulateEvening(evening: Evening): Generator<FeedRecord> {
     const { atMs, entry } = next
     if (entry.kind === 'record') {
       yield { atMs, topic: entry.topic, key: entry.key, value: entry.value }
-      continue
+    } else if (entry.kind === 'cups') {
+      entry.stall.emptyCups += entry.cups
+    } else {
+      serveGuest(queue, entry.stall, atMs)
+      addNextGuest(queue, entry.stall)
     }
-    serveGuest(queue, entry.stall, atMs)
-    addNextGuest(queue, entry.stall)
   }
 }
 
@@ -78,13 +84,25 @@ function serveGuest(queue: Queue<Coming>, stall: Stall, atMs: number) {
   const area = random.pick(day.festival.areas)
   const number = (numbers.get(area.areaId) ?? 0) + 1
   numbers.set(area.areaId, number)
-  const order = placeOrder(day, area, onSaleAt(day, area), number, atMs, random)
+  const order = placeOrder({ day, area, number, atMs, emptyCups: stall.emptyCups }, random)
+  stall.emptyCups -= order.cupsBack
   const given = refundOf(day, order, random)
+  if (isConfirmed(order.steps) && given?.isWholeOrder !== true) lendCups(queue, stall, order)
   const heldUntilMs = given === null ? 0 : addRefund(queue, stall, order, given)
   for (const [index, step] of order.steps.entries()) {
     const sentMs = Math.min(Math.max(step.atMs, heldUntilMs), day.closesMs)
     send(queue, sentMs, 'orders', stall, orderRecord(day, order, index))
   }
+}
+
+/** Guests drink for a while before their cups may come back; some cups never do. */
+function lendCups(queue: Queue<Coming>, stall: Stall, order: PlacedOrder) {
+  const { day, random } = stall
+  const lent = cupsIn(day.festival, order.basket)
+  if (lent === 0) return
+  const cups = Array.from({ length: lent }).filter(() => !random.chance(keptCups)).length
+  const servedMs = order.steps.at(-1)?.atMs ?? order.placedMs
+  queue.add(servedMs + random.whole(6, 35) * 60_000, { kind: 'cups', stall, cups })
 }
 
 /**
@@ -95,7 +113,8 @@ function addRefund(queue: Queue<Coming>, stall: Stall, order: PlacedOrder, given
   const { day, random } = stall
   stall.refunds++
   const refundId = `R-${day.date.replaceAll('-', '')}-${stall.refunds}`
-  send(queue, given.atMs, 'refunds', stall, refundRecord(day, order, refundId, given))
+  for (const [index, { sentMs }] of given.versions.entries())
+    send(queue, sentMs, 'refunds', stall, refundRecord(day, order, refundId, given, index))
   return random.chance(overtaken) ? given.atMs + random.whole(20, 240) * 1000 : 0
 }
 
@@ -114,15 +133,4 @@ function addRecord(
   value: object,
 ) {
   queue.add(atMs, { kind: 'record', topic, key: eventId, value: JSON.stringify(value) })
-}
-
-const menus = new Map<Area, ReturnType<typeof menuItems>>()
-
-function onSaleAt({ festival }: FestivalDay, area: Area) {
-  let items = menus.get(area)
-  if (items === undefined) {
-    items = menuItems(festival).filter(({ soldAt }) => soldAt.includes(area.areaId))
-    menus.set(area, items)
-  }
-  return items
 }

@@ -1,9 +1,23 @@
 import type { Area } from '../festivals/festival.ts'
-import { fillBasket, grossOf, type Line } from './basket.ts'
-import type { FestivalDay, MenuItem } from './calendar.ts'
+import { fillBasket } from './basket.ts'
+import { billOf, grossOf, type Line, onSaleAt, totalOf } from './bill.ts'
+import type { FestivalDay } from './calendar.ts'
 import { timestampOf } from './localTime.ts'
 import { orderLife, type Step } from './orderLife.ts'
+import { payment } from './payment.ts'
 import type { Random } from './random.ts'
+
+/** Of guests who come while there are empty cups: those who bring some with an order, and those who order nothing. */
+const bringCups = 0.42
+const onlyCups = 0.05
+/** The share of orders of at least twice its worth that have a voucher. */
+const withVoucher = 0.06
+
+/**
+ * A guest who comes to a till; `number` counts the area's orders of the day from 1 and makes the id unique within the
+ * event. `emptyCups`: how many cups the guests of the festival may give back.
+ */
+export type Visit = { day: FestivalDay; area: Area; number: number; atMs: number; emptyCups: number }
 
 /** One order with everything that happens to it; amounts in cents. */
 export type PlacedOrder = {
@@ -14,65 +28,111 @@ export type PlacedOrder = {
   paymentMethod: string
   /** What the guest hands over: with cash often more than the order costs. */
   tenderedCents: number
+  discountPercent: number
   totalCents: number
   isTakeaway: boolean
   tableNumber: string | null
+  /** What the guest orders, and the whole bill, with deposits. */
+  basket: Line[]
   lines: Line[]
-  /** What the first version lacks: sometimes a guest adds a dish before paying. */
-  addedLater: Line | null
+  cupsBack: number
+  /** Its first version, if a dish is added before the guest pays. */
+  firstTry: { lines: Line[]; totalCents: number } | null
   steps: Step[]
 }
 
-/**
- * Makes the order that a guest of this area places at `placedMs`; `number` counts the area's orders of the day
- * from 1 and makes the id unique within the event.
- */
-export function placeOrder(
-  day: FestivalDay,
-  area: Area,
-  onSale: readonly MenuItem[],
-  number: number,
-  placedMs: number,
-  random: Random,
-): PlacedOrder {
+/** Makes the order of a guest: usually what is sold there, sometimes just cups that come back. */
+export function placeOrder(visit: Visit, random: Random): PlacedOrder {
+  const { day, area, emptyCups } = visit
+  const hasCups = emptyCups > 0 && onSaleAt(day.festival, area).cup !== null
+  if (hasCups && random.chance(onlyCups)) return cupsAlone(visit, random)
+  const steps = orderLife(visit.atMs, area, day.festival.preOrders, random)
+  const brings = hasCups && isConfirmed(steps) && random.chance(bringCups)
+  return orderOf(visit, steps, brings ? cupsOf(emptyCups, random) : 0, random)
+}
+
+/** Whether an order is paid and stays so: cups that come with another are not booked by anyone. */
+export function isConfirmed(steps: readonly Step[]): boolean {
+  return steps.some(({ status }) => status === 'Paid') && steps.at(-1)?.status !== 'Cancelled'
+}
+
+const cupsOf = (emptyCups: number, random: Random): number => Math.min(emptyCups, random.whole(1, 4))
+
+function orderOf(visit: Visit, steps: Step[], cupsBack: number, random: Random): PlacedOrder {
+  const { day, area } = visit
   const { festival } = day
-  const lines = fillBasket(onSale, festival, random)
+  const onSale = onSaleAt(festival, area)
+  const basket = fillBasket(onSale.items, festival, random)
   const isTakeaway = random.chance(festival.takeaway)
   const tableNumber = area.tables > 0 && !isTakeaway ? String(random.whole(1, area.tables)) : null
-  const steps = orderLife(placedMs, area, festival.preOrders, random)
-  const guests =
-    tableNumber === null
-      ? 0
-      : Math.min(
-          random.whole(1, 4),
-          lines.reduce((sum, { quantity }) => sum + quantity, 0),
-        )
-  const percent = random.pick(festival.discounts).percent
-  const totalCents = Math.round((grossOf(lines) * (100 - percent)) / 100) + guests * festival.coverChargeCents
-  const payment = random.pick(festival.paymentMethods)
+  const coverCents = tableNumber === null ? 0 : guestsOf(basket, random) * festival.coverChargeCents
+  const discountPercent = random.pick(festival.discounts).percent
+  const { voucher } = onSale
+  const hasVoucher = voucher !== null && grossOf(basket) >= -2 * voucher.cents && random.chance(withVoucher)
+  const bill = (dishes: Line[]) => {
+    const lines = billOf(festival, onSale, dishes, { cupsBack, hasVoucher })
+    return { lines, totalCents: totalOf(lines, discountPercent, coverCents) }
+  }
   const isPaidLater = steps[0]?.status === 'Pending' && steps.length > 1
+  const hasFirstTry = isPaidLater && basket.length > 1 && !hasVoucher && random.chance(0.08)
+  return {
+    ...payment(festival, bill(basket).totalCents, random),
+    ...head(visit),
+    discountPercent,
+    isTakeaway,
+    tableNumber,
+    basket,
+    lines: bill(basket).lines,
+    cupsBack,
+    firstTry: hasFirstTry ? bill(basket.slice(0, -1)) : null,
+    steps,
+  }
+}
+
+/** An order that only gives back: its total is below zero. */
+function cupsAlone(visit: Visit, random: Random): PlacedOrder {
+  const { day, area, atMs } = visit
+  const { festival } = day
+  const cupsBack = cupsOf(visit.emptyCups, random)
+  const lines = billOf(festival, onSaleAt(festival, area), [], { cupsBack, hasVoucher: false })
+  return {
+    ...payment(festival, totalOf(lines, 0, 0), random),
+    ...head(visit),
+    discountPercent: 0,
+    isTakeaway: false,
+    tableNumber: null,
+    basket: [],
+    lines,
+    cupsBack,
+    firstTry: null,
+    steps: [
+      { status: 'Paid', atMs },
+      { status: 'Completed', atMs: atMs + random.whole(5, 20) * 1000 },
+    ],
+  }
+}
+
+function head({ day, area, number, atMs }: Visit) {
   return {
     orderId: `${area.letter}-${day.date.replaceAll('-', '')}-${String(number).padStart(6, '0')}`,
     displayOrderNumber: String(number),
     areaId: area.areaId,
-    placedMs,
-    paymentMethod: payment.name,
-    tenderedCents: payment.isCash ? cashFor(totalCents, random) : totalCents,
-    totalCents,
-    isTakeaway,
-    tableNumber,
-    lines,
-    addedLater: isPaidLater && lines.length > 1 && random.chance(0.08) ? (lines.at(-1) ?? null) : null,
-    steps,
+    placedMs: atMs,
   }
+}
+
+/** 1 to 4 guests at a table, but not more than portions. */
+function guestsOf(basket: readonly Line[], random: Random): number {
+  return Math.min(
+    random.whole(1, 4),
+    basket.reduce((sum, { quantity }) => sum + quantity, 0),
+  )
 }
 
 /** The whole order at version `index + 1`, as the orders topic takes it (docs/records.md, Order). */
 export function orderRecord(day: FestivalDay, order: PlacedOrder, index: number) {
   const { status } = order.steps[index] as Step
-  const isFirstTry = index === 0 && order.addedLater !== null
-  const lines = isFirstTry ? order.lines.slice(0, -1) : order.lines
-  const totalCents = order.totalCents - (isFirstTry ? missingCents(order) : 0)
+  const { lines, totalCents } = index === 0 && order.firstTry !== null ? order.firstTry : order
   const wasPaid = order.steps.slice(0, index + 1).some(step => step.status === 'Paid')
   return {
     eventId: day.eventId,
@@ -88,30 +148,12 @@ export function orderRecord(day: FestivalDay, order: PlacedOrder, index: number)
     totalAmount: totalCents / 100,
     isTakeaway: order.isTakeaway,
     tableNumber: order.tableNumber,
-    items: lines.map(({ item, quantity, note }) => ({
+    items: lines.map(({ item, quantity, cents, note }) => ({
       menuItemId: item.menuItemId,
       itemName: item.name,
       quantity,
-      unitPrice: item.cents / 100,
+      unitPrice: cents / 100,
       note,
     })),
   }
-}
-
-/** The added line's part of the total: with a discount the line counts for less than its price. */
-function missingCents({ addedLater, lines, totalCents }: PlacedOrder): number {
-  if (addedLater === null) return 0
-  return Math.floor((Math.min(totalCents, grossOf(lines)) * grossOf([addedLater])) / grossOf(lines))
-}
-
-/** The coins and notes that a guest puts down: the exact sum, or rounded up to what is in the purse. */
-function cashFor(totalCents: number, random: Random): number {
-  const { step } = random.pick([
-    { step: 1, weight: 30 },
-    { step: 50, weight: 14 },
-    { step: 500, weight: 26 },
-    { step: 1000, weight: 20 },
-    { step: 5000, weight: 10 },
-  ])
-  return Math.ceil(totalCents / step) * step
 }
