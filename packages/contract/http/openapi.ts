@@ -17,7 +17,8 @@ Money is EUR, as JSON numbers. Every 200 carries an \`ETag\`; poll with \`If-Non
 
 Sales (KPIs, hours, trend) are what was charged less every refund. Revenue of items is price times quantity less the
 refunds of that item: discounts, refunds of money only and refunds before 2026-08-19 touch no item, so the two need not
-add up to each other. KPIs, hours and trend always do.
+add up to each other. KPIs, hours and trend always do. What is given back (a returned cup, a discount line) counts below
+zero, so that quantities and amounts may be negative.
 
 [Guides](/docs/guide): a first answer in several languages, polling well, and what to do about each error.`
 

@@ -1,6 +1,6 @@
 import type { Festival } from './festival.ts'
 
-/** A fish festival of an Italian pro loco: long tables, a cover charge, cash, supper all at once, music past midnight. */
+/** A fish festival of an Italian pro loco: long tables, a cover charge, cash, supper all at once, music till late. */
 export const sagraDelPesce: Festival = {
   organizationId: '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701',
   organizationName: 'Pro Loco San Vito',

@@ -97,8 +97,8 @@ export type MenuItem = {
 }
 
 /**
- * The menu as a flat list, and after it the deposit and the voucher, which no area sells by themselves; ids count from 1
- * in this order.
+ * The menu as a flat list, and after it the deposit and the voucher, which no area sells by themselves; ids count from
+ * 1 in this order.
  */
 export function menuItems({ menu, deposit, voucher }: Festival): MenuItem[] {
   const sold = menu.flatMap(({ name: categoryName, soldAt, dishes }) =>
