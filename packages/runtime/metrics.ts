@@ -12,6 +12,8 @@ export const metricHelp = {
   tally_postgres_connection_limit: 'Connections to Postgres that a pool opens at most, by pool',
   tally_projector_records_total:
     'Records processed, by topic and outcome (applied, parked, duplicate, rejected; ignored: of a removed event)',
+  tally_projector_rejected_records_total:
+    'Records rejected, by topic and reason (such as schema or contradiction); each is a dead letter',
   tally_projector_batches_total:
     'Batches committed, by topic; of a batch that is committed in pieces, each piece',
   tally_projector_batch_seconds: 'Time to process a batch, or a piece of one, up to its commit in Postgres',

@@ -1,4 +1,4 @@
-import { timeZoneDataVersion } from '@tally/contract'
+import { rejectionReasons, timeZoneDataVersion } from '@tally/contract'
 import type { Effects } from '@tally/projection'
 import type { Metrics } from '@tally/runtime'
 import { partitionGauge } from './partitionGauge.ts'
@@ -12,16 +12,19 @@ const parts = ['kafka', 'postgres', 'redis']
 export function projectorMetrics(metrics: Metrics, topics: string[]) {
   metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   const records = metrics.counter('tally_projector_records_total', ['topic', 'outcome'])
+  const rejected = metrics.counter('tally_projector_rejected_records_total', ['topic', 'reason'])
   const lostCommits = metrics.counter('tally_projector_lost_commits_total', ['topic'])
   const failures = metrics.counter('tally_projector_failures_total', ['part'])
   // A counter that begins at 1 has no increase for Prometheus: the first dead letter would not show.
   for (const topic of topics) {
     for (const [outcome, zero] of Object.entries(none)) records.inc({ topic, outcome }, zero)
+    for (const reason of rejectionReasons) rejected.inc({ topic, reason }, 0)
     lostCommits.inc({ topic }, 0)
   }
   for (const part of parts) failures.inc({ part }, 0)
   return {
     records,
+    rejected,
     batches: metrics.counter('tally_projector_batches_total', ['topic']),
     batchSeconds: metrics.histogram('tally_projector_batch_seconds'),
     publishSeconds: metrics.histogram('tally_projector_publish_seconds'),

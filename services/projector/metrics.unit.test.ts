@@ -18,6 +18,9 @@ test('a counter that an alert watches begins at 0, because Prometheus sees no in
       outcome => `tally_projector_records_total{topic="${topic}",outcome="${outcome}"} 0`,
     ),
   )
+  expect(await lines('tally_projector_rejected_records_total')).toContain(
+    `tally_projector_rejected_records_total{topic="${topic}",reason="contradiction"} 0`,
+  )
   expect(await lines('tally_projector_lost_commits_total')).toHaveLength(1)
   expect(await lines('tally_projector_failures_total')).toHaveLength(3)
 })

@@ -70,6 +70,7 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     for (const [outcome, count] of Object.entries(counts)) {
       if (count > 0) metrics.records.inc({ topic, outcome }, count)
     }
+    for (const { rejected } of effects.rejected) metrics.rejected.inc({ topic, reason: rejected.reason })
     if (counts.ignored > 0) warnIgnored(topic, partition)
     metrics.batches.inc({ topic })
     metrics.batchSeconds.observe(tookMs / 1000)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { runScenario } from '@tally/testkit/oracle/scenario'
+import { ask } from '@tally/testkit/processes/http'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { headerOf, readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -124,6 +125,12 @@ test.concurrent('order numbers that begin again each morning: the first order of
   const message = letters.map(letter => headerOf(letter, '__connect.errors.exception.message'))[0]
   expect(message).toMatch(
     /^dayId: another record with this id and version was applied before .*unique within the event/,
+  )
+  const [projector] = tally.projectors
+  const { ops = '' } = (await projector?.line(({ msg }) => msg === 'projector started')) ?? {}
+  const { text } = await ask(ops, '/metrics')
+  expect(text).toMatch(
+    /^tally_projector_rejected_records_total\{topic="[^"]+\.orders",reason="contradiction"\} [1-9]/m,
   )
 })
 

@@ -47,8 +47,8 @@ export const records: Panel[] = [
     unit: 'short',
     queries: [
       {
-        expr: `sum(increase(tally_projector_records_total{${tally},outcome="rejected"}[1h]))`,
-        legend: 'dead letters',
+        expr: `sum by (reason) (increase(tally_projector_rejected_records_total{${tally}}[1h]))`,
+        legend: 'dead letters: {{reason}}',
       },
       {
         expr: `sum(increase(tally_projector_lost_commits_total{${tally}}[1h]))`,
