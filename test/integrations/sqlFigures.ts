@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 export async function figuresOf(sql: Client, eventId: string) {
   const kpis = await sql.query<{ orders: string; sales: string }>(
     `${confirmed}
-     select count(*) as orders, coalesce(sum(total - least(total, refunded)), 0) as sales
+     select count(*) as orders, coalesce(sum(total - least(greatest(total, 0), refunded)), 0) as sales
      from (select total, coalesce((select sum(amount) from refunds where order_id = confirmed.id), 0) as refunded
            from confirmed) net`,
     [eventId],
@@ -19,9 +19,9 @@ export async function figuresOf(sql: Client, eventId: string) {
        from lines join confirmed on confirmed.id = order_id group by 1, 2
      ),
      counted as (
-       select menu_item_id, ordered.quantity, least(ordered.quantity, coalesce((
-         select sum(r.quantity) from refunds r
-         where r.order_id = ordered.order_id and r.menu_item_id = ordered.menu_item_id
+       select menu_item_id, ordered.quantity, least(greatest(ordered.quantity, 0), coalesce((
+         select sum(l.quantity) from refund_lines l join refunds r on r.id = l.refund_id
+         where r.order_id = ordered.order_id and l.menu_item_id = ordered.menu_item_id
        ), 0)) as refunded
        from ordered
      )

@@ -1,5 +1,5 @@
 -- Sends everything that the database holds. Run it when the connector runs for the first time, and whenever Tally may
--- have missed something. It may run twice, and while orders are taken: Tally ignores versions and refunds that it has.
+-- have missed something. It may run twice, and while orders are taken: Tally ignores versions that it has.
 insert into outbox (aggregatetype, aggregateid, payload)
 select 'organizations', key, payload from organization_records
 union all

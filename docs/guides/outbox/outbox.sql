@@ -9,6 +9,7 @@
 alter table organizations add version bigint not null default 1;
 alter table events add version bigint not null default 1;
 alter table orders add version bigint not null default 1;
+alter table refunds add version bigint not null default 1;
 
 create function raise_version() returns trigger language plpgsql as $$
 begin
@@ -19,26 +20,33 @@ end $$;
 create trigger version before update on organizations for each row execute function raise_version();
 create trigger version before update on events for each row execute function raise_version();
 create trigger version before update on orders for each row execute function raise_version();
+create trigger version before update on refunds for each row execute function raise_version();
 
--- A changed line changes its order. One new version for each transaction is enough: if the transaction has written the
--- order already (its xmin), that version will have all lines.
+-- A changed line changes its order, each time: what the outbox has of this transaction may have been written already
+-- (`set constraints all immediate`), and what follows must not have the same version. A line that is moved changes both
+-- orders.
 create function change_order() returns trigger language plpgsql as $$
 begin
-  update orders set version = version + 1
-  where id in (old.order_id, new.order_id) and xmin <> pg_current_xact_id()::xid;
+  update orders set version = version + 1 where id in (old.order_id, new.order_id);
+  return null;
+end $$;
+
+create function change_refund() returns trigger language plpgsql as $$
+begin
+  update refunds set version = version + 1 where id in (old.refund_id, new.refund_id);
+  return null;
+end $$;
+
+create function change_event() returns trigger language plpgsql as $$
+begin
+  update events set version = version + 1 where id in (old.event_id, new.event_id);
   return null;
 end $$;
 
 create trigger change_order after insert or update or delete on lines
   for each row execute function change_order();
-
-create function change_event() returns trigger language plpgsql as $$
-begin
-  update events set version = version + 1
-  where id in (old.event_id, new.event_id) and xmin <> pg_current_xact_id()::xid;
-  return null;
-end $$;
-
+create trigger change_refund after insert or update or delete on refund_lines
+  for each row execute function change_refund();
 create trigger change_event after insert or update or delete on areas
   for each row execute function change_event();
 create trigger change_event after insert or update or delete on days
@@ -46,7 +54,8 @@ create trigger change_event after insert or update or delete on days
 create trigger change_event after insert or update or delete on menu_items
   for each row execute function change_event();
 
--- Tally has no deletion, and of a refund the first record counts for ever.
+-- What Tally could never take back: it has no deletion, and rejects an event that changes organization or a refund that
+-- changes order.
 create function refuse() returns trigger language plpgsql as $$
 begin
   raise exception '% of % would not reach Tally: %', lower(tg_op), tg_table_name, tg_argv[0];
@@ -54,12 +63,19 @@ end $$;
 
 create trigger keep before delete on orders
   for each row execute function refuse('set the status to Cancelled');
-create trigger keep_event before update of event_id on orders
-  for each row when (old.event_id <> new.event_id) execute function refuse('cancel it and make another order');
-create trigger keep_organization before update of organization_id on events
-  for each row when (old.organization_id <> new.organization_id) execute function refuse('make another event');
-create trigger keep before update or delete on refunds
-  for each row execute function refuse('make another refund');
+create trigger keep before delete on refunds
+  for each row execute function refuse('set the amount to 0 and delete the lines');
+create trigger keep_id before update on organizations
+  for each row when (old.id <> new.id) execute function refuse('make another organization');
+create trigger keep_organization before update on events
+  for each row when ((old.id, old.organization_id) <> (new.id, new.organization_id))
+  execute function refuse('make another event');
+create trigger keep_event before update on orders
+  for each row when ((old.id, old.event_id) <> (new.id, new.event_id))
+  execute function refuse('cancel it and make another order');
+create trigger keep_order before update on refunds
+  for each row when ((old.id, old.order_id) <> (new.id, new.order_id))
+  execute function refuse('set the amount to 0, delete the lines and make another refund');
 
 -- The records of docs/records.md. Only the columns that are named here leave the database: no customer, no note, no
 -- reason. A jsonb timestamp has an offset, a numeric its two decimals, a uuid lower case.
@@ -122,15 +138,19 @@ select id, version, event_id as key, jsonb_build_object(
 from orders;
 
 create view refund_records as
-select refunds.id, orders.event_id as key, jsonb_build_object(
+select refunds.id, refunds.version, orders.event_id as key, jsonb_build_object(
   'eventId', orders.event_id,
   'refundId', refunds.id::text,
+  'version', refunds.version,
   'orderId', order_id::text,
   'refundedAt', refunded_at,
   'amount', amount,
-  'lines', case when menu_item_id is null then '[]' else jsonb_build_array(jsonb_build_object(
-    'menuItemId', menu_item_id, 'quantity', quantity, 'amount', amount
-  )) end
+  'lines', coalesce((
+    select jsonb_agg(jsonb_build_object(
+      'menuItemId', menu_item_id, 'quantity', quantity, 'amount', l.amount
+    ) order by position)
+    from refund_lines l where refund_id = refunds.id
+  ), '[]')
 ) as payload
 from refunds join orders on orders.id = order_id;
 
@@ -152,7 +172,8 @@ end $$;
 create trigger empty_outbox after insert on outbox for each row execute function empty_outbox();
 
 -- Deferred: they run at the end of the transaction, when the order has all its lines. Of several changes in one
--- transaction only the last version is written. `security definer`: whoever writes orders needs no right to the outbox.
+-- transaction only the last version is written; if constraints were made immediate in between, also an earlier one.
+-- `security definer`: whoever writes orders needs no right to the outbox.
 
 create function write_organization() returns trigger language plpgsql security definer
 set search_path from current as $$
@@ -182,7 +203,7 @@ create function write_refund() returns trigger language plpgsql security definer
 set search_path from current as $$
 begin
   insert into outbox (aggregatetype, aggregateid, payload)
-  select 'refunds', key, payload from refund_records where id = new.id;
+  select 'refunds', key, payload from refund_records where id = new.id and version = new.version;
   return null;
 end $$;
 
@@ -192,7 +213,7 @@ create constraint trigger write_outbox after insert or update on events
   deferrable initially deferred for each row execute function write_event();
 create constraint trigger write_outbox after insert or update on orders
   deferrable initially deferred for each row execute function write_order();
-create constraint trigger write_outbox after insert on refunds
+create constraint trigger write_outbox after insert or update on refunds
   deferrable initially deferred for each row execute function write_refund();
 
 -- What Debezium connects as. It can read the outbox, and nothing else. Give it a password: \password tally_outbox

@@ -51,34 +51,41 @@ create table orders (
   ),
   ordered_at timestamptz not null default now(),
   payment_method text not null default '' check (length(payment_method) <= 200),
-  amount_paid numeric(10, 2) not null default 0 check (amount_paid >= 0),
-  total numeric(10, 2) not null check (total >= 0),
+  amount_paid numeric(10, 2) not null default 0,
+  total numeric(10, 2) not null,
   is_takeaway boolean not null default false,
   table_number text check (length(table_number) <= 50),
   customer_name text,
   customer_email text
 );
 
+-- A line that gives back (a cup, a discount, a cancelled portion) has a quantity or a price below zero.
 create table lines (
   order_id bigint not null references orders,
   position int not null,
   menu_item_id int not null check (menu_item_id > 0),
   item_name text not null check (length(item_name) between 1 and 200),
-  quantity int not null check (quantity between 1 and 100000),
-  unit_price numeric(10, 2) not null check (unit_price >= 0),
+  quantity int not null check (quantity between -100000 and 100000 and quantity <> 0),
+  unit_price numeric(10, 2) not null,
   -- What a waiter types here may be a guest's name or an allergy.
   note text,
   primary key (order_id, position)
 );
 
--- Of money only, or of some portions of one menu item.
 create table refunds (
   id bigint generated always as identity primary key,
   order_id bigint not null references orders,
   refunded_at timestamptz not null default now(),
   amount numeric(10, 2) not null check (amount >= 0),
-  menu_item_id int check (menu_item_id > 0),
-  quantity int check (quantity between 1 and 100000),
-  reason text,
-  check ((menu_item_id is null) = (quantity is null))
+  reason text
+);
+
+-- What is taken off the items. A refund of money only has no lines, and lines need not add up to what was paid back.
+create table refund_lines (
+  refund_id bigint not null references refunds,
+  position int not null,
+  menu_item_id int not null check (menu_item_id > 0),
+  quantity int not null check (quantity between 1 and 100000),
+  amount numeric(10, 2) not null check (amount >= 0),
+  primary key (refund_id, position)
 );
