@@ -130,6 +130,18 @@ test('what Tally could never take back is refused by the database', async () => 
   await expect(shop.sql.query('update refunds set order_id = order_id + 1')).rejects.toThrow('another refund')
 })
 
+test.each(["number = repeat('🍕', 150)", "ordered_at = 'infinity'", "total = 'NaN'"])(
+  'what Tally rejects is refused by the database: %s',
+  async change => {
+    await expect(shop.sql.query(`update orders set ${change}`)).rejects.toThrow('violates check constraint')
+  },
+)
+
+test('too many lines of an order are refused by the database', async () => {
+  const more = `insert into lines select $1, n, 1, 'x', 1, 0 from generate_series(100, 600) n`
+  await expect(shop.sql.query(more, [orderIds[0]])).rejects.toThrow('at_most_500_lines')
+})
+
 test('no record is a dead letter, and no topic holds a customer’s name', async () => {
   expect(await readDeadLetters(tally)).toEqual([])
   const seen = await Promise.all(Object.values(topics()).map(async topic => [topic, await textOf(topic)]))

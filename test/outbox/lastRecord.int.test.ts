@@ -175,6 +175,26 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
   },
 )
 
+test.each(['read committed', 'repeatable read'])(
+  'two sessions cannot exceed a limit together, %s',
+  async isolation => {
+    const other = await (shop as ShopDatabase).connect()
+    await run(order(1))
+    const lines = (from: number) =>
+      `insert into lines select 1, n, 7, 'x', 1, 0 from generate_series(${from}, ${from + 299}) n`
+    for (const session of [sql, other])
+      await run(`begin isolation level ${isolation}; select from orders`, session)
+    await run(lines(1))
+    const second = run(lines(301), other).then(() => run('commit', other))
+    const refused = expect(second).rejects.toThrow(/at_most_500_lines|could not serialize/)
+    await run('commit')
+    await refused
+    await run('rollback', other)
+    await expectComplete()
+    expect((await linesWritten(1)).at(-1)).toBe(300)
+  },
+)
+
 test('what Tally could never take back is refused', async () => {
   await run(`begin; ${order(1)}; ${order(2)}; ${refund}; commit`)
   for (const [statement, advice] of [

@@ -6,10 +6,10 @@
 -- Versions. The row lock that an update takes makes changes of one order wait for each other, so that a higher version
 -- is always the later state. greatest() lets you raise versions by hand (after a restore, see README.md).
 
-alter table organizations add version bigint not null default 1;
-alter table events add version bigint not null default 1;
-alter table orders add version bigint not null default 1;
-alter table refunds add version bigint not null default 1;
+alter table organizations add version bigint not null default 1 check (version between 1 and 9007199254740991);
+alter table events add version bigint not null default 1 check (version between 1 and 9007199254740991);
+alter table orders add version bigint not null default 1 check (version between 1 and 9007199254740991);
+alter table refunds add version bigint not null default 1 check (version between 1 and 9007199254740991);
 
 create function raise_version() returns trigger language plpgsql as $$
 begin
@@ -78,7 +78,11 @@ create trigger keep_order before update on refunds
   execute function refuse('set the amount to 0, delete the lines and make another refund');
 
 -- The records of docs/records.md. Only the columns that are named here leave the database: no customer, no note, no
--- reason. A jsonb timestamp has an offset, a numeric its two decimals, a uuid lower case.
+-- reason. A numeric has its two decimals, a uuid lower case, a date its four digits.
+
+-- The session's time zone must not matter: in Monrovia's, an instant of 1971 has an offset with seconds.
+create function timestamp_text(timestamptz) returns text stable language sql
+return to_char($1 at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
 
 create view organization_records as
 select id, version, id as key, jsonb_build_object(
@@ -92,7 +96,7 @@ select id, version, id as key, jsonb_build_object(
   'organizationId', organization_id,
   'version', version,
   'name', name,
-  'startDate', starts_at,
+  'startDate', timestamp_text(starts_at),
   'timeZone', time_zone,
   'areas', coalesce((
     select jsonb_agg(jsonb_build_object('areaId', area_id, 'name', a.name) order by area_id)
@@ -100,7 +104,7 @@ select id, version, id as key, jsonb_build_object(
   ), '[]'),
   'days', coalesce((
     select jsonb_agg(jsonb_build_object(
-      'dayId', day_id, 'date', date, 'openedAt', opened_at, 'closedAt', closed_at
+      'dayId', day_id, 'date', date, 'openedAt', timestamp_text(opened_at), 'closedAt', timestamp_text(closed_at)
     ) order by day_id)
     from days where event_id = events.id
   ), '[]'),
@@ -122,7 +126,7 @@ select id, version, event_id as key, jsonb_build_object(
   'status', status,
   'areaId', area_id,
   'dayId', day_id,
-  'orderDateTime', ordered_at,
+  'orderDateTime', timestamp_text(ordered_at),
   'paymentMethod', payment_method,
   'amountPaid', amount_paid,
   'totalAmount', total,
@@ -143,7 +147,7 @@ select refunds.id, refunds.version, orders.event_id as key, jsonb_build_object(
   'refundId', refunds.id::text,
   'version', refunds.version,
   'orderId', order_id::text,
-  'refundedAt', refunded_at,
+  'refundedAt', timestamp_text(refunded_at),
   'amount', amount,
   'lines', coalesce((
     select jsonb_agg(jsonb_build_object(
@@ -156,11 +160,26 @@ from refunds join orders on orders.id = order_id;
 
 -- The outbox. Debezium reads the inserts from the write-ahead log, so a row may go at once: the table stays empty.
 
+create function sum_of_lines(payload jsonb) returns numeric immutable language sql
+return (
+  select coalesce(sum(abs(coalesce((line->>'quantity')::numeric * (line->>'unitPrice')::numeric,
+    (line->>'amount')::numeric))), 0)
+  from jsonb_array_elements(coalesce(payload->'items', payload->'lines', '[]')) line
+);
+
+-- Limits over several rows are checked here, when the whole record is known. Changes of one order wait for each other,
+-- so two sessions cannot exceed a limit together either.
 create table outbox (
   id uuid primary key default gen_random_uuid(),
   aggregatetype text not null check (aggregatetype in ('organizations', 'events', 'orders', 'refunds')),
   aggregateid uuid not null,
-  payload jsonb not null
+  payload jsonb not null,
+  constraint at_most_200_areas check (jsonb_array_length(coalesce(payload->'areas', '[]')) <= 200),
+  constraint at_most_1000_days check (jsonb_array_length(coalesce(payload->'days', '[]')) <= 1000),
+  constraint at_most_2000_menu_items check (jsonb_array_length(coalesce(payload->'menuItems', '[]')) <= 2000),
+  constraint at_most_500_lines
+    check (jsonb_array_length(coalesce(payload->'items', payload->'lines', '[]')) <= 500),
+  constraint lines_add_up_to_at_most_99999999_99 check (sum_of_lines(payload) <= 99999999.99)
 );
 
 create function empty_outbox() returns trigger language plpgsql as $$
