@@ -17,6 +17,7 @@ import { type Connect, connectWorker } from './connect.ts'
 import {
   changeOrder,
   connect,
+  createEvent,
   createFestival,
   customer,
   type Festival,
@@ -98,6 +99,16 @@ test('a slot that was lost is mended by a new one and a backfill', async () => {
   await worker.startAnew(connector)
   await shop.runFile('backfill.sql')
   await untilCounted()
+})
+
+test('the largest menu is sent: 2,000 items with the longest names, 1.7 MB', async () => {
+  const { organizationId } = festival
+  const eventId = await createEvent(shop.sql, organizationId, 2000, `repeat('è', 200)`)
+  await takeOrder(shop.sql, { organizationId, eventId })
+  await until('Tally answers with its names', async () => {
+    const { body } = await tally.get(`/api/v1/events/${eventId}/live/item-counts`, { token })
+    return body.data?.[0]?.itemName === 'è'.repeat(200)
+  })
 })
 
 test('the slot lets go of the log while only other tables are written', async () => {

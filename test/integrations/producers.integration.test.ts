@@ -8,6 +8,7 @@ import { expect, inject, test } from 'vitest'
 import { run } from '#infra/command.ts'
 import { haveJars, jarsFolder } from '#infra/install/kafkaJars.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
+import { copyWithMenu, largestMenus, type MenuOf } from './largestMenu.ts'
 import { log, requireProgram } from './programs.ts'
 
 /** docs/guides/producers: the same evening from four languages. */
@@ -19,7 +20,7 @@ const tally = useTally({ partitions })
 type Command = { program: string; args: string[]; cwd: string }
 
 /** What runs each language's program, after its libraries were installed. */
-const languages: Record<string, () => Promise<Command>> = {
+const languages = {
   async Node() {
     return { program: process.execPath, args: ['sendOrders.mjs'], cwd: join(guide, 'node') }
   },
@@ -35,20 +36,13 @@ const languages: Record<string, () => Promise<Command>> = {
     await requireProgram('go', ['version'], 'Go 1.26 or later')
     return { program: 'go', args: ['run', '.'], cwd: join(guide, 'go') }
   },
-}
+} satisfies Record<string, () => Promise<Command>>
 
 test('four languages write the same records to the same partitions, and Tally counts each order once', async () => {
   const eventIds = oneOfEachPartition()
-  const { KAFKA_BROKERS = '', TOPIC_PREFIX = '' } = tally.settings
   const written: Record<string, unknown[]> = {}
-  let before = new Set<string>()
-  for (const [language, prepare] of Object.entries(languages)) {
-    const { program, args, cwd } = await prepare()
-    await run(program, [...args, ...eventIds], { cwd, env: { KAFKA_BROKERS, TOPIC_PREFIX } })
-    const all = await allRecords()
-    written[language] = all.filter(({ place }) => !before.has(place)).map(({ record }) => record)
-    before = new Set(all.map(({ place }) => place))
-  }
+  for (const [language, prepare] of Object.entries(languages))
+    written[language] = (await sentBy(await prepare(), eventIds)).map(({ record }) => record)
 
   expect(written.Node).toHaveLength(6 * eventIds.length)
   for (const language of Object.keys(languages)) expect(written[language]).toEqual(written.Node)
@@ -66,6 +60,37 @@ test('four languages write the same records to the same partitions, and Tally co
   }
   expect(await readDeadLetters(tally)).toEqual([])
 })
+
+test.each([
+  ['Node', largestMenus.Node],
+  ['Python', largestMenus.Python],
+  // As json.dumps writes by default: 4.9 MB.
+  ['Python', { ...largestMenus.Python, more: ['ensure_ascii=False', 'ensure_ascii=True'] } satisfies MenuOf],
+  ['Java', largestMenus.Java],
+  ['Go', largestMenus.Go],
+] as const)('%s sends the largest menu, and Tally answers with its names', async (language, menu) => {
+  const eventId = newEventId()
+  const command = await languages[language]()
+  const { cwd, remove } = copyWithMenu(command.cwd, menu)
+  const sent = await sentBy({ ...command, cwd }, [eventId]).finally(remove)
+  const event = sent.find(({ record }) => 'menuItems' in record.value)
+  expect(event?.record.value.menuItems).toHaveLength(2000)
+  expect(event?.bytes).toBeGreaterThan('more' in menu ? 4_800_000 : 1_690_000)
+
+  await tally.settle()
+  const token = await tally.key(organizationId)
+  const items = await tally.get(`/api/v1/events/${eventId}/live/item-counts?menuItemIds=7`, { token })
+  expect(items.body.data).toMatchObject([{ menuItemId: 7, itemName: 'è'.repeat(200), quantitySold: 3 }])
+  expect(await readDeadLetters(tally)).toEqual([])
+})
+
+/** Runs a program, and returns the records that it wrote. */
+async function sentBy({ program, args, cwd }: Command, eventIds: string[]) {
+  const { KAFKA_BROKERS = '', TOPIC_PREFIX = '' } = tally.settings
+  const before = new Set((await allRecords()).map(({ place }) => place))
+  await run(program, [...args, ...eventIds], { cwd, env: { KAFKA_BROKERS, TOPIC_PREFIX } })
+  return (await allRecords()).filter(({ place }) => !before.has(place))
+}
 
 /** Ids of events that lie in partitions 0, 1, 2 … */
 function oneOfEachPartition(): string[] {
@@ -87,6 +112,7 @@ async function allRecords() {
       for (const { offset, key, value } of records)
         all.push({
           place: `${topic}-${partition}-${offset}`,
+          bytes: value?.length ?? 0,
           record: { topic, partition, key: String(key), value: JSON.parse(String(value)) },
         })
   return all

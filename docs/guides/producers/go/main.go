@@ -156,6 +156,14 @@ func main() {
 		// A nil hasher places keys as Java does (murmur2). Sends are idempotent by default, with acks from all in-sync
 		// replicas.
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		kgo.ProducerBatchMaxBytesFn(func(topic string) int32 {
+			// The largest event that Tally takes has 2.8 MB, and its topic takes batches of 8 MiB.
+			if topic == prefix+".events" || topic == prefix+".orders" {
+				return 8 << 20
+			}
+			// franz-go's default: the other topics take no more.
+			return 1_000_012
+		}),
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -101,6 +101,7 @@ try {
   for (const eventId of process.argv.slice(2))
     for (const [topic, value] of evening(eventId)) {
       const message = { key: keyOf(topic, value), value: JSON.stringify(value) }
+      // kafkajs sends a record of any size, such as the 2.8 MB of the largest event that Tally takes.
       // Resolves when all in-sync replicas have the record, and throws if they do not.
       await producer.send({ topic: `${TOPIC_PREFIX}.${topic}`, acks: -1, messages: [message] })
     }

@@ -104,6 +104,8 @@ def main():
             "partitioner": "murmur2_random",
             # A repeated send is written once, in order; implies acks=all.
             "enable.idempotence": True,
+            # The largest event that Tally takes has 2.8 MB, with \uXXXX for each character 5.3 MB; the default is 1 MB.
+            "message.max.bytes": 8 * 1024 * 1024,
         }
     )
 
