@@ -22,7 +22,7 @@ async function python(code: string, ...args: string[]): Promise<unknown> {
   return JSON.parse((await run(program('python'), [file, ...args], { cwd: folder })).stdout)
 }
 
-test("Python's jsonschema with default options takes every price from 0.00 to 999.99 and the examples", async () => {
+test("Python's jsonschema with default options takes every price from -999.99 to 999.99 and the examples", async () => {
   const types = Object.keys(recordTypes) as RecordType[]
   const schemas = Object.fromEntries(types.map(type => [type, recordJsonSchema(type)]))
   const file = join(folder, 'schemas.json')
@@ -36,9 +36,11 @@ for name, schema in given["schemas"].items():
     Draft202012Validator.check_schema(schema)
     validators[name] = Draft202012Validator(schema)
 price = Draft202012Validator(given["schemas"]["orders"]["properties"]["totalAmount"])
-refused = [c for c in range(100000) if not price.is_valid(json.loads(f"{c // 100}.{c % 100:02d}"))]
+amounts = [f"{sign}{c // 100}.{c % 100:02d}" for c in range(100000) for sign in ("", "-")]
+refused = [amount for amount in amounts if not price.is_valid(json.loads(amount))]
 wrong = [name for name, value in given["examples"].items() if not validators[name].is_valid(value)]
-negative = price.is_valid(-0.01)
+refunded = Draft202012Validator(given["schemas"]["refunds"]["properties"]["amount"])
+negative = refunded.is_valid(-0.01)
 print(json.dumps({"refused": len(refused), "wrong": wrong, "negative": negative}))
 `
   expect(await python(code, file)).toEqual({ refused: 0, wrong: [], negative: false })
