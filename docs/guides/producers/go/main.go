@@ -87,6 +87,7 @@ type Line struct {
 type Refund struct {
 	EventID    string       `json:"eventId"`
 	RefundID   string       `json:"refundId"`
+	Version    int64        `json:"version"`
 	OrderID    string       `json:"orderId"`
 	RefundedAt string       `json:"refundedAt"`
 	Amount     Cents        `json:"amount"`
@@ -127,7 +128,7 @@ func evening(prefix, eventID string) []*kgo.Record {
 	items := func(fritto, acqua int32) []Line {
 		return []Line{{7, "Fritto misto", 1250, fritto}, {9, "Acqua", 250, acqua}}
 	}
-	refund := Refund{eventID, "R-1", "A-2", "2026-09-04T20:02:00Z", 250, []RefundLine{{9, 1, 250}}}
+	refund := Refund{eventID, "R-1", 1, "A-2", "2026-09-04T20:02:00Z", 250, []RefundLine{{9, 1, 250}}}
 	return []*kgo.Record{
 		record(prefix, "organizations", organizationID,
 			Organization{organizationID, 1, "Pro Loco San Vito", "ActiveDayPass"}),

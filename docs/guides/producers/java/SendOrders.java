@@ -114,6 +114,7 @@ public final class SendOrders {
     return fields(
         "eventId", eventId,
         "refundId", "R-1",
+        "version", 1,
         "orderId", "A-2",
         "refundedAt", "2026-09-04T20:02:00Z",
         "amount", euros(250),

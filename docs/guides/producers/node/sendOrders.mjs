@@ -57,6 +57,7 @@ function refund(eventId) {
   return {
     eventId,
     refundId: 'R-1',
+    version: 1,
     orderId: 'A-2',
     refundedAt: '2026-09-04T20:02:00Z',
     amount: euros(250),

@@ -69,6 +69,7 @@ def refund(event_id):
     return {
         "eventId": event_id,
         "refundId": "R-1",
+        "version": 1,
         "orderId": "A-2",
         "refundedAt": "2026-09-04T20:02:00Z",
         "amount": euros(250),
