@@ -74,7 +74,9 @@ export function effectiveCents(totalCents: number, refundedCents: number): numbe
 }
 
 /** What refunds take back of what was sold: no more than that, and nothing if it is below zero. */
-const atMostSold = (sold: number, refunded: number): number => Math.min(Math.max(0, sold), refunded)
+function atMostSold(sold: number, refunded: number): number {
+  return sold > 0 ? Math.min(sold, refunded) : 0
+}
 
 /**
  * The facts that an order states at its winning version with all of its refunds; undefined while only refunds have
