@@ -31,7 +31,7 @@ const judgedByTheProjector: Record<RecordType, string[]> = {
 }
 
 const everywhere = [
-  'a version that was applied is never said differently',
+  'two records with one id and version say the same',
   'the value is UTF-8 JSON of at most 8 MiB',
   'texts hold no lone surrogate, and their lengths count UTF-16 units',
 ]
