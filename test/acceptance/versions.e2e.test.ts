@@ -43,7 +43,7 @@ test.concurrent('every record twice counts once', async () => {
   expect(await data('/analytics/kpis')).toMatchObject({ totalOrders: 2, totalSales: 42.5 })
 })
 
-test.concurrent('the first refund of a version wins, also for another order', async () => {
+test.concurrent('of different refunds with one id and version the first in the partition counts, also if another names another order', async () => {
   const festival = newFestival()
   const refund = (amount: number, over = {}) =>
     festival.refund({ orderId, refundId: 'R', amount, lines: [], ...over })
