@@ -231,6 +231,19 @@ function badKeys({ keyed, festival }: Makers): Case[] {
       record: { ...festival.event({ version: 99, organizationId: eventId }), key: '' },
     },
     {
+      rule: 'another name under the version that is applied',
+      reason: 'contradiction',
+      field: 'name',
+      record: festival.event({ name: 'Sagra della Rana' }),
+    },
+    keyed('a wrong key before a contradiction', festival.event({ name: 'Sagra della Rana' }), ''),
+    {
+      rule: 'a conflict before a contradiction',
+      reason: 'conflict',
+      field: 'organizationId',
+      record: festival.event({ name: 'Sagra della Rana', organizationId: eventId }),
+    },
+    {
       rule: 'another organization',
       reason: 'conflict',
       field: 'organizationId',

@@ -127,6 +127,6 @@ const newRecord = (festival: Festival, type: TopicType): TestRecord =>
       ? festival.event()
       : type === 'orders'
         ? festival.order()
-        : festival.refund({ orderId: 'gone' })
+        : festival.refund({ orderId: 'gone', version: 1 })
 
 const fieldsOf = (festival: Festival, type: TopicType) => Object.keys(newRecord(festival, type).value)

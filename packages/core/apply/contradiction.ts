@@ -79,6 +79,6 @@ export function judgeRepeat(
   return {
     outcome: 'rejected',
     reason: 'contradiction',
-    message: `${field}: another record with this id and version was applied before and says something else here. Use ids that are unique within the event, and a higher version for each change`,
+    message: `${field}: another record with this id and version was applied before and says something else here. Use a higher version for each change, and numbers of orders that are unique within the event`,
   }
 }

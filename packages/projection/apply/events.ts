@@ -1,6 +1,7 @@
 import type { Event, EventId } from '@tally/contract'
 import { applyEvent, differingField, eventContent } from '@tally/core'
 import {
+  type KnownEvent,
   lockOrganizations,
   nextRevision,
   readAppliedEvents,
@@ -9,10 +10,23 @@ import {
   stampOrganizations,
   storeEvents,
 } from '@tally/read-models'
-import { addOutcome, type Effects, noEffects } from '../effects.ts'
+import type { Tx } from '@tally/storage'
+import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 
-const noEvents: ReadonlyMap<EventId, Event> = new Map()
+/** So many records are judged together: each that repeats a version may need an applied event of 5 MB. */
+const piece = 10
+
+/** The applied records of the events of which a record repeats the version: only those are compared. */
+async function readRepeated(
+  tx: Tx,
+  records: Placed<Event>[],
+  known: ReadonlyMap<EventId, KnownEvent>,
+): Promise<ReadonlyMap<EventId, Event>> {
+  const repeats = records.filter(({ value }) => value.version === known.get(value.eventId)?.version)
+  if (repeats.length === 0) return new Map()
+  return readAppliedEvents(tx, [...new Set(repeats.map(({ value }) => value.eventId))])
+}
 
 /**
  * Applies the event records of one batch; after a change of the time zone all documents of the event are composed
@@ -23,20 +37,21 @@ export const applyEvents = withLockedEvents<Event>(
     const effects = noEffects()
     const eventIds = [...new Set(records.map(({ value }) => value.eventId))]
     const known = await readKnownEvents(tx, eventIds)
-    const isRepeat = ({ value }: { value: Event }) => value.version === known.get(value.eventId)?.version
-    const repeats = records.filter(isRepeat).map(({ value }) => value.eventId)
-    const applied = repeats.length === 0 ? noEvents : await readAppliedEvents(tx, [...new Set(repeats)])
     const winners = new Map<EventId, Event>()
 
-    for (const { offset, value: event } of records) {
-      const { eventId } = event
-      const winner = winners.get(eventId)
-      const outcome = applyEvent(winner ?? known.get(eventId), event, record => {
-        const kept = winner ?? applied.get(eventId)
-        return kept && differingField(eventContent(kept), eventContent(record))
-      })
-      addOutcome(effects, offset, outcome)
-      if (outcome.outcome === 'applied') winners.set(eventId, outcome.next)
+    for (let from = 0; from < records.length; from += piece) {
+      const some = records.slice(from, from + piece)
+      const applied = await readRepeated(tx, some, known)
+      for (const { offset, value: event } of some) {
+        const { eventId } = event
+        const winner = winners.get(eventId)
+        const outcome = applyEvent(winner ?? known.get(eventId), event, record => {
+          const kept = winner ?? applied.get(eventId)
+          return kept && differingField(eventContent(kept), eventContent(record))
+        })
+        addOutcome(effects, offset, outcome)
+        if (outcome.outcome === 'applied') winners.set(eventId, outcome.next)
+      }
     }
     if (winners.size === 0) return effects
 

@@ -22,7 +22,7 @@ const mistakes = {
   'order-key':
     'The key is the id of the order or refund. Use eventId, so that one partition has the whole event.',
   'same-version':
-    'Two different records have one id and version: order numbers that begin again each morning, or a change without a higher version. Make ids unique within the event (for example with the date before the number), and raise the version with each change.',
+    'Two different records have one id and version: order numbers that begin again each morning, or a change without a higher version. Make order and refund ids unique within the event (for example with the date before the number), and raise the version with each change.',
   partitioner:
     "The producer uses another partitioner than Kafka's standard murmur2 (librdkafka: partitioner=murmur2_random), or the topic had fewer partitions. The record counts, but asOf of its event is less exact.",
 } as const

@@ -6,7 +6,7 @@ import { shadowSchema } from './shadow.ts'
 import { madeEvents, surplusEvents } from './shardEvents.ts'
 import type { SwitchDeps } from './switchDeps.ts'
 
-/** How many orders and refunds of some partitions Postgres has and the topics no longer hold. */
+/** How many orders and refunds of some partitions Postgres has in a version that the topics no longer hold. */
 export type Lack = { partitions: number[]; orders: number; refunds: number }
 
 export const isLacking = ({ orders, refunds }: Lack): boolean => orders + refunds > 0
@@ -39,7 +39,7 @@ export async function findLacking(deps: SwitchDeps, shards: number[]): Promise<L
   }
 }
 
-/** Counts the live orders and refunds of these shards that the shadow does not have. */
+/** Counts the live orders and refunds of these shards that the shadow does not have, or only in a lower version. */
 export async function countLacking(tx: Tx, live: string, shards: number[]): Promise<Lack> {
   const eventIds = [
     ...(await madeEvents(tx, live, shards)).keys(),
@@ -52,7 +52,7 @@ select
     from ${sql.id(live, 'orders')} as kept
     where event_id = any(${eventIds}::uuid[]) and version > 0 and not exists (
       select from ${sql.id(shadowSchema, 'orders')} as made
-      where made.event_id = kept.event_id and made.order_id = kept.order_id and made.version > 0
+      where made.event_id = kept.event_id and made.order_id = kept.order_id and made.version >= kept.version
     )
   ) as orders,
   (
@@ -60,7 +60,7 @@ select
     from ${sql.id(live, 'refunds')} as kept
     where event_id = any(${eventIds}::uuid[]) and not exists (
       select from ${sql.id(shadowSchema, 'refunds')} as made
-      where made.event_id = kept.event_id and made.refund_id = kept.refund_id
+      where made.event_id = kept.event_id and made.refund_id = kept.refund_id and made.version >= kept.version
     )
   ) as refunds`.execute(tx)
   return { partitions: shards, ...(rows[0] as { orders: number; refunds: number }) }
@@ -88,7 +88,7 @@ function part(count: number, what: string, topic: string, partitions: number[]):
 /** The sentence with which a rebuild refuses to remove them. */
 export function refusal(lacks: Lack[], topics: Topics): string {
   return (
-    `the topics no longer hold ${describeLack(lacks, topics)} that Postgres has: their records were deleted or ` +
+    `the topics no longer hold ${describeLack(lacks, topics)} that Postgres has, or their latest version: their records were deleted or ` +
     'compacted, or a topic was created again. Nothing of these partitions was changed. To keep them, run ' +
     '`tally rebuild` without --from-kafka; to remove them, run `tally rebuild --from-kafka --yes`.'
   )

@@ -75,35 +75,46 @@ test('orders and refunds that the topics do not hold are removed only if that is
   await sql`
 insert into orders (event_id, order_id, version, total_cents)
 values (${first}, 'damaged', 1, 7), (${second}, 'lost', 1, 100), (${second}, 'lost, but not its refund', 1, 100),
+  (${second}, 'last version lost', 3, 100),
   (${second}, 'never-came', 0, 0)`.execute(db)
   await sql`
 insert into ${shadow('orders')} (event_id, order_id, version, total_cents)
-values (${first}, 'damaged', 1, 100), (${second}, 'lost, but not its refund', 0, 0)`.execute(db)
+values (${first}, 'damaged', 1, 100), (${second}, 'lost, but not its refund', 0, 0),
+  (${second}, 'last version lost', 2, 50)`.execute(db)
   await sql`
 insert into refunds (event_id, refund_id, order_id, refunded_at, amount_cents, lines)
 values (${second}, 'gone', 'lost', 0, 1, '[]')`.execute(db)
+  await sql`
+insert into refunds (event_id, refund_id, version, order_id, refunded_at, amount_cents, lines)
+values (${second}, 'taken back', 2, 'lost', 0, 0, '[]')`.execute(db)
+  await sql`
+insert into ${shadow('refunds')} (event_id, refund_id, version, order_id, refunded_at, amount_cents, lines)
+values (${second}, 'taken back', 1, 'lost', 0, 1, '[]')`.execute(db)
   const orders = () => db.selectFrom('orders').select(['order_id', 'version', 'total_cents']).execute()
   const before = await orders()
 
   const all = { switched: [], organizationsTopic: 'tally.organizations' }
   await expect(switchAll(deps, all)).rejects.toThrow(
-    'the topics no longer hold 2 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1) that ' +
-      'Postgres has: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
+    'the topics no longer hold 3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1) that ' +
+      'Postgres has, or their latest version: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
       'partitions was changed. To keep them, run `tally rebuild` without --from-kafka; to remove them, run ' +
       '`tally rebuild --from-kafka --yes`.',
   )
   expect(await orders()).toEqual(before)
   // Also if they came to be lacking after all shards were counted.
-  await expect(switchShards(deps, [1])).rejects.toThrow('the topics no longer hold 2 orders')
+  await expect(switchShards(deps, [1])).rejects.toThrow('the topics no longer hold 3 orders')
 
   expect(deps.onRemoving).not.toHaveBeenCalled()
   expect(await switchAll({ ...deps, mayRemove: true }, all)).toBe(2)
   expect(deps.onRemoving).toHaveBeenCalledExactlyOnceWith(
-    '2 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)',
+    '3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1)',
   )
   expect(await orders()).toEqual([
     { order_id: 'damaged', version: 1, total_cents: 100 },
+    { order_id: 'last version lost', version: 2, total_cents: 50 },
     { order_id: 'lost, but not its refund', version: 0, total_cents: 0 },
   ])
-  expect(await db.selectFrom('refunds').selectAll().execute()).toEqual([])
+  expect(await db.selectFrom('refunds').select(['refund_id', 'version']).execute()).toEqual([
+    { refund_id: 'taken back', version: 1 },
+  ])
 })
