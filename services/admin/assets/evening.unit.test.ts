@@ -1,29 +1,25 @@
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script of the browser
-import { eveningOf } from './evening.js'
+import { withPauses } from './evening.js'
 
 const hoursOf = (...hours: number[]): number[] =>
-  eveningOf(hours.map(hour => ({ hour, orderCount: 1 }))).map(({ hour }: { hour: number }) => hour)
+  withPauses(hours.map(hour => ({ hour, orderCount: 1 }))).map(({ hour }: { hour: number }) => hour)
 
-test('hours of an evening stand in their order, with those in between', () => {
+test('an evening has the hours in between, also past 24:00', () => {
   expect(hoursOf(18, 19, 21)).toEqual([18, 19, 20, 21])
-})
-
-test('a night past 24:00 continues to the right', () => {
-  expect(hoursOf(0, 1, 20, 22, 23)).toEqual([20, 21, 22, 23, 0, 1])
+  expect(hoursOf(20, 22, 1, 2)).toEqual([20, 21, 22, 23, 0, 1, 2])
 })
 
 test('one hour is one bar, none is none, and all are all', () => {
-  expect(hoursOf(7)).toEqual([7])
+  expect(hoursOf(23)).toEqual([23])
   expect(hoursOf()).toEqual([])
-  expect(hoursOf(...Array(24).keys())).toHaveLength(24)
+  expect(hoursOf(...Array(24).keys())).toEqual([...Array(24).keys()])
 })
 
-test('an hour without an order in between has none', () => {
-  expect(
-    eveningOf([
-      { hour: 5, orderCount: 2 },
-      { hour: 7, orderCount: 3 },
-    ])[1],
-  ).toEqual({ hour: 6, orderCount: 0, revenue: 0 })
+test('an hour in between has no orders', () => {
+  const [, between] = withPauses([
+    { hour: 5, orderCount: 2 },
+    { hour: 7, orderCount: 3 },
+  ])
+  expect(between).toEqual({ hour: 6, orderCount: 0 })
 })

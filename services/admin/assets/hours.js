@@ -1,4 +1,4 @@
-import { eveningOf } from './evening.js'
+import { withPauses } from './evening.js'
 import uPlot from './uplot/uPlot.esm.js'
 
 /** Draws orders by hour as bars into an element; call `show` whenever they change. */
@@ -65,7 +65,7 @@ export function openHoursChart(element) {
 
   return {
     show(hours) {
-      evening = eveningOf(hours)
+      evening = withPauses(hours)
       if (chart === undefined) draw()
       else chart.setData(dataOf())
     },

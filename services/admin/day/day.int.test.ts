@@ -49,8 +49,8 @@ test('the figures name the day, its hours, payment methods and items, net of ref
   expect(cellsOf(reply.body)).toEqual([
     ['figure', 'name', 'orders', 'quantity', 'refunded quantity', 'total', 'refunded', 'takings'],
     ['day', '2026-09-04', '2', '4', '0', '34.00', '0.00', '34.00'],
-    ['hour', '00:00', '1', '', '', '', '', '17.00'],
     ['hour', '21:00', '1', '', '', '', '', '17.00'],
+    ['hour', '00:00', '1', '', '', '', '', '17.00'],
     ['payment method', 'Card', '1', '', '', '17.00', '0.00', '17.00'],
     ['payment method', 'Cash', '1', '', '', '17.00', '0.00', '17.00'],
     ['item', 'Item 7', '', '4', '0', '34.00', '0.00', '34.00'],

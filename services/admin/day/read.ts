@@ -3,6 +3,7 @@ import { type ItemsDocument, topItems } from '@tally/core'
 import { inSnapshot, readPayments, type StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import type { DayRef } from '../live/day.ts'
+import { eveningOf } from '../live/evening.ts'
 import { readDayIn } from '../live/fromPostgres.ts'
 
 /** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
@@ -23,6 +24,7 @@ export type SettledDay = {
   kpis: KpisAnswer
   all: Takings
   payments: (Takings & { paymentMethod: string })[]
+  /** As the evening ran (eveningOf). */
   hours: HourBucket[]
   /** Most sold first. */
   items: TopItem[]
@@ -35,7 +37,8 @@ export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Pro
     const day = read?.event.days.find(({ dayId }) => dayId === ref.dayId)
     if (read === undefined || day === undefined) return undefined
     const payments = await readPayments(snapshot, ref)
-    const { event, asOfMs, kpis, hours } = read
+    const { event, asOfMs, kpis } = read
+    const hours: HourBucket[] = JSON.parse(read.hours)
     const items: ItemsDocument = JSON.parse(read.items)
     return {
       event,
@@ -44,7 +47,7 @@ export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Pro
       kpis: JSON.parse(kpis),
       all: takingsOf(payments.reduce(add, nothing)),
       payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
-      hours: JSON.parse(hours),
+      hours: eveningOf(hours, { day, timeZone: event.timeZone, asOfMs }),
       items: topItems(items, event, items.length),
     }
   })

@@ -9,6 +9,7 @@ import {
   type View,
   views,
 } from '@tally/read-models'
+import { eveningOf } from './evening.ts'
 
 /** The day that a screen shows. */
 export type DayRef = { eventId: EventId; dayId: number }
@@ -27,6 +28,7 @@ export type DayShown = {
   date: string
   isOpen: boolean
   kpis: KpisAnswer
+  /** As the evening ran (eveningOf). */
   hours: HourBucket[]
   best: TopItem[]
   counts: ItemCount[]
@@ -43,22 +45,24 @@ const bestSellers = 8
 
 /** Composes a screen as JSON (DayShown), with the functions of the API's answers, so that both agree. */
 export function showDay(
-  { event, revision, kpis, hours, items }: DayRead,
+  { event, revision, asOfMs, kpis, hours, items }: DayRead,
   dayId: number,
   statuses: DayShown['statuses'],
 ): string {
   const day = event.days.find(one => one.dayId === dayId)
   const sold: ItemsDocument = JSON.parse(items)
+  const buckets: HourBucket[] = JSON.parse(hours)
   const composed = {
     revision,
     eventName: event.name,
     date: day?.date ?? '',
     isOpen: day?.closedAt === null,
+    hours: eveningOf(buckets, { day, timeZone: event.timeZone, asOfMs }),
     best: topItems(sold, event, bestSellers),
     counts: itemCounts(sold, event, undefined),
     statuses,
-  } satisfies Omit<DayShown, 'kpis' | 'hours'>
-  return `{"kpis":${kpis},"hours":${hours},${JSON.stringify(composed).slice(1)}`
+  } satisfies Omit<DayShown, 'kpis'>
+  return `{"kpis":${kpis},${JSON.stringify(composed).slice(1)}`
 }
 
 /** The names of a day's documents over all areas, in the order of `textsOf`. */
