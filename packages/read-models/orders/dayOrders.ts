@@ -22,7 +22,7 @@ export type PaymentTotals = {
 export async function readPayments(db: Kysely<Database>, { eventId, dayId }: Day): Promise<PaymentTotals[]> {
   const { rows } = await sql<PaymentTotals>`
 select payment_method as "paymentMethod", count(*)::bigint as orders,
-  (count(*) filter (where refunded_cents > 0))::bigint as "refundedOrders",
+  (count(*) filter (where refunded_cents > 0 and total_cents > 0))::bigint as "refundedOrders",
   sum(total_cents)::bigint as "totalCents",
   sum(total_cents - least(greatest(0, total_cents), refunded_cents))::bigint as "salesCents"
 from orders

@@ -35,7 +35,7 @@ function put(id, text) {
   requestAnimationFrame(() => target.classList.add('changed'))
 }
 
-function showDay({ kpis, hours, best, counts, statuses }) {
+function showDay({ kpis, hours, best, returned, counts, statuses }) {
   put('sales', euros.format(kpis.totalSales))
   put('orders', whole.format(kpis.totalOrders))
   put('items', whole.format(kpis.totalItemsSold))
@@ -55,6 +55,8 @@ function showDay({ kpis, hours, best, counts, statuses }) {
     }),
   )
   by('best').replaceChildren(...(best.length === 0 ? [nothing('li')] : best.map(bestRow(best))))
+  by('returned-part').hidden = returned.length === 0
+  by('returned').replaceChildren(...returned.map(item => element('li', '', ...itemCells(item))))
   by('counts').replaceChildren(...(counts.length === 0 ? [nothing('li')] : counts.map(countRow)))
   by('statuses').replaceChildren(
     ...(statuses === null ? [nothing('dd', 'Not available right now')] : statusRows(statuses)),
@@ -64,16 +66,20 @@ function showDay({ kpis, hours, best, counts, statuses }) {
 const nothing = (name, text = 'Nothing sold yet') => element(name, 'faint', text)
 
 const bestRow = best => {
-  const most = Math.max(1, ...best.map(({ quantity }) => quantity))
-  return ({ itemName, quantity, revenue }) => {
+  const most = Math.max(...best.map(({ quantity }) => quantity))
+  return item => {
     const bar = element('span', 'bar')
-    bar.style.setProperty('--share', String(Math.max(0, quantity) / most))
+    bar.style.setProperty('--share', String(item.quantity / most))
     bar.ariaHidden = 'true'
-    const name = element('span', 'name', itemName)
-    const count = element('strong', '', whole.format(quantity))
-    return element('li', '', name, element('span', 'faint', euros.format(revenue)), count, bar)
+    return element('li', '', ...itemCells(item), bar)
   }
 }
+
+const itemCells = ({ itemName, quantity, revenue }) => [
+  element('span', 'name', itemName),
+  element('span', 'faint', euros.format(revenue)),
+  element('strong', '', whole.format(quantity)),
+]
 
 function countRow({ itemName, quantitySold, quantityRefunded }) {
   const row = element(

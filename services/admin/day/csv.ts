@@ -1,43 +1,47 @@
 import { offsetIn } from '@tally/contract'
 import { type DayOrder, scanDay } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { csvLine } from '../http/csv.ts'
+import { type Cell, count, csvLine, money } from '../http/csv.ts'
 import type { DayRef } from '../live/day.ts'
 import { hourName } from './hours.ts'
 import type { SettledDay, Takings } from './read.ts'
 
-/** Money as a number with a point, in every locale: programs read it too. */
-const cents = (euros: number): string => euros.toFixed(2)
-
-/** The figures of a day, a line each: the day, its hours, its payment methods, its items. */
-export async function* figuresCsv({ day, kpis, all, payments, hours, items }: SettledDay) {
+/** The figures of a day, a line each: the day, its hours as the evening ran, its payment methods, its items. */
+export async function* figuresCsv({ day, kpis, all, payments, hours, sold, returned }: SettledDay) {
   yield csvLine(['figure', 'name', 'orders', 'quantity', 'refunded quantity', 'total', 'refunded', 'takings'])
-  const money = ({ total, refunded, takings }: Takings) => [cents(total), cents(refunded), cents(takings)]
-  const count = (quantities: number[]) => String(quantities.reduce((sum, one) => sum + one, 0))
-  const refunded = count(items.map(({ refundedQuantity }) => refundedQuantity))
+  const takingsOf = ({ total, refunded, takings }: Takings) => [money(total), money(refunded), money(takings)]
+  const items = [...sold, ...returned]
+  const refunded = items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0)
   const { totalOrders, totalItemsSold } = kpis
-  yield csvLine(['day', day.date, String(totalOrders), String(totalItemsSold), refunded, ...money(all)])
+  yield csvLine([
+    'day',
+    day.date,
+    count(totalOrders),
+    count(totalItemsSold),
+    count(refunded),
+    ...takingsOf(all),
+  ])
   for (const { hour, orderCount, revenue } of hours)
-    yield csvLine(['hour', hourName(hour), String(orderCount), '', '', '', '', cents(revenue)])
+    yield csvLine(['hour', hourName(hour), count(orderCount), '', '', '', '', money(revenue)])
   for (const payment of payments)
     yield csvLine([
       'payment method',
       payment.paymentMethod,
-      String(payment.orders),
+      count(payment.orders),
       '',
       '',
-      ...money(payment),
+      ...takingsOf(payment),
     ])
   for (const { itemName, quantity, refundedQuantity, revenue, refundedRevenue } of items)
     yield csvLine([
       'item',
       itemName,
       '',
-      String(quantity),
-      String(refundedQuantity),
-      cents(revenue + refundedRevenue),
-      cents(refundedRevenue),
-      cents(revenue),
+      count(quantity),
+      count(refundedQuantity),
+      money(revenue + refundedRevenue),
+      money(refundedRevenue),
+      money(revenue),
     ])
 }
 
@@ -72,7 +76,7 @@ export async function* ordersCsv(db: Postgres, { event }: Pick<SettledDay, 'even
     yield orders.map(order => csvLine([local(order.orderedAt), ...cells(order, areas)])).join('')
 }
 
-function cells(order: DayOrder, areas: Map<number, string>): string[] {
+function cells(order: DayOrder, areas: Map<number, string>): Cell[] {
   return [
     order.orderId,
     order.number,
@@ -81,10 +85,14 @@ function cells(order: DayOrder, areas: Map<number, string>): string[] {
     order.paymentMethod,
     order.isTakeaway ? 'yes' : 'no',
     order.tableNumber ?? '',
-    order.lines.map(({ quantity, itemName }) => `${quantity} × ${itemName}`).join('; '),
-    cents(order.total),
-    cents(order.total - order.effective),
-    cents(order.effective),
-    cents(order.takings),
+    order.lines.map(lineText).join('; '),
+    money(order.total),
+    money(order.total - order.effective),
+    money(order.effective),
+    money(order.takings),
   ]
 }
+
+/** `2 × Burger`. A returned line has no minus: at the start of a cell or after a semicolon it would be a formula. */
+const lineText = ({ quantity, itemName }: DayOrder['lines'][number]): string =>
+  `${Math.abs(quantity)} × ${itemName}${quantity < 0 ? ' (returned)' : ''}`

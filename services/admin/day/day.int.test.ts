@@ -1,6 +1,6 @@
-import type { OrganizationId } from '@tally/contract'
+import type { EventId, OrganizationId } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
-import { anOrder } from '@tally/testkit/records/decoded'
+import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
@@ -29,6 +29,8 @@ async function withOrders(orders: Record<string, unknown>[], owner = organizatio
   return `eventId=${eventId}&day=${dayId}`
 }
 
+const eventIn = (query: string) => (new URLSearchParams(query).get('eventId') ?? '') as EventId
+
 /** The cells of a CSV file in which no cell holds a quote; its byte order mark is for Excel. */
 const cellsOf = (csv: string): string[][] =>
   csv
@@ -55,6 +57,50 @@ test('the figures name the day, its hours, payment methods and items, net of ref
     ['payment method', 'Cash', '1', '', '', '17.00', '0.00', '17.00'],
     ['item', 'Item 7', '', '4', '0', '34.00', '0.00', '34.00'],
   ])
+})
+
+const cup = { menuItemId: 70, itemName: 'Cup deposit', unitPrice: 2 }
+/** A burger with its cup, four cups that come back, and at the till next door one that is a price below zero. */
+const cups = [
+  { items: [burgers(1), { ...cup, quantity: 1 }], totalAmount: 10.5 },
+  { items: [{ ...cup, quantity: -4 }], totalAmount: -8, orderDateTime: '2026-09-04T22:10:00Z' },
+  {
+    items: [{ menuItemId: 71, itemName: 'Cup back', quantity: 1, unitPrice: -2 }],
+    totalAmount: -2,
+    paymentMethod: 'Card',
+  },
+]
+
+test('figures below zero are numbers with a plain minus, and everything still adds up', async () => {
+  const of = await withOrders(cups)
+  expect(cellsOf((await visitor.get(`/live/day.csv?${of}`)).body).slice(1)).toEqual([
+    ['day', '2026-09-04', '3', '-1', '0', '0.50', '0.00', '0.50'],
+    ['hour', '21:00', '2', '', '', '', '', '8.50'],
+    ['hour', '00:00', '1', '', '', '', '', '-8.00'],
+    ['payment method', 'Cash', '2', '', '', '2.50', '0.00', '2.50'],
+    ['payment method', 'Card', '1', '', '', '-2.00', '0.00', '-2.00'],
+    ['item', 'Item 7', '', '1', '0', '8.50', '0.00', '8.50'],
+    ['item', 'Item 70', '', '-3', '0', '-6.00', '0.00', '-6.00'],
+    ['item', 'Item 71', '', '1', '0', '-2.00', '0.00', '-2.00'],
+  ])
+  const orders = cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)
+  expect(orders.slice(1).map(row => row.slice(8))).toEqual([
+    ['1 × Burger; 1 × Cup deposit', '10.50', '0.00', '10.50', '10.50'],
+    ['1 × Cup back', '-2.00', '0.00', '-2.00', '-2.00'],
+    ['4 × Cup deposit (returned)', '-8.00', '0.00', '-8.00', '-8.00'],
+  ])
+})
+
+test('the sheet lists the evening through midnight, and returned items on their own', async () => {
+  const of = await withOrders(cups)
+  const sheet = (await visitor.get(`/live/day?${of}`, { 'accept-language': 'it-IT' })).body
+  const heads = [...sheet.matchAll(/<th scope="row">([^<]+)<\/th>/g)].map(([, head]) => head)
+  expect(heads.slice(-7)).toEqual(['21:00', '00:00', 'Cash', 'Card', 'Item 7', 'Item 70', 'Item 71'])
+  const [, returned = ''] = sheet.split('Returned')
+  expect(returned).toMatch(/Item 70<.*>-3<.*>-6,00\u00a0€<[\s\S]*Item 71<.*>1<.*>-2,00\u00a0€</)
+  expect(sheet).toMatch(
+    /Refunded <span class="faint">\(0 orders\)<\/span><\/th><td class="number">0,00\u00a0€</,
+  )
 })
 
 test('the order list has every order of the day by time; one that does not count adds nothing', async () => {
@@ -146,6 +192,18 @@ test('a day without orders has a sheet and files, all zero', async () => {
     '0.00',
   ])
   expect(cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)).toHaveLength(1)
+})
+
+test('an order that only gives back has nothing to refund', async () => {
+  const of = await withOrders([...cups, {}])
+  await fixture.db
+    .updateTable('orders')
+    .set({ refunded_cents: 500 })
+    .where('event_id', '=', eventIn(of))
+    .execute()
+  const sheet = (await visitor.get(`/live/day?${of}`)).body
+  expect(sheet).toContain('(2 orders)')
+  expect(sheet).toContain('<td class="number">-€10.00</td>')
 })
 
 test('another organization’s day is not there, nor without a session', async () => {

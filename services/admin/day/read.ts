@@ -5,6 +5,7 @@ import type { Postgres } from '@tally/storage'
 import type { DayRef } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
 import { readDayIn } from '../live/fromPostgres.ts'
+import { partReturned } from '../live/returned.ts'
 
 /** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
 export type Takings = {
@@ -27,7 +28,9 @@ export type SettledDay = {
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
   /** Most sold first. */
-  items: TopItem[]
+  sold: TopItem[]
+  /** Most money given back first (partReturned). */
+  returned: TopItem[]
 }
 
 /** Reads a day in one snapshot of Postgres, so that its parts add up; undefined if the event or the day is unknown. */
@@ -48,7 +51,7 @@ export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Pro
       all: takingsOf(payments.reduce(add, nothing)),
       payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
       hours: eveningOf(hours, { day, timeZone: event.timeZone, asOfMs }),
-      items: topItems(items, event, items.length),
+      ...partReturned(topItems(items, event, items.length)),
     }
   })
 }

@@ -1,3 +1,4 @@
+import type { TopItem } from '@tally/contract'
 import { counted, type Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { hourName } from './hours.ts'
@@ -36,7 +37,7 @@ function totals({ kpis, all }: SettledDay, { whole, money }: Format): Html {
 <tr><th scope="row">Orders</th><td class="number">${whole(kpis.totalOrders)}</td></tr>
 <tr><th scope="row">Items sold</th><td class="number">${whole(kpis.totalItemsSold)}</td></tr>
 <tr><th scope="row">Total of the orders</th><td class="number">${money(all.total)}</td></tr>
-<tr><th scope="row">Refunded <span class="faint">(${of})</span></th><td class="number">${money(0 - all.refunded)}</td></tr>
+<tr><th scope="row">Refunded <span class="faint">(${of})</span></th><td class="number">${money(-all.refunded)}</td></tr>
 <tr class="sum"><th scope="row">Takings</th><td class="number">${money(kpis.totalSales)}</td></tr>
 </tbody></table></section>`
 }
@@ -55,9 +56,13 @@ function paymentTable({ payments }: SettledDay, { whole, money }: Format): Html 
 <tbody>${payments.map(({ paymentMethod, orders, refunded, takings }) => html`<tr><th scope="row">${paymentMethod === '' ? 'Not named' : paymentMethod}</th><td class="number">${whole(orders)}</td><td class="number">${money(refunded)}</td><td class="number">${money(takings)}</td></tr>`)}</tbody></table></section>`
 }
 
-function itemTable({ items }: SettledDay, { whole, money }: Format): Html {
+function itemTable({ sold, returned }: SettledDay, { whole, money }: Format): Html {
+  const row = ({ itemName, quantity, refundedQuantity, revenue }: TopItem) =>
+    html`<tr><th scope="row">${itemName}</th><td class="number">${whole(quantity)}</td><td class="number">${whole(refundedQuantity)}</td><td class="number">${money(revenue)}</td></tr>`
+  const heading = html`<tr class="group"><th scope="rowgroup" colspan="4">Returned <span class="faint">(more came back than was sold, or money was given back)</span></th></tr>`
   return html`<section class="card"><h2>Items</h2>
 <table class="sheet"><caption class="hidden">Items sold and refunded</caption>
 <thead><tr><th scope="col">Item</th><th scope="col" class="number">Sold</th><th scope="col" class="number">Refunded</th><th scope="col" class="number">Takings</th></tr></thead>
-<tbody>${items.map(({ itemName, quantity, refundedQuantity, revenue }) => html`<tr><th scope="row">${itemName}</th><td class="number">${whole(quantity)}</td><td class="number">${whole(refundedQuantity)}</td><td class="number">${money(revenue)}</td></tr>`)}</tbody></table></section>`
+<tbody>${sold.map(row)}</tbody>
+${returned.length === 0 ? '' : html`<tbody>${heading}${returned.map(row)}</tbody>`}</table></section>`
 }

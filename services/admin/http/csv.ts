@@ -7,12 +7,23 @@ import type { FastifyReply } from 'fastify'
  */
 const formula = /^(?=[ "]*[=+\-@\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@])/g
 
+/** A text from anywhere, or a number of ours. */
+export type Cell = string | { number: string }
+
+/** A count as a cell. */
+export const count = (whole: number): Cell => ({ number: String(whole) })
+
+/** Money as a cell: with a point and a plain minus in every locale, because programs read it too. */
+export const money = (euros: number): Cell => ({ number: euros.toFixed(2) })
+
 /**
- * A line of CSV (RFC 4180). Apostrophes keep spreadsheets from running a value, or a part of it, as a formula (OWASP,
- * CSV Injection).
+ * A line of CSV (RFC 4180). Apostrophes keep spreadsheets from running a text, or a part of it, as a formula (OWASP,
+ * CSV Injection); a number below zero has none, or it would be a text.
  */
-export const csvLine = (values: string[]): string =>
-  `${values.map(value => `"${value.replace(formula, "'").replaceAll('"', '""')}"`).join(',')}\r\n`
+export const csvLine = (cells: Cell[]): string => `${cells.map(cell => `"${textOf(cell)}"`).join(',')}\r\n`
+
+const textOf = (cell: Cell): string =>
+  typeof cell === 'string' ? cell.replace(formula, "'").replaceAll('"', '""') : cell.number
 
 /** Without it, Excel takes UTF-8 for the encoding of the country. */
 const byteOrderMark = '\ufeff'

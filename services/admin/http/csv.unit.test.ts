@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { csvLine } from './csv.ts'
+import { count, csvLine, money } from './csv.ts'
 
 test.for([
   { value: '=1+1', line: `"'=1+1"` },
@@ -10,4 +10,10 @@ test.for([
   { value: 'Fritto misto - 1/2; Acqua', line: '"Fritto misto - 1/2; Acqua"' },
 ])('$value begins no cell with a formula', ({ value, line }) => {
   expect(csvLine([value])).toBe(`${line}\r\n`)
+})
+
+test('a number below zero stays a number, with a plain minus; zero has none', () => {
+  expect(csvLine([count(-3), money(-6), count(-0), money(-0), '-3'])).toBe(
+    `"-3","-6.00","0","0.00","'-3"\r\n`,
+  )
 })

@@ -10,6 +10,7 @@ import {
   views,
 } from '@tally/read-models'
 import { eveningOf } from './evening.ts'
+import { partReturned } from './returned.ts'
 
 /** The day that a screen shows. */
 export type DayRef = { eventId: EventId; dayId: number }
@@ -31,6 +32,7 @@ export type DayShown = {
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
   best: TopItem[]
+  returned: TopItem[]
   counts: ItemCount[]
   statuses: Record<OrderStatus, number> | null
 }
@@ -41,7 +43,8 @@ export type DayShown = {
  */
 export type Beat = { asOfMs: number | null; offsetMs: number; nowMs: number }
 
-const bestSellers = 8
+/** Best sellers, and returned items. */
+const mostRows = 8
 
 /** Composes a screen as JSON (DayShown), with the functions of the API's answers, so that both agree. */
 export function showDay(
@@ -50,7 +53,8 @@ export function showDay(
   statuses: DayShown['statuses'],
 ): string {
   const day = event.days.find(one => one.dayId === dayId)
-  const sold: ItemsDocument = JSON.parse(items)
+  const all: ItemsDocument = JSON.parse(items)
+  const { sold, returned } = partReturned(topItems(all, event, all.length))
   const buckets: HourBucket[] = JSON.parse(hours)
   const composed = {
     revision,
@@ -58,8 +62,9 @@ export function showDay(
     date: day?.date ?? '',
     isOpen: day?.closedAt === null,
     hours: eveningOf(buckets, { day, timeZone: event.timeZone, asOfMs }),
-    best: topItems(sold, event, bestSellers),
-    counts: itemCounts(sold, event, undefined),
+    best: sold.filter(({ quantity }) => quantity > 0).slice(0, mostRows),
+    returned: returned.slice(0, mostRows),
+    counts: itemCounts(all, event, undefined),
     statuses,
   } satisfies Omit<DayShown, 'kpis'>
   return `{"kpis":${kpis},${JSON.stringify(composed).slice(1)}`

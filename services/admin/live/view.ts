@@ -83,7 +83,9 @@ ${tile('sales', 'Takings', true)}${tile('orders', 'Orders')}${tile('items', 'Ite
 </div>
 <div>
 <section class="card" aria-labelledby="best-title"><h2 id="best-title">Best sellers</h2>
-<ol class="best" id="best"></ol></section>
+<ol class="best" id="best"></ol>
+<div id="returned-part" hidden><h3 id="returned-title">Returned</h3>
+<ul class="best" id="returned" aria-labelledby="returned-title"></ul></div></section>
 <section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
 <dl class="statuses" id="statuses"></dl></section>
 </div>

@@ -44,8 +44,9 @@ function newFormat(locale: string): Format {
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const midnight = (day: string) => new Date(`${day}T00:00:00Z`)
   return {
-    whole: count => numbers.format(count),
-    money: amount => euros.format(amount),
+    // `+ 0` turns -0 into 0: Intl writes its sign.
+    whole: count => numbers.format(count + 0),
+    money: amount => euros.format(amount + 0),
     date: day => days.format(midnight(day)),
     dates: (first, last) => days.formatRange(midnight(first), midnight(last)),
     time: (epochMs, timeZone) => times.format(epochMs + offsetIn(timeZone)(epochMs)),
