@@ -46,12 +46,7 @@ test('the program in Python outlasts the page of a portal, and a proxy that remo
   const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'python')
   const interpret = interpreters.python
   if (block === undefined || interpret === undefined) throw new Error('polling.md has no program in Python')
-  const answers = ['<html>']
-  const server = createServer((_, response) => {
-    response.end(answers.shift() ?? '{"data": [{"quantitySold": 3}]}')
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const TALLY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { server, TALLY_URL } = await answering('<html>', '{"data": [{"quantitySold": 3}]}')
   const { program, args } = await interpret(block.text, folder)
   const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(() =>
     server.close(),
@@ -59,6 +54,25 @@ test('the program in Python outlasts the page of a portal, and a proxy that remo
   expect(stderr).toBe('')
   expect(stdout).toMatch(/^no answer: .*\nsold: None \(old\)\nsold: 3 \(old\)\n/)
 })
+
+test('the sketch shows that more came back than was sold', async () => {
+  const block = blocks.find(({ language }) => language === 'cpp')
+  const interpret = interpreters.cpp
+  if (block === undefined || interpret === undefined) throw new Error('no guide has a sketch')
+  const { server, TALLY_URL } = await answering('{"data":[{"quantitySold":-3}]}')
+  const { program, args } = await interpret(block.text, folder)
+  const shown = { ...block, until: 'Sold: -3' }
+  await printedBy(program, args, shown, { TALLY_URL }).finally(() => server.close())
+})
+
+/** A server in place of Tally: gives the answers one after the other, and then the last one again. */
+async function answering(...answers: string[]) {
+  const server = createServer((_, response) => {
+    response.end(answers.length > 1 ? answers.shift() : answers[0])
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { server, TALLY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
 
 /** A sketch never ends: it is ended when it has printed what the guide says. */
 const endOf = ({ until, language, prints }: Block) => until ?? (language === 'cpp' ? prints?.text : undefined)

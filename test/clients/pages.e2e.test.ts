@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
-import { newFestival } from '@tally/testkit/records/festival'
+import { burger, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -87,6 +87,47 @@ test('a person enters address and key, and sees takings, hours and best sellers 
   await page.reload()
   await reads(page, 'sales', '€55.00')
   expect(wrongs).toEqual([])
+})
+
+test('an hour below zero has a bar on the other side, and returned cups are no best sellers', async () => {
+  const cups = newFestival({ organizationId })
+  const order = (items: object[], totalAmount: number, orderDateTime: string) =>
+    cups.order({ orderDateTime, totalAmount, items })
+  const line = (menuItemId: number, quantity: number, unitPrice: number) => ({
+    menuItemId,
+    itemName: 'On the bill',
+    quantity,
+    unitPrice,
+  })
+  await tally.count([
+    cups.event(),
+    order([line(burger, 2, 10), line(70, 2, 2)], 24, '2026-09-05T19:00:00Z'),
+    order([line(70, -5, 2)], -10, '2026-09-05T22:10:00Z'),
+    order([line(71, 1, -2)], -2, '2026-09-05T22:20:00Z'),
+  ])
+  const key = await tally.key(organizationId, {
+    scopes: ['events:read', 'analytics:read'],
+    eventId: cups.eventId,
+  } as never)
+  for (const { width, height } of [
+    { width: 390, height: 844 },
+    { width: 1440, height: 900 },
+  ]) {
+    const { page, wrongs } = await visit(
+      { viewport: { width, height } },
+      `#${new URLSearchParams({ url: query.address, key, every: '1' })}`,
+    )
+    await reads(page, 'hours', '21:00€24.0000:00-€12.00')
+    await reads(page, 'best', 'Burger2')
+    await reads(page, 'back', 'Item 711 (-€2.00)Item 70-3 (-€6.00)')
+    const boxes = page.locator('#hours .bar')
+    const [sold, returned] = await Promise.all([boxes.nth(0).boundingBox(), boxes.nth(1).boundingBox()])
+    expect(Math.round((returned?.x ?? 0) + (returned?.width ?? 0))).toBe(Math.round(sold?.x ?? -1))
+    expect(Math.round((100 * (returned?.width ?? 0)) / (sold?.width ?? 1))).toBe(50)
+    await expectAccessible(page)
+    await picture(page, `dashboard-returns-${width}`)
+    expect(wrongs).toEqual([])
+  }
 })
 
 test('it says that figures are old while the connection is lost, and recovers without a reload', async () => {

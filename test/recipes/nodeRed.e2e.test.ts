@@ -63,6 +63,12 @@ test('an item that leaves the answer shows 0', async () => {
   await untilAllShow({ [cake]: '0', [burger]: '4', [water]: '2' })
 })
 
+test('a display shows that more came back than was sold', async () => {
+  const items = [{ menuItemId: cake, itemName: 'Cake', quantity: -3, unitPrice: 2, note: null }]
+  await tally.count([festival.order({ amountPaid: 0, totalAmount: -6, items })])
+  await untilAllShow({ [cake]: '-3' })
+})
+
 test('the flow waits as long as a 429 says', async () => {
   gate.refuseNext(3)
   const refused = () => gate.passed.findIndex(({ status }) => status === 429)

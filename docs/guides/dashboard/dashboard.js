@@ -55,9 +55,22 @@ const draw = {
     )
   },
   getTopItems(items) {
+    // A cup that came back has a quantity or a price below zero.
+    const isReturned = ({ quantity, revenue }) => quantity < 0 || revenue < 0
+    const returned = items.filter(isReturned)
+    const best = items.filter(item => item.quantity > 0 && !isReturned(item)).slice(0, shownItems)
     drawBars(
       at('best'),
-      items.map(({ itemName, quantity }) => [itemName, quantity, number.format(quantity)]),
+      best.map(({ itemName, quantity }) => [itemName, quantity, number.format(quantity)]),
+    )
+    at('returned').hidden = returned.length === 0
+    drawBars(
+      at('back'),
+      returned.map(({ itemName, quantity, revenue }) => [
+        itemName,
+        0,
+        `${number.format(quantity)} (${money.format(revenue)})`,
+      ]),
     )
   },
 }
@@ -69,16 +82,20 @@ function fromFirst(hours) {
   return [...hours.slice(first), ...hours.slice(0, first)]
 }
 
+/** Bars below zero end where the others begin. */
 function drawBars(list, rows) {
-  const most = Math.max(...rows.map(([, value]) => value), 1)
+  const values = rows.map(([, value]) => value)
+  const least = Math.min(...values, 0)
+  const share = value => `${(100 * value) / (Math.max(...values, 0) - least || 1)}%`
   const lines = rows.map(([label, value, text]) => {
     const line = document.createElement('li')
     const [name, bar, amount] = ['span', 'span', 'strong'].map(tag =>
       line.appendChild(document.createElement(tag)),
     )
     name.textContent = label
-    bar.className = 'bar'
-    bar.style.width = `${Math.max(0, (100 * value) / most)}%`
+    bar.className = value < 0 ? 'bar below' : 'bar'
+    bar.style.width = share(Math.abs(value))
+    bar.style.marginLeft = share(Math.min(value, 0) - least)
     amount.textContent = text
     return line
   })
@@ -123,7 +140,7 @@ async function show() {
   await Promise.all([
     follow(tally, 'getKpis', { eventId }),
     follow(tally, 'getOrdersByHour', { eventId }),
-    follow(tally, 'getTopItems', { eventId, limit: shownItems }),
+    follow(tally, 'getTopItems', { eventId, limit: 100 }),
   ])
 }
 
