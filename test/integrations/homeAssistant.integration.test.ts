@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
-import { newFestival } from '@tally/testkit/records/festival'
+import { burger, newFestival, water } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
@@ -45,6 +45,22 @@ test('two requests fill nine sensors of Home Assistant’s rest integration', as
     'sensor.orders': '2',
     'sensor.portions': '5',
     'sensor.average_order': '21.25',
+  })
+})
+
+test('sensors go below zero, and what came back is no best seller', async () => {
+  const items = [
+    { menuItemId: burger, itemName: 'Burger', quantity: -5, unitPrice: 12.5, note: null },
+    { menuItemId: water, itemName: 'Acqua', quantity: -4, unitPrice: 2.5, note: null },
+  ]
+  await tally.count([festival.order({ amountPaid: 0, totalAmount: -72.5, items })])
+  expect(await readSensors()).toMatchObject({
+    'sensor.fritto_misto_sold': '-2',
+    'sensor.acqua_sold': '-2',
+    'sensor.best_seller': 'none',
+    'sensor.takings': '-30',
+    'sensor.portions': '-4',
+    'sensor.average_order': '-10',
   })
 })
 
