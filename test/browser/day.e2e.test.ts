@@ -79,6 +79,9 @@ test('the figures are the API’s, and hours and payment methods add up to them'
   expect(evening.toSorted(([one = 0], [other = 0]) => one - other)).toEqual(
     hours.map(({ hour, revenue }: { hour: number; revenue: number }) => [hour, revenue]),
   )
+  const sinceNoon = evening.map(([hour = 0]) => (hour + 12) % 24)
+  expect(sinceNoon).toEqual(sinceNoon.toSorted((one, other) => one - other))
+  expect(evening.map(([hour]) => hour)).toContain(0)
   expect(named('payment method').length).toBeGreaterThan(1)
   for (const figure of ['hour', 'payment method'])
     expect([figure, sumOf(named(figure), 'takings')]).toEqual([figure, centsOf(kpis.totalSales)])
