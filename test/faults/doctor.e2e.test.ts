@@ -98,7 +98,7 @@ test('the command prints aligned lines and is done', async () => {
   const { code, stderr, lines } = await run({})
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'doctor: 27 checks: 27 ok, 0 warn, 0 fail, 0 skipped\n',
+    stderr: 'doctor: 28 checks: 28 ok, 0 warn, 0 fail, 0 skipped\n',
   })
   for (const line of lines) expect(line).toMatch(/^ok {4}[a-zO ]{20} {2}\S/)
 })
