@@ -44,8 +44,12 @@ async function projectHalves(
   return next
 }
 
-/** SQLSTATEs that the content of a row can cause: cardinality, data, constraint, program limit. */
-const statesOfRecords = /^(21|22|23|54)...$/
+/**
+ * SQLSTATEs that the content of a row can cause (cardinality, data, constraint, program limit), and Node's codes of
+ * values that this program's code did not expect; Node's others are those of connections.
+ */
+const codesOfRecords =
+  /^(21|22|23|54)...$|^ERR_(OUT_OF_RANGE|BUFFER_OUT_OF_BOUNDS|INVALID_ARG_(TYPE|VALUE)|STRING_TOO_LONG)$/
 
 /**
  * Whether the record itself may be the cause: a value that Postgres refuses, or an error in this program's own code.
@@ -53,5 +57,5 @@ const statesOfRecords = /^(21|22|23|54)...$/
 function isOfRecord(error: unknown): boolean {
   if (!(error instanceof Error) || isTransient(error) || isFatal(error)) return false
   const { code } = error as { code?: unknown }
-  return code === undefined || (typeof code === 'string' && statesOfRecords.test(code))
+  return code === undefined || (typeof code === 'string' && codesOfRecords.test(code))
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { openDeadLetters } from '@tally/dead-letters'
 import { maxValueBytes, type RecordBatch } from '@tally/kafka'
-import type { Projected } from '@tally/projection'
+import type { Projected, ProjectorDeps } from '@tally/projection'
 import { judgeBatch, logInternal, projectPieces } from '@tally/projection'
 import { openLogger } from '@tally/runtime'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
@@ -15,10 +15,15 @@ const orders = (eventId: string, ...ids: string[]) => ids.map(orderId => anOrder
 async function project(
   harness: Harness,
   batch: RecordBatch,
+  more: Partial<ProjectorDeps> = {},
 ): Promise<{ next: number; pieces: Projected[]; internal: number[] }> {
   const internal: number[] = []
   const pieces: Projected[] = []
-  const deps = { ...harness.deps, onInternal: (at: { offset: number }) => void internal.push(at.offset) }
+  const deps = {
+    ...harness.deps,
+    ...more,
+    onInternal: (at: { offset: number }) => void internal.push(at.offset),
+  }
   const next = await projectPieces(deps, 'orders', batch, (_, projected) => pieces.push(projected))
   return { next, pieces, internal }
 }
@@ -83,6 +88,21 @@ test('a record that the database refuses is a dead letter, the others count once
   } finally {
     await sql`alter table orders drop constraint poison`.execute(harness.db)
   }
+})
+
+test('a record on which this program fails while it is applied is a dead letter, with an error of Node too', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2', 'A-3'))
+  const hasForeign = ({ records }: RecordBatch, keys: Iterable<string>): boolean => {
+    if (records.some(({ offset }) => offset === 1) && [...keys].length > 0) Buffer.alloc(1).readInt32BE()
+    return false
+  }
+  expect(await project(harness, batch, { hasForeign })).toMatchObject({ next: 3, internal: [1] })
+  expect(await at.figures()).toMatchObject({ orders: 2 })
+  expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })
 
 test('an error that no record caused fails the batch and makes no dead letter', async ({

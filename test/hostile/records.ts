@@ -122,8 +122,8 @@ export function largeRecords(festival: Festival): (TestRecord & { value: Buffer 
 
 let last = 1
 /**
- * Each record has a version or an id of its own, or good ones would contradict each other: so far from the last one that
- * a few turned bits do not make one of the other.
+ * Each record has a version or an id of its own, or good ones would contradict each other: so far from the last one
+ * that a few turned bits do not make one of the other.
  */
 function newRecord(festival: Festival, type: TopicType): TestRecord {
   last += 7_307

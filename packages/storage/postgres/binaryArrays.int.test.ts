@@ -1,4 +1,5 @@
 import { freshDatabase } from '@tally/testkit/servers/database'
+import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './binaryArrays.ts'
@@ -57,6 +58,23 @@ test('numbers at given positions are surrounded by zeros', async () => {
   const array = bigintsAt(6, [4, 0, 5], ['-7', '9007199254740991', '-9007199254740991'], Number)
   expect(await read(array, 'bigint')).toEqual([9007199254740991, 0, 0, 0, -7, -9007199254740991])
   expect(await read(bigintsAt<number>(2, [], [], Number), 'bigint')).toEqual([0, 0])
+})
+
+test('texts in any script and nulls, in any order, come back as they are', async () => {
+  const text = fc.oneof(
+    fc.constantFrom('Ä', 'Caffè 12', '卓7', '🍕', 'x', '', 'è'.repeat(70)),
+    fc.string({ unit: 'binary', maxLength: 80 }).map(any => any.toWellFormed().replaceAll('\0', '')),
+  )
+  const values = fc.array(fc.oneof(text, fc.constant(null)), { maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(values, async some => {
+      expect(await read(texts(some), 'text')).toEqual(some)
+    }),
+    {
+      numRuns: 300,
+      examples: [[['Ä', 'Ä', 'Ä', null]], [[...Array(20).fill('Caffè 12'), ...Array(8).fill(null)]]],
+    },
+  )
 })
 
 test('an empty array is valid', async () => {

@@ -84,11 +84,12 @@ function variable(oid: number, values: (string | null)[]): Buffer {
   let bytes = Buffer.allocUnsafe(guessSize(values))
   let at = writeHeader(bytes, oid, values.length)
   for (const value of values) {
+    const most = value === null ? lengthBytes : mostBytes(value)
+    if (bytes.length - at < most) bytes = grown(bytes, at, most)
     if (value === null) {
       at = bytes.writeInt32BE(nullLength, at)
       continue
     }
-    if (bytes.length - at < mostBytes(value)) bytes = grown(bytes, at, value)
     const length = writeText(bytes, value, at + lengthBytes)
     bytes.writeInt32BE(length, at)
     at += lengthBytes + length
@@ -111,8 +112,8 @@ function guessSize(values: (string | null)[]): number {
   return size + 2 * longest
 }
 
-function grown(bytes: Buffer, used: number, value: string): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafe(2 * bytes.length + mostBytes(value))
+function grown(bytes: Buffer, used: number, more: number): Buffer<ArrayBuffer> {
+  const larger = Buffer.allocUnsafe(2 * bytes.length + more)
   bytes.copy(larger, 0, 0, used)
   return larger
 }
