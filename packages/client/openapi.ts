@@ -435,6 +435,11 @@ export interface components {
                  */
                 "X-RateLimit-Reset"?: number;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -446,6 +451,11 @@ export interface components {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -459,6 +469,11 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -484,6 +499,11 @@ export interface components {
                  */
                 "X-RateLimit-Reset"?: number;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -494,6 +514,11 @@ export interface components {
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -508,6 +533,11 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -518,6 +548,11 @@ export interface components {
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -543,6 +578,11 @@ export interface components {
                  */
                 "X-RateLimit-Reset"?: number;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {
@@ -569,6 +609,11 @@ export interface components {
                  */
                 "X-RateLimit-Reset"?: number;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description No cache keeps a problem
+                 * @example no-store
+                 */
+                "Cache-Control": string;
                 [name: string]: unknown;
             };
             content: {

@@ -91,6 +91,14 @@ const maybeLimited = { ...rateIfAuthenticated, ...requestId }
 
 const notModified = 'Not modified: `If-None-Match` matches. No body; costs one request of the rate limit.'
 
+/** Another key of another organization may ask the same path: no cache may answer it with this problem. */
+const notStored = {
+  description: 'No cache keeps a problem',
+  required: true,
+  schema: { type: 'string' },
+  example: 'no-store',
+} as const
+
 /** The answers that the operations share, by their name in the document's components. */
 export const responses: Record<string, ZodOpenApiResponseObject> = {
   NotModifiedList: { description: notModified, headers: contentHeaders },
@@ -141,7 +149,7 @@ function problems(
   )
   return {
     description,
-    headers: carried ?? {},
+    headers: { ...carried, 'Cache-Control': notStored },
     content: { 'application/problem+json': { schema: problem, examples: Object.fromEntries(examples) } },
   }
 }

@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify'
 
 /**
  * Where a cell may begin: at the start of a value, and after a semicolon or a line break in it. Where the comma is the
- * decimal sign, Excel separates cells at semicolons.
+ * decimal sign, Excel separates cells at semicolons. In East Asian locales, full-width signs begin formulas, too.
  */
-const formula = /^(?=[ "]*[=+\-@\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@])/g
+const formula = /^(?=[ "]*[=+\-@＝＋－＠\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@＝＋－＠])/g
 
 /** A text from anywhere, or a number of ours. */
 export type Cell = string | { number: string }

@@ -7,6 +7,9 @@ test.for([
   { value: 'Acqua; @SUM(A1)', line: `"Acqua;' @SUM(A1)"` },
   { value: 'Acqua;"=1&"', line: `"Acqua;'""=1&"""` },
   { value: 'Acqua\n-2', line: `"Acqua\n'-2"` },
+  { value: '＝1+1', line: `"'＝1+1"` },
+  { value: 'Acqua;＋1', line: `"Acqua;'＋1"` },
+  { value: '＠SUM(A1)', line: `"'＠SUM(A1)"` },
   { value: 'Fritto misto - 1/2; Acqua', line: '"Fritto misto - 1/2; Acqua"' },
 ])('$value begins no cell with a formula', ({ value, line }) => {
   expect(csvLine([value])).toBe(`${line}\r\n`)

@@ -36,6 +36,12 @@ function sendProblem(
   reply
     .code(problemTypes[type].status)
     // Bytes: fastify would add a charset to text, which this media type does not have (RFC 7807).
-    .headers({ ...problem?.headers, 'X-Request-Id': request.id, 'Content-Type': 'application/problem+json' })
+    .headers({
+      ...problem?.headers,
+      'X-Request-Id': request.id,
+      'Content-Type': 'application/problem+json',
+      // A 404 or 405 may be stored by default, and X-Api-Key does not keep a shared cache from it (RFC 9110, 15.5.5).
+      'Cache-Control': 'no-store',
+    })
     .send(Buffer.from(body))
 }

@@ -8,9 +8,13 @@ import { findBrokenEncoding, splitTarget } from './encoding.ts'
 /** `rawPacket` is a Buffer at run time; fastify declares its JSON form. */
 type ClientError = Error & { code?: string | undefined; rawPacket?: unknown }
 
+/** Connections whose input failed: Node's parser fails again with each further chunk. */
+const failed = new WeakSet<Socket>()
+
 /**
  * Answers input that never became a request (not HTTP, headers too long, too slow, a method unknown to Node's parser)
- * with a problem, and closes the connection.
+ * with a problem, and closes the connection. Nothing more is read from it: the client keeps the bytes behind the
+ * failure, however long it leaves answers unread.
  */
 export function answerClientError(
   error: ClientError,
@@ -21,14 +25,24 @@ export function answerClientError(
     socket.destroy()
     return
   }
-  // A client would take this for the answer to the request before, or for the rest of it.
+  if (failed.has(socket)) return
+  failed.add(socket)
+  socket.pause()
+  const path = requestPath(error.rawPacket) ?? '/'
+  answerInTurn(socket, problemOf(error, path, isKnownPath), path)
+}
+
+/** A client would take the problem for the answer to the request before, or for the rest of it: that one goes first. */
+function answerInTurn(socket: Socket, type: ProblemType, path: string): void {
   const { _httpMessage: before } = socket as Socket & { _httpMessage?: ServerResponse | null }
   if (before) {
-    before.once('close', () => answerClientError(error, socket, isKnownPath))
+    before.once('close', () => answerInTurn(socket, type, path))
     return
   }
-  const path = requestPath(error.rawPacket) ?? '/'
-  const type = problemOf(error, path, isKnownPath)
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
   const requestId = randomUUID()
   const body = JSON.stringify(problemBody(type, { instance: path, requestId }))
   const { status, title } = problemTypes[type]
@@ -38,6 +52,7 @@ export function answerClientError(
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      'Cache-Control: no-store',
       ...Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}`),
       ...(type === 'method-not-allowed' ? ['Allow: GET, HEAD'] : []),
       'Connection: close',

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { useTally } from '@tally/testkit/processes/tally'
+import { expect, test } from 'vitest'
+import { programPath } from '#infra/install/programs.ts'
+import { open } from './raw.ts'
+
+const tally = useTally({ projectors: 0 })
+const mebi = 2 ** 20
+
+/** The resident memory of a process in MiB. */
+const residentMiB = (pid = 0): number =>
+  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+test('what follows an invalid request is not read while the answers before it are unread', async () => {
+  const [query] = tally.queries
+  const { hostname, port } = new URL(query?.address as string)
+  const before = residentMiB(query?.process.pid)
+  const neededBy = 'test/hostile/unread.py'
+  const python = await programPath({ names: ['python3'], debianPackage: 'python3', neededBy }, () => {})
+  const sender = promisify(execFile)(python, [join(import.meta.dirname, 'unread.py'), hostname, port, '400'])
+  expect((await tally.get('/api/v1/events')).status).toBe(401)
+  const { stdout } = await sender
+  // What the buffers of the two sockets take.
+  expect(Number(stdout)).toBeLessThan(50 * mebi)
+  expect(residentMiB(query?.process.pid) - before).toBeLessThan(100)
+})
+
+test('no cache may keep a problem', async () => {
+  const [query] = tally.queries
+  for (const path of ['/api/v1/events', '/nowhere', '/api/v1/events/%zz'])
+    expect((await tally.get(path)).headers['cache-control']).toBe('no-store')
+  const socket = open(query?.address as string)
+  socket.setEncoding('latin1').write('garbage\r\n\r\n')
+  const [text] = await once(socket, 'data')
+  expect(text).toContain('\r\nCache-Control: no-store\r\n')
+  socket.destroy()
+})
