@@ -44,9 +44,10 @@ type Item = { name: string; categoryName: string; cents: number }
 
 /**
  * The cups that the drinks in `cupOf` (names of the menu) are lent in. Tills write a cup that comes back as a line with
- * a quantity below zero, or as one with a price below zero; both are common (docs/records.md, Order).
+ * a quantity below zero, or as one with a price below zero; both are common (docs/records.md, Order). Some have an item
+ * of its own for it, `returnedAs`.
  */
-type Deposit = Item & { cupOf: readonly string[]; isReturnedBy: 'quantity' | 'price' }
+type Deposit = Item & { cupOf: readonly string[]; isReturnedBy: 'quantity' | 'price'; returnedAs?: string }
 
 /** `soldAt` names areas by id; dishes are name, price in cents, weight. Ids count from 1 over the whole menu. */
 type Category = {

@@ -170,6 +170,7 @@ export const sagraDelPesce: Festival = {
       'Hugo',
     ],
     isReturnedBy: 'quantity',
+    returnedAs: 'Reso bicchiere',
   },
   voucher: null,
   notes: [

@@ -9,6 +9,8 @@ export type OnSale = {
   items: readonly MenuItem[]
   /** The deposit; null if nothing that the area sells comes in a cup. */
   cup: MenuItem | null
+  /** What a cup that comes back is on the bill; null as `cup`. */
+  returned: MenuItem | null
   voucher: MenuItem | null
 }
 
@@ -25,9 +27,11 @@ export function onSaleAt(festival: Festival, area: Area): OnSale {
     const items = menu.filter(({ soldAt }) => soldAt.includes(area.areaId))
     const named = (name: string | undefined) => menu.find(item => item.name === name) ?? null
     const lendsCups = items.some(({ name }) => isInCup(festival, name))
+    const cup = lendsCups ? named(festival.deposit?.name) : null
     onSale = {
       items,
-      cup: lendsCups ? named(festival.deposit?.name) : null,
+      cup,
+      returned: cup && (named(festival.deposit?.returnedAs) ?? cup),
       voucher: named(festival.voucher?.name),
     }
     known.set(area, onSale)
@@ -45,7 +49,7 @@ export function cupsIn(festival: Festival, basket: readonly Line[]): number {
 /** The lines of a bill: the basket, the deposit for its cups, the cups that the guest gives back, and a voucher. */
 export function billOf(
   festival: Festival,
-  { cup, voucher }: OnSale,
+  { cup, returned, voucher }: OnSale,
   basket: readonly Line[],
   { cupsBack, hasVoucher }: { cupsBack: number; hasVoucher: boolean },
 ): Line[] {
@@ -54,7 +58,9 @@ export function billOf(
   return [
     ...basket,
     ...line(cup, cupsIn(festival, basket)),
-    ...(festival.deposit?.isReturnedBy === 'price' ? line(cup, cupsBack, -1) : line(cup, -cupsBack)),
+    ...(festival.deposit?.isReturnedBy === 'price'
+      ? line(returned, cupsBack, -1)
+      : line(returned, -cupsBack)),
     ...line(voucher, hasVoucher ? 1 : 0),
   ]
 }

@@ -9,7 +9,7 @@ const daysPerEvent = 1000
  * Grows with every change of what an evening holds. Part of the events' ids, because records of before have the ids and
  * versions of today's, and say something else (docs/records.md, Which record wins).
  */
-export const simulationRevision = 2
+export const simulationRevision = 3
 
 /** The last dish is handed over, and the last refund made, within this time after last orders. */
 const clearingMinutes = 90
@@ -97,14 +97,15 @@ export type MenuItem = {
 }
 
 /**
- * The menu as a flat list, and after it the deposit and the voucher, which no area sells by themselves; ids count from
- * 1 in this order.
+ * The menu as a flat list, and after it the deposit, the item of cups that come back, and the voucher, which no area
+ * sells by themselves; ids count from 1 in this order.
  */
 export function menuItems({ menu, deposit, voucher }: Festival): MenuItem[] {
   const sold = menu.flatMap(({ name: categoryName, soldAt, dishes }) =>
     dishes.map(([name, cents, weight]) => ({ name, categoryName, cents, weight, soldAt })),
   )
-  const added = [deposit, voucher]
+  const returned = deposit?.returnedAs === undefined ? null : { ...deposit, name: deposit.returnedAs }
+  const added = [deposit, returned, voucher]
     .filter(item => item !== null)
     .map(({ name, categoryName, cents }) => ({ name, categoryName, cents, weight: 0, soldAt: [] }))
   return [...sold, ...added].map((item, index) => ({ menuItemId: index + 1, ...item }))

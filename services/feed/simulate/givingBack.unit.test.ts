@@ -17,6 +17,7 @@ const books = festivals.map(festival => {
     sold: orders.filter(({ status }) => status !== 'Cancelled' && !/Pre.rder|Pending/.test(status)),
     refunds: [...book.refunds.values()],
     depositId: idOf(deposit?.name),
+    returnedId: idOf(deposit?.returnedAs ?? deposit?.name),
     voucherId: idOf(voucher?.name),
   }
 })
@@ -26,11 +27,15 @@ type Line = Book['sold'][number]['items'][number]
 const lending = books.filter(({ festival }) => festival.deposit !== null)
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
 const cents = ({ quantity, unitPrice }: Line) => quantity * unitPrice
-const cups = (lines: Line[], { depositId }: Book) => {
-  const deposits = lines.filter(({ menuItemId }) => menuItemId === depositId)
+const isDeposit = ({ menuItemId }: Line, { depositId, returnedId }: Book) =>
+  menuItemId === depositId || menuItemId === returnedId
+const cups = (lines: Line[], book: Book) => {
+  const deposits = lines.filter(line => isDeposit(line, book))
+  const ofReturns = deposits.filter(line => cents(line) < 0)
+  expect(ofReturns.every(({ menuItemId }) => menuItemId === book.returnedId)).toBe(true)
   return {
     out: sum(deposits.filter(line => cents(line) > 0).map(({ quantity }) => quantity)),
-    back: sum(deposits.filter(line => cents(line) < 0).map(({ quantity }) => Math.abs(quantity))),
+    back: sum(ofReturns.map(({ quantity }) => Math.abs(quantity))),
   }
 }
 
@@ -48,10 +53,9 @@ test('drinks in cups are on the menu, and each is sold with a deposit', () => {
 })
 
 test('a till writes a cup that comes back with a quantity below zero, or with a price below zero', () => {
-  const kinds = lending.map(({ festival, depositId, sold }) => {
-    const back = sold.flatMap(({ items }) =>
-      items.filter(line => line.menuItemId === depositId && cents(line) < 0),
-    )
+  const kinds = lending.map(book => {
+    const { festival, sold } = book
+    const back = sold.flatMap(({ items }) => items.filter(line => isDeposit(line, book) && cents(line) < 0))
     expect(new Set(back.map(({ quantity }) => quantity < 0))).toEqual(
       new Set([festival.deposit?.isReturnedBy === 'quantity']),
     )
@@ -86,7 +90,7 @@ test('most cups come back, some never, and at no time more than were lent', () =
     const earned = sum(
       book.sold
         .filter(({ orderId }) => !refunded.has(orderId))
-        .flatMap(({ items }) => items.filter(({ menuItemId }) => menuItemId === book.depositId).map(cents)),
+        .flatMap(({ items }) => items.filter(line => isDeposit(line, book)).map(cents)),
     )
     expect(earned).toBe((out - back) * (book.festival.deposit?.cents ?? 0))
   }
@@ -106,11 +110,12 @@ test('some guests only give cups back: they are paid, and the total is below zer
 })
 
 test('a total is the dishes less a discount, deposits and vouchers in full, and the cover charge', () => {
-  for (const { festival, sold, depositId, voucherId } of books) {
+  for (const book of books) {
+    const { festival, sold, voucherId } = book
     const covers = [0, 1, 2, 3, 4].map(guests => guests * festival.coverChargeCents)
     for (const { items, totalAmount } of sold) {
       const added = sum(
-        items.filter(({ menuItemId }) => menuItemId === depositId || menuItemId === voucherId).map(cents),
+        items.filter(line => isDeposit(line, book) || line.menuItemId === voucherId).map(cents),
       )
       const dishes = sum(items.map(cents)) - added
       const possible = festival.discounts.flatMap(({ percent }) =>
