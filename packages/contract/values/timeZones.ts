@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 // The one place that knows the time zone data, which is moment-timezone's: names and hours come from the same version,
@@ -15,15 +16,15 @@ type Zone = { changes: number[]; offsets: number[] }
 /** A local time is `at + offsetAt(at)`; `at` is in epoch milliseconds, the offset in milliseconds. */
 export type OffsetAt = (at: number) => number
 
+const require = createRequire(import.meta.url)
+const packed = 'moment-timezone/data/packed/latest.json'
 let data: { version: string; zones: Map<string, string> } | undefined
 const opened = new Map<string, OffsetAt>()
 
 /** Read at the first use, in 5 ms: most commands need none of it. */
 function readData() {
   if (data !== undefined) return data
-  const { version, zones, links }: Packed = createRequire(import.meta.url)(
-    'moment-timezone/data/packed/latest.json',
-  )
+  const { version, zones, links } = require(packed) as Packed
   const byName = new Map(zones.map(zone => [zone.slice(0, zone.indexOf('|')), zone]))
   for (const link of links) {
     const [name = '', alias = ''] = link.split('|')
@@ -33,8 +34,14 @@ function readData() {
   return data
 }
 
-/** The version of the IANA database that the data are, such as `2026f`. */
-export const timeZoneDataVersion = (): string => readData().version
+/**
+ * The version of the IANA database that the data are, such as `2026f`. Keeps nothing of them in memory: a query process
+ * that answers polls needs only their version, for its metric.
+ */
+export function timeZoneDataVersion(): string {
+  const [, version] = /"version":\s*"(\w+)"/.exec(readFileSync(require.resolve(packed), 'utf8')) ?? []
+  return version ?? readData().version
+}
 
 /**
  * Whether it is a name of the IANA database, aliases included. Intl cannot decide: it also accepts offsets (`+02:00`),
@@ -46,10 +53,10 @@ export const isTimeZone = (name: string): boolean => readData().zones.has(name)
 export function offsetIn(timeZone: string): OffsetAt {
   const known = opened.get(timeZone)
   if (known !== undefined) return known
-  const packed = readData().zones.get(timeZone)
-  if (packed === undefined)
+  const zone = readData().zones.get(timeZone)
+  if (zone === undefined)
     throw new RangeError(`the time zone data ${timeZoneDataVersion()} has no ${timeZone}`)
-  const made = makeOffsetAt(unpack(packed))
+  const made = makeOffsetAt(unpack(zone))
   opened.set(timeZone, made)
   return made
 }
