@@ -64,6 +64,9 @@ export function isNewer(known: { version: number } | undefined, record: { versio
   return known === undefined || record.version > known.version
 }
 
+/** Returns the first field in which a record differs from the applied one of its version; undefined for a repeat. */
+export type DiffersIn = () => string | undefined
+
 /**
  * The outcome of a record that is not newer than the applied one: a repeat or an old version is a duplicate, and a
  * record that says something else under the applied version a contradiction. `differsIn` returns the first field in
@@ -72,7 +75,7 @@ export function isNewer(known: { version: number } | undefined, record: { versio
 export function judgeRepeat(
   applied: { version: number },
   record: { version: number },
-  differsIn: () => string | undefined,
+  differsIn: DiffersIn,
 ): { outcome: 'duplicate' } | Rejected {
   const field = record.version < applied.version ? undefined : differsIn()
   if (field === undefined) return { outcome: 'duplicate' }

@@ -2,9 +2,9 @@ import type { Refund } from '@tally/contract'
 import { difference } from '../counters/changes.ts'
 import { type CountedOrder, factsOf, type KnownOrder } from '../counters/facts.ts'
 import { changeRefunds, type RefundChange } from '../counters/refundSums.ts'
-import { isNewer, judgeRepeat } from './contradiction.ts'
+import type { DiffersIn } from './contradiction.ts'
 import type { Outcome } from './outcome.ts'
-import type { DiffersIn, Replacement } from './versioned.ts'
+import { applyVersion, type Replacement } from './versioned.ts'
 
 /**
  * The highest version of a refund wins; a record that names another order than the first one applied is rejected,
@@ -13,7 +13,7 @@ import type { DiffersIn, Replacement } from './versioned.ts'
 export function applyRefund(
   known: Pick<Refund, 'version' | 'orderId'> | undefined,
   record: Refund,
-  differsIn: DiffersIn<Refund>,
+  differsIn: DiffersIn,
 ): Replacement<Refund> {
   if (known !== undefined && record.orderId !== known.orderId) {
     return {
@@ -22,8 +22,7 @@ export function applyRefund(
       message: 'orderId: a refund never changes its order, and this one belongs to another',
     }
   }
-  if (known === undefined || isNewer(known, record)) return { outcome: 'applied', next: record }
-  return judgeRepeat(known, record, () => differsIn(record))
+  return applyVersion(known, record, differsIn)
 }
 
 /**

@@ -1,21 +1,21 @@
 import type { Event, Organization, Rejected } from '@tally/contract'
-import { isNewer, judgeRepeat } from './contradiction.ts'
+import { type DiffersIn, isNewer, judgeRepeat } from './contradiction.ts'
 
 /** The outcome of a record that replaces the whole entity. */
 export type Replacement<Value> = { outcome: 'applied'; next: Value } | { outcome: 'duplicate' } | Rejected
 
-/** Returns the first field in which a record differs from the applied one of its version; undefined for a repeat. */
-export type DiffersIn<Value> = (record: Value) => string | undefined
-
-/** The highest version of an organization wins (docs/records.md, Which record wins). */
-export function applyOrganization(
-  known: Pick<Organization, 'version'> | undefined,
-  record: Organization,
-  differsIn: DiffersIn<Organization>,
-): Replacement<Organization> {
+/** The highest version of an entity wins (docs/records.md, Which record wins). */
+export function applyVersion<Value extends { version: number }>(
+  known: { version: number } | undefined,
+  record: Value,
+  differsIn: DiffersIn,
+): Replacement<Value> {
   if (known === undefined || isNewer(known, record)) return { outcome: 'applied', next: record }
-  return judgeRepeat(known, record, () => differsIn(record))
+  return judgeRepeat(known, record, differsIn)
 }
+
+/** An organization has no rule besides. */
+export const applyOrganization = applyVersion<Organization>
 
 /**
  * The highest version of an event wins; a record that names another organization than the first one applied
@@ -24,7 +24,7 @@ export function applyOrganization(
 export function applyEvent(
   known: Pick<Event, 'version' | 'organizationId'> | undefined,
   record: Event,
-  differsIn: DiffersIn<Event>,
+  differsIn: DiffersIn,
 ): Replacement<Event> {
   if (known !== undefined && record.organizationId !== known.organizationId) {
     return {
@@ -33,6 +33,5 @@ export function applyEvent(
       message: 'organizationId: an event never changes organization, and this one belongs to another',
     }
   }
-  if (known === undefined || isNewer(known, record)) return { outcome: 'applied', next: record }
-  return judgeRepeat(known, record, () => differsIn(record))
+  return applyVersion(known, record, differsIn)
 }

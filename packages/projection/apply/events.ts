@@ -45,9 +45,9 @@ export const applyEvents = withLockedEvents<Event>(
       for (const { offset, value: event } of some) {
         const { eventId } = event
         const winner = winners.get(eventId)
-        const outcome = applyEvent(winner ?? known.get(eventId), event, record => {
+        const outcome = applyEvent(winner ?? known.get(eventId), event, () => {
           const kept = winner ?? applied.get(eventId)
-          return kept && differingField(eventContent(kept), eventContent(record))
+          return kept && differingField(eventContent(kept), eventContent(event))
         })
         addOutcome(effects, offset, outcome)
         if (outcome.outcome === 'applied') winners.set(eventId, outcome.next)

@@ -20,7 +20,7 @@ export async function applyOrganizations(
     const outcome = applyOrganization(
       known,
       organization,
-      record => known && differingField(organizationContent(known), organizationContent(record)),
+      () => known && differingField(organizationContent(known), organizationContent(organization)),
     )
     addOutcome(effects, offset, outcome)
     if (outcome.outcome === 'applied') winners.set(id, outcome.next)

@@ -72,7 +72,7 @@ function judgeRefunds(effects: Effects, refunds: Placed<Refund>[], stored: Reado
     const outcome = applyRefund(
       known,
       one.value,
-      record => known && differingField(refundContent(known), refundContent(record)),
+      () => known && differingField(refundContent(known), refundContent(one.value)),
     )
     if (outcome.outcome === 'applied') {
       winners.set(key, one.value)

@@ -4,10 +4,10 @@ import {
   applyEvent,
   applyOrganization,
   applyRefund,
+  applyVersion,
   type Content,
+  type DiffersIn,
   eventContent,
-  isNewer,
-  judgeRepeat,
   orderContent,
   organizationContent,
   refundContent,
@@ -28,7 +28,7 @@ type Judge<Value> = {
   id: (value: Value) => string
   owner?: (value: Value) => string
   content: (value: Value) => Content
-  apply: (kept: Kept | undefined, value: Value, differsIn: () => string | undefined) => Outcome
+  apply: (kept: Kept | undefined, value: Value, differsIn: DiffersIn) => Outcome
 }
 
 const judges: { [Type in RecordType]: Judge<never> } = {
@@ -51,10 +51,7 @@ const judges: { [Type in RecordType]: Judge<never> } = {
   orders: {
     id: ({ eventId, orderId }: Order) => `${eventId}${orderId}`,
     content: orderContent,
-    apply: (kept, order, differsIn) =>
-      kept === undefined || isNewer(kept, order)
-        ? { outcome: 'applied' }
-        : judgeRepeat(kept, order, differsIn),
+    apply: applyVersion,
   } satisfies Judge<Order>,
   refunds: {
     id: ({ eventId, refundId }: Refund) => `${eventId}${refundId}`,
