@@ -1,3 +1,4 @@
+export { EventRoom } from './apply/room.ts'
 export { type Counts, type Finding, openCheck } from './check/check.ts'
 export type { Effects, EventEffect } from './effects.ts'
 export { openGroupCommit } from './groupCommit.ts'

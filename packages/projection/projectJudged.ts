@@ -7,6 +7,7 @@ import { applyEvents } from './apply/events.ts'
 import { applyOrders } from './apply/orders.ts'
 import { applyOrganizations } from './apply/organizations.ts'
 import { applyRefunds } from './apply/refunds.ts'
+import { EventRoom } from './apply/room.ts'
 import { type Effects, noEffects, type Part, type Placed } from './effects.ts'
 import type { Judged, OnInternal } from './judge.ts'
 
@@ -14,6 +15,8 @@ export type TransactionDeps = {
   db: Postgres
   deadLetters: DeadLetters
   onInternal?: OnInternal
+  /** What this process knows of the room of events; without it, each batch counts again. */
+  room?: EventRoom
   /**
    * Throws unless the batch comes from the log that the stored offset belongs to (services/projector/logs/openLogs.ts).
    */
@@ -28,7 +31,7 @@ export type TransactionDeps = {
  */
 export type Projected = { next: number; effects: Effects | undefined; isForeign?: boolean }
 
-type Apply = (tx: Tx, parts: Part<never>[]) => Promise<Effects[]>
+type Apply = (tx: Tx, parts: Part<never>[], room: EventRoom) => Promise<Effects[]>
 
 /** Only orders of several partitions are applied together. */
 const appliers: Record<RecordType, Apply> = {
@@ -66,7 +69,7 @@ function ofOne(apply: (tx: Tx, shard: number, records: Placed<never>[]) => Promi
  *    (services/projector/publish/publisher.ts).
  */
 export async function projectJudged(
-  { db, deadLetters, verify, hasForeign = () => false }: TransactionDeps,
+  { db, deadLetters, room = new EventRoom(), verify, hasForeign = () => false }: TransactionDeps,
   type: RecordType,
   judged: Judged[],
   { patienceMs }: { patienceMs?: number } = {},
@@ -85,6 +88,7 @@ export async function projectJudged(
     const effects = await appliers[type](
       tx,
       fitting.map(({ part }) => part),
+      room,
     ) // 3
     await Promise.all(
       fitting.map(({ batch }, index) => deadLetters.send(batch, (effects[index] as Effects).rejected)),

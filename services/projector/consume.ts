@@ -7,7 +7,7 @@ import {
   type KafkaConnection,
   type TopicPartition,
 } from '@tally/kafka'
-import { logInternal, openGroupCommit, type ProjectorDeps, projectJudged } from '@tally/projection'
+import { EventRoom, logInternal, openGroupCommit, type ProjectorDeps, projectJudged } from '@tally/projection'
 import type { Postgres } from '@tally/storage'
 import type { Logs } from './logs/openLogs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
@@ -49,6 +49,7 @@ export async function consume(deps: ConsumeDeps): Promise<Consumer> {
   const project: ProjectorDeps = {
     db,
     deadLetters,
+    room: new EventRoom(),
     onInternal: (at, error) => logInternal(logger, at, error),
     verify: logs.verify,
     hasForeign: partitioner.hasForeign,

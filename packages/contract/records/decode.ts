@@ -17,6 +17,7 @@ export const rejectionReasons = [
   'key-mismatch',
   'conflict',
   'contradiction',
+  'too-many',
   'internal',
 ] as const
 export type RejectionReason = (typeof rejectionReasons)[number]

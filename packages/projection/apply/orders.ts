@@ -20,34 +20,30 @@ import {
 } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
+import { type Admit, admitAll, openAdmission } from './admission.ts'
 import { withoutRemoved } from './lockedEvents.ts'
+import type { EventRoom } from './room.ts'
 import { storeChanges } from './storeChanges.ts'
 
 /**
  * Applies the orders of one batch, or of several batches of different partitions: one query for all of them, and one
  * write. Returns the effects of each. Only an order's last winner changes counters: those of an earlier version would
  * be added only to be subtracted again. Orders of removed events (`tally events remove`) are ignored, and counted as
- * such. Throws before anything is written if one of several batches has to be applied alone: a SeveralShardsError if
- * batches of different partitions have orders of the same event, a SharedRejectionError if a record is rejected.
+ * such; orders that would make more counters than an event may have are rejected (`room`). Throws before anything is
+ * written if one of several batches has to be applied alone: a SeveralShardsError if batches of different partitions
+ * have orders of the same event, a SharedRejectionError if a record is rejected.
  */
-export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects[]> {
+export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom): Promise<Effects[]> {
   const shardOf = shardsOf(parts)
   if (shardOf.size === 0) return parts.map(noEffects)
   const locked = await lockEvents(tx, shardOf)
   const entries: Entries = new Map()
   const placed = parts.map(({ records }) => {
     const kept = withoutRemoved(records, locked)
-    const effects = noEffects()
-    effects.counts.ignored = records.length - kept.length
-    return {
-      effects,
-      orders: kept.map(({ offset, value }) => ({ offset, order: value, entry: entryOf(entries, value) })),
-    }
+    const orders = kept.map(({ offset, value }) => ({ offset, order: value, entry: entryOf(entries, value) }))
+    return { orders, ignored: records.length - kept.length }
   })
-  const all = placed.map(({ effects }) => effects)
-  if (entries.size === 0) return all
-
-  for (const [eventId, ofEvent] of await readKnownOrders(tx, entries)) {
+  for (const [eventId, ofEvent] of entries.size === 0 ? [] : await readKnownOrders(tx, entries)) {
     for (const [orderId, known] of ofEvent) {
       const entry = entries.get(eventId)?.get(orderId) as Entry
       entry.isStored = true
@@ -55,14 +51,68 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
     }
   }
   await readApplied(tx, placed)
-  for (const { effects, orders } of placed)
-    for (const { offset, order, entry } of orders) addOutcome(effects, offset, judgeOrder(entry, order))
+
+  let all = judgeOrders(placed, admitAll)
+  let winners = winnersOf(entries)
+  const tight = await room.take(tx, winners.changes)
+  if (tight.size > 0) {
+    const orders = placed.flatMap(part => part.orders.map(({ order }) => order))
+    all = judgeOrders(placed, await openAdmission(tx, { room, events: tight, orders }))
+    winners = winnersOf(entries)
+  }
   if (parts.length > 1 && all.some(({ rejected }) => rejected.length > 0)) throw new SharedRejectionError()
 
+  const { changes, fresh, changed } = winners
+  if (changes.size === 0) return all
+  const writes = [storeNewOrders(fresh), storeOrders(changed)]
+  const { revision, events } = await storeChanges(tx, { shardOf, locked }, { changes, writes })
+  return all.map((effects, index) => {
+    const { shard } = parts[index] as Part<Order>
+    const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))
+    return ofPart.size === 0 ? effects : { ...effects, events: ofPart, revision }
+  })
+}
+
+/** The outcome of each record; keeps in its entry the record of each order that wins. */
+function judgeOrders(placed: PlacedOrders[], admit: Admit): Effects[] {
+  for (const { orders } of placed) for (const { entry } of orders) entry.winner = undefined
+  return placed.map(({ orders, ignored }) => {
+    const effects = noEffects()
+    effects.counts.ignored = ignored
+    for (const { offset, order, entry } of orders)
+      addOutcome(effects, offset, judgeOrder(entry, order, admit))
+    return effects
+  })
+}
+
+/** Judges a record by what is known of its order, and by the batch's records before it; keeps it if it wins. */
+function judgeOrder(
+  entry: Entry,
+  order: Order,
+  admit: Admit,
+): { outcome: 'applied' | 'duplicate' } | Rejected {
+  const known = entry.winner ?? entry.known.order
+  if (known === undefined || isNewer(known, order)) {
+    const rejected = admit(order)
+    if (rejected === undefined) entry.winner = order
+    return rejected ?? applied
+  }
+  const kept = entry.winner ?? entry.applied
+  return judgeRepeat(known, order, () => kept && differingField(orderContent(kept), orderContent(order)))
+}
+
+/**
+ * What the winners change, and those whose order is stored already (`changed`) or not (`fresh`); event by event, so that
+ * neighbours in an index are written one after the other.
+ */
+function winnersOf(entries: Entries): {
+  changes: Map<EventId, CounterChanges>
+  fresh: Order[]
+  changed: Order[]
+} {
   const changes = new Map<EventId, CounterChanges>()
   const fresh: Order[] = []
   const changed: Order[] = []
-  // Event by event, so that neighbours in an index are written one after the other.
   for (const [eventId, ofEvent] of entries) {
     for (const { winner, known, isStored } of ofEvent.values()) {
       if (winner === undefined) continue
@@ -76,26 +126,7 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[]): Promise<Effects
       else fresh.push(winner)
     }
   }
-
-  if (changes.size === 0) return all
-  const writes = [storeNewOrders(fresh), storeOrders(changed)]
-  const { revision, events } = await storeChanges(tx, { shardOf, locked }, { changes, writes })
-  return all.map((effects, index) => {
-    const { shard } = parts[index] as Part<Order>
-    const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))
-    return ofPart.size === 0 ? effects : { ...effects, events: ofPart, revision }
-  })
-}
-
-/** Judges a record by what is known of its order, and by the batch's records before it; keeps it if it wins. */
-function judgeOrder(entry: Entry, order: Order): { outcome: 'applied' | 'duplicate' } | Rejected {
-  const known = entry.winner ?? entry.known.order
-  if (known === undefined || isNewer(known, order)) {
-    entry.winner = order
-    return applied
-  }
-  const kept = entry.winner ?? entry.applied
-  return judgeRepeat(known, order, () => kept && differingField(orderContent(kept), orderContent(order)))
+  return { changes, fresh, changed }
 }
 
 const applied = { outcome: 'applied' } as const
@@ -104,7 +135,7 @@ const applied = { outcome: 'applied' } as const
  * Reads the whole applied records of the orders of which a record has the applied version: only those are compared, so
  * that it costs others nothing.
  */
-async function readApplied(tx: Tx, placed: { orders: PlacedOrder[] }[]): Promise<void> {
+async function readApplied(tx: Tx, placed: PlacedOrders[]): Promise<void> {
   const repeated: Entries = new Map()
   for (const { orders } of placed)
     for (const { order, entry } of orders)
@@ -159,7 +190,8 @@ type Entry = {
   winner: Order | undefined
 }
 
-type PlacedOrder = { offset: number; order: Order; entry: Entry }
+/** The orders of one part; `ignored`: how many records of it are of removed events. */
+type PlacedOrders = { orders: { offset: number; order: Order; entry: Entry }[]; ignored: number }
 
 /** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
 type Entries = Map<EventId, Map<OrderId, Entry>>

@@ -8,7 +8,7 @@ import {
   topicNames,
   UndecodableBatchError,
 } from '@tally/kafka'
-import { projectPieces } from '@tally/projection'
+import { EventRoom, projectPieces } from '@tally/projection'
 import { readOffsets } from '@tally/read-models'
 import { isTransient } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
@@ -70,12 +70,13 @@ export async function follow(
   const refresh = async () => positions.follow(await readLiveOffsets(deps, topics))
   await refresh()
 
+  const room = new EventRoom()
   const consumer = await consumeBatches(kafka, {
     groupId,
     topics,
     concurrency: 4,
     onBatch: batch =>
-      applyBatch(shadow, positions, types.get(batch.topic) as RecordType, batch).catch(error => {
+      applyBatch({ shadow, room }, positions, types.get(batch.topic) as RecordType, batch).catch(error => {
         failIfFatal(error)
         throw error
       }),
@@ -131,7 +132,7 @@ function recordTypes(topicPrefix: string): Map<string, RecordType> {
 
 /** Applies a batch to the shadow up to the partition's target, and returns the offset to read next. */
 async function applyBatch(
-  shadow: Postgres,
+  { shadow, room }: { shadow: Postgres; room: EventRoom },
   positions: Positions,
   type: RecordType,
   batch: RecordBatch,
@@ -145,7 +146,7 @@ async function applyBatch(
   }
   await noteShards(shadow, batch)
   const next = await projectPieces(
-    { db: shadow, deadLetters: noDeadLetters },
+    { db: shadow, deadLetters: noDeadLetters, room },
     type,
     cutAt(target, batch),
     () => {},

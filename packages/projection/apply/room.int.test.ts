@@ -1,0 +1,100 @@
+import { EventRoom, projectBatch } from '@tally/projection'
+import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
+import { test } from '@tally/testkit/projection/projectionTest'
+import { anOrder, aRefund } from '@tally/testkit/records/records'
+import { expect } from 'vitest'
+
+const small = { rows: 100, items: 3, timeBuckets: 2 }
+
+const lines = (...ids: number[]) =>
+  ids.map(menuItemId => ({ menuItemId, itemName: 'Burger', quantity: 1, unitPrice: 1 }))
+
+/** Projects batches of orders of one event one after the other, with these limits. */
+function openProjector(harness: Harness, limits: Partial<typeof small>) {
+  const deps = { ...harness.deps, room: new EventRoom({ ...small, ...limits }) }
+  let next = 0
+  let orders = 0
+  return async (...fields: Record<string, unknown>[]) => {
+    const values = fields.map(some => anOrder({ orderId: `A-${++orders}`, ...some }))
+    const { effects } = await projectBatch(deps, 'orders', batchOf(topics.orders, next, values))
+    next += values.length
+    return effects?.rejected.map(({ rejected: { reason, message } }) => `${reason}: ${message}`) ?? []
+  }
+}
+
+test('an order that would be the first with one more menu item than a day may have is a dead letter', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const project = openProjector(harness, {})
+  expect(await project({ eventId, items: lines(10, 2_000_000) }, { eventId, items: lines(10, 30) })).toEqual(
+    [],
+  )
+  expect(
+    await project({ eventId, items: lines(10, 40) }, { eventId, items: lines(30) }, { eventId, dayId: 42 }),
+  ).toEqual([
+    'too-many: with this order the event would have more than 3 menu items on its day (dayId 41). Check the ids and times that the till sends',
+  ])
+  expect(await at.figures()).toMatchObject({ orders: 3, sold: 5 })
+  expect(harness.deadLetters.map(({ headers }) => headers?.['tally.reason'])).toEqual(['too-many'])
+})
+
+test('an order that changes, and a refund, need no room for what is counted already', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const project = openProjector(harness, {})
+  expect(await project({ eventId, orderId: 'X', items: lines(1, 2, 3) })).toEqual([])
+  expect(
+    await project({ eventId, orderId: 'X', version: 2, items: lines(3) }, { eventId, items: lines(3) }),
+  ).toEqual([])
+  await at.refunds(0, aRefund({ eventId, orderId: 'X', amount: 1, lines: null }))
+  // Items 1 and 2 have no order any more: there is room for two others.
+  expect(await project({ eventId, items: lines(4, 5) }, { eventId, items: lines(6) })).toHaveLength(1)
+})
+
+test('a rejected version leaves the order as it was, and is judged again if it is sent again', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const project = openProjector(harness, {})
+  await project({ eventId, orderId: 'X', items: lines(1, 2, 3) })
+  expect(await project({ eventId, orderId: 'X', version: 2, items: lines(1, 4) })).toHaveLength(1)
+  expect(await at.figures()).toMatchObject({ orders: 1, sold: 3 })
+  expect(await project({ eventId, orderId: 'X', version: 2, items: lines(1, 2) })).toEqual([])
+  expect(await at.figures()).toMatchObject({ orders: 1, sold: 2 })
+})
+
+test('the quarter hours of a day are limited, those of another day for themselves', async ({
+  harness,
+  eventId,
+}) => {
+  const project = openProjector(harness, {})
+  const at = (minute: number) => ({ eventId, orderDateTime: new Date(minute * 60_000).toISOString() })
+  const start = 30_000_000
+  expect(await project(at(start), at(start + 15), at(start + 29))).toEqual([])
+  expect(await project({ ...at(start + 30), dayId: 42 }, { ...at(start + 45), status: 'Pending' })).toEqual(
+    [],
+  )
+  expect(await project(at(start + 30))).toEqual([expect.stringContaining('2 quarter hours on its day')])
+})
+
+test('the combinations of day, area and items of an event are limited, in each event for itself', async ({
+  harness,
+  eventId,
+}) => {
+  const project = openProjector(harness, { rows: 10 })
+  // A day with one area and one item has four: the item and the orders, of the area and of all areas.
+  const days = (...ids: number[]) => ids.map(dayId => ({ eventId, dayId }))
+  expect(await project(...days(1, 2))).toEqual([])
+  expect(await project(...days(3))).toEqual([
+    expect.stringContaining('10 combinations of day, area and menu'),
+  ])
+  expect(await project({ eventId, dayId: 1, areaId: 5, status: 'Pending' })).toEqual([])
+  expect(await project({ eventId, dayId: 1, areaId: 6, status: 'Pending' })).toEqual([])
+  expect(await project({ eventId, dayId: 1, areaId: 7, status: 'Pending' })).toHaveLength(1)
+  expect(await project(...days(1, 2), ...days(9))).toHaveLength(1)
+})
