@@ -35,8 +35,8 @@ order by place`.execute(tx)
 }
 
 /**
- * A counter or a row of counters: the daily counter of a (day, area), a block of menu items in a (day, area), a menu item
- * or a time bucket (`bucketStart`) of a day. `number` is the block, the menu item or the bucket.
+ * A counter or a row of counters: the daily counter of a (day, area), a block of menu items in a (day, area), a menu
+ * item or a time bucket (`bucketStart`) of a day. `number` is the block, the menu item or the bucket.
  */
 export type CounterKey = {
   kind: 'area' | 'block' | 'item' | 'timeBucket'

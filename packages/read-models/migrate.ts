@@ -20,6 +20,7 @@ import * as removedEvents from './migrations/0014-removed-events.ts'
 import * as quietEvents from './migrations/0015-quiet-events.ts'
 import * as columnStatistics from './migrations/0016-column-statistics.ts'
 import * as refundVersions from './migrations/0017-refund-versions.ts'
+import * as eventSizes from './migrations/0020-event-sizes.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -44,6 +45,7 @@ export const migrations: Record<string, Migration> = {
   '0015-quiet-events': quietEvents,
   '0016-column-statistics': columnStatistics,
   '0017-refund-versions': refundVersions,
+  '0020-event-sizes': eventSizes,
 }
 const names = Object.keys(migrations)
 

@@ -32,6 +32,10 @@ export const metricHelp = {
     'Whether Redis refuses writes (1): full, disk errors, too few replicas',
   tally_projector_lost_commits_total:
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
+  tally_projector_organization_rows:
+    'Orders and counters in Postgres, by organization (unknown: of events whose record has not arrived), once a minute; the 100 largest from 100,000 on',
+  tally_projector_organization_redis_bytes:
+    'Memory of the documents in Redis, by organization, once a minute; the 100 largest from 10 MB on',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds:
     'Time to answer a request, by endpoint and outcome: answered, refused (4xx), failed (5xx)',

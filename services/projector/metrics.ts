@@ -34,6 +34,8 @@ export function projectorMetrics(metrics: Metrics, topics: string[]) {
     stalled: metrics.gauge('tally_projector_stalled_partitions', ['topic', 'partition', 'state']),
     lateStarts: metrics.counter('tally_projector_late_starts_total', ['topic', 'partition']),
     redisRefusesWrites: metrics.gauge('tally_projector_redis_refuses_writes', []),
+    organizationRows: metrics.gauge('tally_projector_organization_rows', ['organization']),
+    organizationRedisBytes: metrics.gauge('tally_projector_organization_redis_bytes', ['organization']),
     lostCommits,
     failures,
   }

@@ -12,6 +12,7 @@ import { openPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
 import { openAsOf } from './watch/asOf.ts'
 import { openRefusals, type Refusals } from './watch/refusals.ts'
+import { Sizes } from './watch/sizes.ts'
 import { openWalk } from './watch/walk.ts'
 import { type Watch, watch } from './watch/watch.ts'
 
@@ -103,6 +104,7 @@ function openComponents(
     publisher,
     asOf,
     walk: openWalk({ ...servers, publisher, eventsTopic, organizationsTopic }),
+    sizes: new Sizes({ ...servers, organizationsTopic, metrics }),
     partitioner: openPartitionCheck(),
     logs: openLogs({ ...servers, topics, metrics, logger, onMoved: asOf.applied }),
     refusals: openRefusals({ metrics, logger }),

@@ -4,15 +4,17 @@ import { type CounterKey, type CounterScope, hasCounters, itemsPerBlock } from '
 import type { Tx } from '@tally/storage'
 import type { EventRoom } from './room.ts'
 
-/** Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied. */
+/**
+ * Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied.
+ */
 export type Admit = (order: Order) => Rejected | undefined
 
 /** Of events that have enough room, which are nearly all. */
 export const admitAll: Admit = () => undefined
 
 /**
- * Admits orders of events that may not have enough room, one after the other in the order of the batch: what they make
- * takes room, what is there does not. Room that an order takes which loses to a later version is not given back.
+ * Admits orders of events that may not have enough room, one after the other in the order of the batch: what they
+ * make takes room, what is there does not. Room that an order takes which loses to a later version is not given back.
  */
 export async function openAdmission(
   tx: Tx,

@@ -102,8 +102,8 @@ function judgeOrder(
 }
 
 /**
- * What the winners change, and those whose order is stored already (`changed`) or not (`fresh`); event by event, so that
- * neighbours in an index are written one after the other.
+ * What the winners change, and those whose order is stored already (`changed`) or not (`fresh`); event by event, so
+ * that neighbours in an index are written one after the other.
  */
 function winnersOf(entries: Entries): {
   changes: Map<EventId, CounterChanges>
@@ -132,8 +132,8 @@ function winnersOf(entries: Entries): {
 const applied = { outcome: 'applied' } as const
 
 /**
- * Reads the whole applied records of the orders of which a record has the applied version: only those are compared, so
- * that it costs others nothing.
+ * Reads the whole applied records of the orders of which a record has the applied version: only those are compared,
+ * so that it costs others nothing.
  */
 async function readApplied(tx: Tx, placed: PlacedOrders[]): Promise<void> {
   const repeated: Entries = new Map()
@@ -169,8 +169,8 @@ class SeveralShardsError extends Error {
 }
 
 /**
- * A rejected record waits for Kafka to acknowledge its dead letter: the batches of other partitions should not wait too
- * (docs/architecture.md, invariant 8).
+ * A rejected record waits for Kafka to acknowledge its dead letter: the batches of other partitions should not wait
+ * too (docs/architecture.md, invariant 8).
  */
 class SharedRejectionError extends Error {
   override name = 'SharedRejectionError'
@@ -193,7 +193,9 @@ type Entry = {
 /** The orders of one part; `ignored`: how many records of it are of removed events. */
 type PlacedOrders = { orders: { offset: number; order: Order; entry: Entry }[]; ignored: number }
 
-/** The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record. */
+/**
+ * The orders of a batch, each once. A map per event: one by a joined key costs a new text and its hash per record.
+ */
 type Entries = Map<EventId, Map<OrderId, Entry>>
 
 function entryOf(entries: Entries, { eventId, orderId }: Order): Entry {

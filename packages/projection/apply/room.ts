@@ -13,8 +13,8 @@ const remembered = 100_000
 
 /**
  * The room that events have left below their limits, as far as this process has counted it. Nearly every batch fits
- * without a question to Postgres: each counter that a batch changes takes room, whether it is new or not, and only when
- * that is used up the counters are counted again. What another process has added since is noticed then.
+ * without a question to Postgres: each counter that a batch changes takes room, whether it is new or not, and only
+ * when that is used up the counters are counted again. What another process has added since is noticed then.
  */
 export class EventRoom {
   readonly limits: EventLimits
@@ -25,8 +25,8 @@ export class EventRoom {
   }
 
   /**
-   * Takes room for the counters that a batch changes. Returns the events that may not have enough: their orders must be
-   * admitted one by one (admission.ts), and have taken no room yet.
+   * Takes room for the counters that a batch changes. Returns the events that may not have enough: their orders must
+   * be admitted one by one (admission.ts), and have taken no room yet.
    */
   async take(tx: Tx, changes: ReadonlyMap<EventId, CounterChanges>): Promise<Set<EventId>> {
     const needs = [...changes].flatMap(([eventId, days]) => needsOf(eventId, days))

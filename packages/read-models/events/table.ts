@@ -1,5 +1,5 @@
 import type { Instant } from '@tally/storage'
-import type { ColumnType } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 
 /**
  * One narrow row per event with any record. A batch locks it before reading what is known, and stamps it with its
@@ -16,9 +16,18 @@ export type EventHeadTable = {
   is_removed: ColumnType<boolean, boolean | undefined, boolean>
   /** When the last batch that changed it began. */
   changed_at: Instant
+  /**
+   * The revision at which its size was measured last (sizes.ts): orders and counters, and the memory of its
+   * documents.
+   */
+  measured_revision: Generated<number>
+  counted_rows: Generated<number>
+  redis_bytes: Generated<number>
 }
 
-/** An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left. */
+/**
+ * An event that was removed, for good. `emptied_at`: when the last of its rows was deleted; null if some are left.
+ */
 export type RemovedEventTable = {
   event_id: string
   /** Null if no record of the event had been applied. */

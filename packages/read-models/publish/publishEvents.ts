@@ -28,9 +28,11 @@ export type PublishDeps = {
 }
 
 /**
- * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a revision
- * per event that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now says) is
- * replaced by the whole documents. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
+ * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a
+ * revision per event that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now
+ * says) is replaced by the whole documents. Nothing is stored of an event whose record has not arrived: nobody can
+ * ask for it, and a till with random event ids would fill Redis. Its record is published with everything else. Throws
+ * if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
   { db, redis, keys, epochs = openEpochs({ redis, keys }), latest }: PublishDeps,
@@ -53,7 +55,8 @@ export async function publishEvents(
     published.epoch = epoch
     await epochs.enter(epoch, new Set(states.map(({ shard }) => shard)))
     const store = async (state: EventState): Promise<void> => {
-      const { eventId, shard, revision } = state
+      const { eventId, shard, revision, isAwaited } = state
+      if (isAwaited) return
       const entry = entries.get(eventId) as Unpublished
       const outcome = await put({ redis, keys }, state, entry)
       if (outcome === 'stored') published.events.push({ eventId, shard, revision })

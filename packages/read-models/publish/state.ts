@@ -10,9 +10,9 @@ import { areaOf, type Unpublished } from './unpublished.ts'
 
 /**
  * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
- * undefined if Redis has the record.
+ * undefined if Redis has the record. `isAwaited`: Postgres has no record of the event yet.
  */
-export type EventState = Omit<EventHead, 'isRemoved'> & { documents: string[] }
+export type EventState = Omit<EventHead, 'isRemoved'> & { isAwaited: boolean; documents: string[] }
 
 /**
  * Reads what is not yet published of these events, all at one moment; the statement is the snapshot. A removed event
@@ -32,12 +32,14 @@ export async function readUnpublished(
     isScattered: boolean
     epoch: number | null
     timeZone: string | null
+    isAwaited: boolean
     document: string | null
     areas: string | null
   }>`
 ${withAsked(scopeOf(unpublished))}
 select head.event_id as "eventId", head.shard, head.revision, head.is_scattered as "isScattered",
   (select current_epoch()) as epoch, event.time_zone as "timeZone",
+  event.document is null and not head.is_removed as "isAwaited",
   case when head.event_id = any(${withRecord}::uuid[]) then event.document end as document,
   case when not head.is_removed then
     (select ${areasAsJson(views)} from asked where asked.event_id = head.event_id)
@@ -47,16 +49,19 @@ left join lateral (
   select time_zone, document from events where event_id = head.event_id offset 0
 ) as event on true
 where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
-  return rows.map(({ eventId, shard, revision, epoch, isScattered, document, areas, timeZone }) => ({
-    eventId,
-    shard,
-    revision,
-    epoch,
-    event: storedEvent({ document, shard, isScattered }),
-    documents: parseAreas(areas).flatMap(area =>
-      areaFields(area, segmentsOfArea(unpublished.get(eventId), area), timeZone),
-    ),
-  }))
+  return rows.map(
+    ({ eventId, shard, revision, epoch, isScattered, isAwaited, document, areas, timeZone }) => ({
+      eventId,
+      shard,
+      revision,
+      epoch,
+      isAwaited,
+      event: storedEvent({ document, shard, isScattered }),
+      documents: parseAreas(areas).flatMap(area =>
+        areaFields(area, segmentsOfArea(unpublished.get(eventId), area), timeZone),
+      ),
+    }),
+  )
 }
 
 function scopeOf(unpublished: Map<EventId, Unpublished>): CounterScope {

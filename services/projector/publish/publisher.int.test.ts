@@ -5,6 +5,7 @@ import {
   composeDocuments,
   documentName,
   ensureOffsets,
+  publishedField,
   readOffsets,
   segmentField,
   segmentOf,
@@ -123,6 +124,26 @@ test('a crash between commit and publish is healed by the next owner', async () 
     sales: 34,
   })
   expect(await heal(second)).toBe(false)
+})
+
+test('of an event without a record Redis has nothing; its record brings everything', async () => {
+  const publisher = openPublisher(harness)
+  const id = eventId as EventId
+  await sell(publisher)
+  await publisher.flush()
+  await harness.redis.hdel(harness.keys.shard(shard), publishedField(topics.orders))
+  await heal(publisher)
+  await publisher.drain()
+  expect(await harness.redis.exists(harness.keys.event(id))).toBe(0)
+
+  await openFestival(publisher)
+  await publisher.flush()
+  expect(await published()).toEqual({
+    revision: await revisionInPostgres(),
+    isComplete: true,
+    orders: 1,
+    sales: 17,
+  })
 })
 
 test('a publisher that knows only the last of several batches publishes the event whole', async () => {

@@ -1,7 +1,15 @@
 import { isTransient, type Logger, partOf, reasonOf } from '@tally/runtime'
 import type { ProjectorMetrics } from '../metrics.ts'
 
-type Step = 'read' | 'open epoch' | 'insert rows' | 'note ends' | 'raise asOf' | 'update Redis' | 'drain'
+type Step =
+  | 'read'
+  | 'open epoch'
+  | 'insert rows'
+  | 'note ends'
+  | 'raise asOf'
+  | 'update Redis'
+  | 'drain'
+  | 'measure'
 
 /** Runs a step of the watch and returns whether it succeeded. A failure is counted and logged, never thrown. */
 export type Attempt = (step: Step, work: () => Promise<void>) => Promise<boolean>

@@ -8,6 +8,7 @@ import type { PartitionCheck } from '../partitioner.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import type { AsOf } from './asOf.ts'
 import type { Refusals } from './refusals.ts'
+import type { Sizes } from './sizes.ts'
 import type { Walk } from './walk.ts'
 
 /** What the steps of the watch work on; each step takes the part of it that it needs. */
@@ -20,6 +21,7 @@ export type WatchDeps = {
   asOf: AsOf
   seen: Seen
   walk: Walk
+  sizes: Pick<Sizes, 'step'>
   topics: string[]
   assigned: () => TopicPartition[]
   logs: Pick<Logs, 'isSound' | 'isHeld'>

@@ -21,14 +21,16 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * 5. publish what is pending and what Redis lacks. The backlog is not awaited, so that new changes do not wait for it.
  * 6. raise the watermarks in Redis, of partitions of which nothing is held back.
  * 7. take the next step of the walk.
+ * 8. measure what organizations take, once a minute. Not awaited: it may count many rows.
  *
- * Steps 5 to 7 need Redis: the first one that fails ends the tick. A failure is logged, and the next tick tries again.
+ * Steps 5 to 7 need Redis: the first one that fails ends these. A failure is logged, and the next tick tries again.
  */
 export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
-  const { asOf, publisher, walk, assigned, refusals } = deps
+  const { asOf, publisher, walk, sizes, assigned, refusals } = deps
   const attempt = openAttempts(deps)
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
+  let measuring: Promise<boolean> | undefined
 
   const startNotingEnds = (partitions: TopicPartition[], stored: Stored): void => {
     notingEnds ??= attempt('note ends', () => learnEnds(deps, partitions, stored)).finally(() => {
@@ -53,8 +55,11 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
         await walk.step(partitions) // 7
       }),
     )
+    measuring ??= attempt('measure', () => sizes.step(partitions)).finally(() => {
+      measuring = undefined
+    }) // 8
   }
-  return { tick, settle: () => Promise.all([notingEnds, draining]) }
+  return { tick, settle: () => Promise.all([notingEnds, draining, measuring]) }
 }
 
 async function learnEnds(deps: WatchDeps, assigned: TopicPartition[], stored: Stored): Promise<void> {

@@ -82,6 +82,7 @@ async function watched(
     asOf,
     seen: { epoch: 0, revision: 0 },
     walk,
+    sizes: { step: async () => {} },
     logs: { isSound: () => true, isHeld: ({ partition }) => heldBack.includes(partition) },
     refusals: { during: writes => writes() },
     partitioner: { learn() {} },

@@ -1,0 +1,67 @@
+import type { EventId } from '@tally/contract'
+import { allAreas } from '@tally/core'
+import type { Database, Postgres } from '@tally/storage'
+import { type Kysely, sql } from 'kysely'
+import { statusTotal } from '../statusCounts.ts'
+
+/** An event at a revision, which may have been measured at an earlier one or never. */
+export type UnmeasuredEvent = { eventId: EventId; revision: number }
+
+/** At most `limit` events that have changed since they were measured. */
+export async function readUnmeasured(db: Kysely<Database>, limit: number): Promise<UnmeasuredEvent[]> {
+  const { rows } = await sql<UnmeasuredEvent>`
+select event_id as "eventId", revision from event_heads where revision <> measured_revision limit ${limit}`.execute(
+    db,
+  )
+  return rows
+}
+
+/**
+ * Counts the orders and counters of these events, and stores that with the bytes that Redis needs for their
+ * documents. A head that a batch has locked is left out; it is measured the next time.
+ */
+export async function storeSizes(
+  db: Postgres,
+  measured: (UnmeasuredEvent & { redisBytes: number })[],
+): Promise<void> {
+  await sql`
+with measured as (
+  select measured.* from unnest(
+    ${measured.map(({ eventId }) => eventId)}::uuid[],
+    ${measured.map(({ revision }) => revision)}::bigint[],
+    ${measured.map(({ redisBytes }) => redisBytes)}::bigint[]
+  ) as measured (event_id, revision, redis_bytes)
+  join event_heads using (event_id)
+  order by event_id
+  for no key update of event_heads skip locked
+)
+update event_heads as head
+set measured_revision = measured.revision, redis_bytes = measured.redis_bytes, counted_rows =
+  (select count(*) + coalesce(sum(${statusTotal}) filter (where area_id = ${allAreas}::int), 0)
+    from daily_counters as counter where counter.event_id = head.event_id)
+  + (select count(*) from hourly_counters as counter where counter.event_id = head.event_id)
+  + (select count(*) from item_counters as counter where counter.event_id = head.event_id)
+from measured
+where head.event_id = measured.event_id`.execute(db)
+}
+
+/**
+ * What an organization has in Postgres and Redis; `organizationId` is null for events whose record has not arrived.
+ */
+export type OrganizationSize = { organizationId: string | null; rows: number; redisBytes: number }
+
+/** The largest organizations: at most `limit` that have this many rows or bytes at least. */
+export async function readLargestOrganizations(
+  db: Kysely<Database>,
+  { rows, redisBytes, limit }: { rows: number; redisBytes: number; limit: number },
+): Promise<OrganizationSize[]> {
+  const { rows: found } = await sql<OrganizationSize>`
+select event.organization_id as "organizationId", sum(head.counted_rows)::bigint as rows,
+  sum(head.redis_bytes)::bigint as "redisBytes"
+from event_heads as head left join events as event using (event_id)
+group by event.organization_id
+having sum(head.counted_rows) >= ${rows} or sum(head.redis_bytes) >= ${redisBytes}
+order by sum(head.redis_bytes) desc, sum(head.counted_rows) desc
+limit ${limit}`.execute(db)
+  return found
+}
