@@ -1,3 +1,4 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { FatalError, reasonOf } from './errors.ts'
@@ -58,9 +59,24 @@ export async function listen(
   }
 }
 
-/** Puts the safe headers on every answer, and closes connections beyond `maxConnections` at once. */
+/**
+ * Puts the safe headers on every answer, closes connections beyond `maxConnections` at once, and makes up for what
+ * Node's HTTP leaves without an answer:
+ *
+ * - A client that shuts its sending half after its requests: Node would end the connection before it has answered.
+ * - What shares a segment with an ignored `Upgrade`: Node's parser drops it, so the connection ends with the answer.
+ * - `CONNECT`: Node would destroy the connection, with the answers that are still to be sent.
+ */
 export function secure(app: FastifyInstance, { maxConnections }: { maxConnections: number }): void {
-  app.server.maxConnections = maxConnections
+  const server = app.server as Server & { httpAllowHalfOpen: boolean }
+  server.maxConnections = maxConnections
+  server.httpAllowHalfOpen = true
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
+  })
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    server.emit('clientError', new Error('a request to CONNECT'), socket),
+  )
   app.addHook('onSend', (_request, reply, _payload, done) => {
     for (const [name, value] of Object.entries(safeHeaders))
       if (!reply.hasHeader(name)) reply.header(name, value)
@@ -68,15 +84,45 @@ export function secure(app: FastifyInstance, { maxConnections }: { maxConnection
   })
 }
 
+type ClientError = Error & { code?: string | undefined }
+
+/** Connections whose input failed: Node's parser fails again with each further chunk. */
+const failed = new WeakSet<Socket>()
+
+/**
+ * Refuses what never became a request, and closes the connection. Nothing more is read from it: the client keeps the
+ * bytes behind the failure, however long it leaves answers unread. `refusal` makes the answer's bytes.
+ */
+export function refuse(error: ClientError, socket: Socket, refusal: () => string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  if (failed.has(socket)) return
+  failed.add(socket)
+  socket.pause()
+  // At the client's end, Node would make the answer before the last one.
+  socket.removeAllListeners('end')
+  // Node has taken its own listeners off the connection of a CONNECT.
+  socket.on('error', () => {}).once('timeout', () => socket.destroy())
+  refuseInTurn(socket, refusal)
+}
+
+/**
+ * A client would take the refusal for the answer to the request before, or for the rest of it: that one goes first.
+ * What has been sent stays on its way for a while: to close a connection with unread bytes resets it.
+ */
+function refuseInTurn(socket: Socket, refusal: () => string): void {
+  const { _httpMessage: before } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  if (before) before.once('close', () => refuseInTurn(socket, refusal))
+  else if (socket.writable) socket.end(refusal(), () => socket.setTimeout(requestTimeoutMs))
+  else socket.destroy()
+}
+
 /** Options for fastify that answer what never became a request, with a status and the safe headers alone. */
 export const bareRefusals = {
-  clientErrorHandler: (error: Error & { code?: string }, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    const headers = Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.end(
-      `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Content-Length: 0\r\nConnection: close\r\n\r\n`,
-    )
-  },
+  clientErrorHandler: (error: ClientError, socket: Socket): void =>
+    refuse(error, socket, () => {
+      const headers = Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
+      return `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Cache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
+    }),
   /** For a path that the router cannot decode, before any hook. */
   frameworkErrors: (_error: unknown, _request: unknown, reply: unknown): void =>
     void (reply as FastifyReply).code(400).headers(safeHeaders).send(),

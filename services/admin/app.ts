@@ -94,6 +94,8 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     done()
   })
   await checkFormTokens(app)
+  // Nothing but forms: anything else is a 415.
+  app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: 16_384 })
   await app.register(files, {
     root: `${import.meta.dirname}/assets`,

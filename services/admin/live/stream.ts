@@ -65,6 +65,8 @@ export function openStreams(deps: AdminDeps): Streams {
       stream.on('error', error => logger.debug({ err: error }, 'the connection of a live screen broke'))
       if (request.raw.destroyed) stream.destroy()
       request.raw.on('close', () => stream.destroy())
+      // A browser that goes away shuts its sending half first, and the server would go on answering.
+      request.raw.socket.once('end', () => stream.destroy())
       stream.write('retry: 1000\n\n')
       return reply
         .type('text/event-stream')

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { beforeAll, expect, test } from 'vitest'
+import { open, requestBytes, statusesOf, talk } from './raw.ts'
+
+/** What Node's HTTP leaves without an answer, on every server (packages/runtime/server.ts, `secure`). */
+const tally = useTally()
+const festival = newFestival()
+const poll = `${festival.path}/analytics/kpis`
+/** A path of each server that answers 200, with its headers. */
+const servers: Record<string, { address: string; get: string }> = {}
+
+const getOf = (path: string, headers: string[] = []) =>
+  `${['GET', path, 'HTTP/1.1'].join(' ')}\r\n${['Host: tally', ...headers].join('\r\n')}\r\n\r\n`
+
+beforeAll(async () => {
+  await tally.count([festival.organization(), festival.event(), festival.order()])
+  const key = `X-Api-Key: ${await tally.key(festival.organizationId)}`
+  const [query] = tally.queries as [(typeof tally.queries)[0]]
+  const { ops = '' } = await query.process.line(({ msg }) => msg === 'query started')
+  const { address } = await tally.startAdmin()
+  Object.assign(servers, {
+    'the API': { address: query.address, get: getOf(poll, [key]) },
+    'the list of the API': { address: query.address, get: getOf('/api/v1/events', [key]) },
+    'a page of the API': { address: query.address, get: getOf('/problems/unauthorized') },
+    'the administration area': { address, get: getOf('/sign-in') },
+    'the operations port': { address: ops, get: getOf('/livez') },
+  })
+})
+
+const names = [
+  'the API',
+  'the list of the API',
+  'a page of the API',
+  'the administration area',
+  'the operations port',
+]
+const serverOf = (name: string) => servers[name] as { address: string; get: string }
+
+test.each(names)(
+  '%s answers a client that shuts its sending half, and then ends the connection',
+  async name => {
+    const { address, get } = serverOf(name)
+    const head = get.replace('GET', 'HEAD')
+    for (const requests of [
+      [get],
+      [head],
+      [get, get, get],
+      [get.replace('Host', 'Connection: keep-alive\r\nHost')],
+    ]) {
+      const heard = await talk(address, requests.join(''), { halfClose: true, timeoutMs: 5_000 })
+      expect([statusesOf(heard), heard.closed]).toEqual([requests.map(() => 200), true])
+    }
+    const second = open(address)
+    let text = ''
+    second.setEncoding('latin1').on('data', more => {
+      text += more
+    })
+    second.write(get)
+    await expect.poll(() => statusesOf({ text })).toEqual([200])
+    second.end(get)
+    await once(second, 'close')
+    expect(statusesOf({ text })).toEqual([200, 200])
+  },
+)
+
+test.each(names)(
+  '%s ends the connection with its answer to a request that asks for an upgrade',
+  async name => {
+    const { address, get } = serverOf(name)
+    for (const protocol of ['websocket', 'h2c']) {
+      const upgrade = get.replace('Host', `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nHost`)
+      const heard = await talk(address, upgrade + get, { timeoutMs: 5_000 })
+      expect([statusesOf(heard), heard.closed]).toEqual([[200], true])
+      expect(heard.text).toMatch(/\r\nconnection: close\r\n/i)
+    }
+  },
+)
+
+test.each(names)('%s answers what comes before bytes that are no request, and refuses these', async name => {
+  const { address, get } = serverOf(name)
+  for (const bytes of ['garbage\r\n\r\n', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n']) {
+    const heard = await talk(address, get + bytes, { timeoutMs: 20_000 })
+    expect([statusesOf(heard), heard.closed]).toEqual([[200, 400], true])
+  }
+})
+
+test('a method that is unknown is refused by its path, in however many segments its line comes', async () => {
+  const { address } = serverOf('the API')
+  for (const [path, status] of [
+    [poll, 405],
+    ['/nowhere', 404],
+  ] as const) {
+    const bytes = requestBytes('BREW', path)
+    for (const at of [1, 4, 5, bytes.indexOf('HTTP'), bytes.indexOf('Host')]) {
+      const socket = open(address)
+      let text = ''
+      socket.setEncoding('latin1').on('data', more => {
+        text += more
+      })
+      socket.write(bytes.slice(0, at))
+      // What another connection gets shows that the server has read it.
+      await tally.get('/problems/unauthorized')
+      socket.write(bytes.slice(at))
+      await once(socket, 'end')
+      socket.destroy()
+      expect([at, statusesOf({ text })]).toEqual([at, [status]])
+      expect(text).toContain(`"instance":"${path}"`)
+    }
+  }
+})
