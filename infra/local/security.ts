@@ -1,3 +1,3 @@
 import { main } from '../../test/security/main.ts'
 
-process.exit(await main())
+process.exit(await main(process.argv.slice(2)))

@@ -1,15 +1,21 @@
 import { mkdirSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { localFolder } from '#infra/folder.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
 import { listenForInterruption } from '#infra/interruption.ts'
+import { scanReaders } from './readers.ts'
 import { notRun, scanners } from './scanners.ts'
 import { type Releases, startTarget, type Target } from './system.ts'
 
 /**
- * `npm run test:security`: scans the API and the administration area with tools from elsewhere. Prints what each found
- * and what could not run; returns 1 if anything was found or a scanner failed.
+ * `npm run test:security`: scans the API and the administration area with tools from elsewhere, and compares the API's
+ * readers of requests for `--minutes`, 2 by default, with `--seed`. Prints what each found and what could not run;
+ * returns 1 if anything was found or a scanner failed. `--only NAME` runs one of them (`readers`).
  */
-export async function main(): Promise<number> {
+export async function main(args: string[]): Promise<number> {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({ args, options: { only: text, minutes: text, seed: text } })
+  const isWanted = (name: string) => (values.only ?? name) === name
   const { signal, exitCode } = listenForInterruption()
   const folder = localFolder('security')
   mkdirSync(folder, { recursive: true })
@@ -17,7 +23,13 @@ export async function main(): Promise<number> {
   try {
     const target = await startTarget(folder, signal, releases)
     let wrong = 0
-    for (const scanner of scanners) wrong += await report(scanner, target, folder)
+    for (const scanner of scanners) if (isWanted(scanner.name)) wrong += await report(scanner, target, folder)
+    if (isWanted('readers'))
+      wrong += await reportReaders(
+        target,
+        Number(values.minutes ?? 2),
+        Number(values.seed ?? Date.now() % 2 ** 31),
+      )
     for (const sentence of notRun) console.log(`not run: ${sentence}`)
     return wrong === 0 ? 0 : 1
   } catch (error) {
@@ -42,4 +54,15 @@ async function report(scanner: (typeof scanners)[number], target: Target, folder
     console.log(`${scanner.package}: could not run: ${error instanceof Error ? error.message : error}`)
     return 1
   }
+}
+
+/** Prints what differs between the API's readers of requests; returns 1 if anything does. */
+async function reportReaders(target: Target, minutes: number, seed: number): Promise<number> {
+  const { conversations, found } = await scanReaders(target, { seed, minutes })
+  const what = `readers (${minutes} min, --seed ${seed}): the same bytes in all kinds of segments`
+  console.log(
+    `${what}: ${found.length === 0 ? `${conversations} conversations, no difference` : 'a difference'}`,
+  )
+  for (const line of found) console.log(`  ${line}`)
+  return found.length === 0 ? 0 : 1
 }

@@ -6,8 +6,8 @@ import { type Service, type Surroundings, startService, tally } from '#infra/dem
 import { startServers } from '#infra/servers/index.ts'
 import { freePort } from '#infra/servers/ports.ts'
 
-/** A Tally with one evening of orders, and what a scanner needs: addresses, a token, the cookie of a session. */
-export type Target = { api: string; token: string; admin: string; session: string }
+/** A Tally with one evening of orders, and what a scanner needs: addresses, a token, a path, a session's cookie. */
+export type Target = { api: string; token: string; path: string; admin: string; session: string }
 export type Releases = (() => Promise<unknown>)[]
 
 /** Starts Tally with servers of its own; what stops each part is added to `releases`. */
@@ -55,12 +55,12 @@ export async function startTarget(folder: string, signal: AbortSignal, releases:
   const key = await untilKey(() =>
     feedOrganizations(around).then(all => demoKey(api, join(folder, 'key.json'), all, around)),
   )
-  await untilCounted(api, key.token, new Map(), signal)
+  const path = await untilCounted(api, key.token, new Map(), signal)
   await eventsOf(api, key.token, signal)
   const file = join(folder, `administrator-${randomBytes(4).toString('hex')}.json`)
   const signIn = await demoAdministrator(file, key.organizationId, around)
   const area = `http://127.0.0.1:${admin}`
-  return { api, token: key.token, admin: area, session: await sessionOf(area, signIn) }
+  return { api, token: key.token, path, admin: area, session: await sessionOf(area, signIn) }
 }
 
 async function untilKey<Key>(find: () => Promise<Key | undefined>): Promise<Key> {

@@ -32,7 +32,7 @@ const targetsOf = (path: string) =>
     path,
     `${path}?dayId=x`,
     `${path}?areaId=1`,
-    path.replace('/kpis', '/orders/by-hour'),
+    path.replace(/\w+\/[\w-]+$/, 'analytics/orders/by-hour'),
     '/api/v1/events',
     '/problems/unauthorized',
     '/nowhere',
