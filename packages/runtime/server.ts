@@ -6,8 +6,13 @@ import { FatalError, reasonOf } from './errors.ts'
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
 
-/** On every answer of every server, unless a page sets its own policy: nothing is loaded, framed or guessed. */
+/**
+ * On every answer of every server, unless it sets its own: nothing is stored, loaded, framed or guessed. A shared cache
+ * may store a 404 or 405 by default, or whatever it is configured to, and `X-Api-Key` does not keep it from that as
+ * `Authorization` does (RFC 9110, 15.1; RFC 9111, 3.5).
+ */
 export const safeHeaders = {
+  'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 }
@@ -121,7 +126,7 @@ export const bareRefusals = {
   clientErrorHandler: (error: ClientError, socket: Socket): void =>
     refuse(error, socket, () => {
       const headers = Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
-      return `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Cache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
+      return `HTTP/1.1 ${statusLines[error.code ?? ''] ?? '400 Bad Request'}\r\n${headers.join('')}Content-Length: 0\r\nConnection: close\r\n\r\n`
     }),
   /** For a path that the router cannot decode, before any hook. */
   frameworkErrors: (_error: unknown, _request: unknown, reply: unknown): void =>

@@ -32,6 +32,13 @@ test('an absent, malformed, mistyped or wrong token has no key', async () => {
   expect(await authenticator.authenticate(wrongSecret)).toBeUndefined()
 })
 
+test('a key whose stored hash is damaged has no token', async () => {
+  const { stored, token } = await harness.create()
+  const row = harness.db.updateTable('api_keys').where('key_id', '=', stored.key.keyId)
+  await row.set({ secret_sha256: Buffer.alloc(31) }).execute()
+  expect(await harness.open().authenticate(token)).toBeUndefined()
+})
+
 test('a new key works in every process within 1 second, even if it was used before it existed', async () => {
   const { stored, token } = await harness.create()
   const row = await harness.db

@@ -31,6 +31,19 @@ test('a connection whose request never ends its headers or its body is closed af
   expect(tookMs).toBeLessThan(25_000)
 })
 
+test('a body that is not a form is refused, before anything reads it', async () => {
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=a']) {
+    const headers = { 'content-type': type, 'sec-fetch-site': 'same-origin' }
+    const { statusCode } = await fixture.app.inject({
+      method: 'POST',
+      url: '/sign-in',
+      headers,
+      payload: '{}',
+    })
+    expect([type, statusCode]).toEqual([type, 415])
+  }
+})
+
 test('a connection beyond ADMIN_MAX_CONNECTIONS is closed at once, and those before it are served', async () => {
   const kept = [await open(), await open(), await open()]
   await once(await open(), 'close')

@@ -33,7 +33,6 @@ export const sendCsv = (reply: FastifyReply, fileName: string, lines: AsyncItera
   reply
     .type('text/csv; charset=utf-8')
     .header('Content-Disposition', `attachment; filename="${fileName}.csv"`)
-    .header('Cache-Control', 'no-store')
     .send(Readable.from(marked(lines)))
 
 async function* marked(lines: AsyncIterable<string>) {

@@ -13,6 +13,5 @@ export function sendPage(
   const made = typeof page === 'function' ? page(csrf) : page
   return reply
     .type('text/html; charset=utf-8')
-    .header('Cache-Control', 'no-store')
     .send(layout(made, { session: request.session, csrf, locale: localeOf(request) }).toString())
 }

@@ -68,10 +68,7 @@ export function openStreams(deps: AdminDeps): Streams {
       // A browser that goes away shuts its sending half first, and the server would go on answering.
       request.raw.socket.once('end', () => stream.destroy())
       stream.write('retry: 1000\n\n')
-      return reply
-        .type('text/event-stream')
-        .headers({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-        .send(stream)
+      return reply.type('text/event-stream').header('X-Accel-Buffering', 'no').send(stream)
     },
     close() {
       for (const stream of open) stream.end()

@@ -28,7 +28,7 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     const { token } = request.params
     if ((await findScreen(db, token)) === undefined) throw ended()
     giveCookie(request, reply, 'screen', token, cookieSeconds)
-    return reply.header('Cache-Control', 'no-store').redirect('/screen', 303)
+    return reply.redirect('/screen', 303)
   })
 
   app.get('/screen', async (request, reply) => {

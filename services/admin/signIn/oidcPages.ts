@@ -49,7 +49,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     const text = Buffer.from(JSON.stringify(pending)).toString('base64url')
     await allowOnce(db, 'oidc', text)
     giveCookie(request, reply, 'oidc', text, 600)
-    return reply.header('Cache-Control', 'no-store').redirect(url, 303)
+    return reply.redirect(url, 303)
   })
 
   app.get(callbackPath, async (request, reply) => {
@@ -67,7 +67,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     }
     await openSession(deps, request, reply, administratorId, 'sign-in-oidc')
     metrics.signIns.inc({ outcome: 'signed-in' })
-    return reply.header('Cache-Control', 'no-store').redirect(ownPath(pending.next), 303)
+    return reply.redirect(ownPath(pending.next), 303)
   })
 }
 

@@ -31,11 +31,10 @@ const resetSeconds = ({ granted, resetMs }: Grant): number =>
   Math.max(granted ? 0 : 1, Math.ceil(resetMs / 1000))
 
 /** The same on every answer. */
-export const fixedHeaders: readonly string[] = [
-  'Cache-Control',
-  'private, no-cache',
-  ...Object.entries(safeHeaders).flat(),
-]
+export const fixedHeaders: readonly string[] = Object.entries({
+  ...safeHeaders,
+  'Cache-Control': 'private, no-cache',
+}).flat()
 
 /**
  * Returns the function that puts an answer in the envelope of docs/api.md; it is a 304 if `ifNoneMatch` matches.

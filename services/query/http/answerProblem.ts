@@ -40,8 +40,6 @@ function sendProblem(
       ...problem?.headers,
       'X-Request-Id': request.id,
       'Content-Type': 'application/problem+json',
-      // A 404 or 405 may be stored by default, and X-Api-Key does not keep a shared cache from it (RFC 9110, 15.5.5).
-      'Cache-Control': 'no-store',
     })
     .send(Buffer.from(body))
 }

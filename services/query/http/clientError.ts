@@ -4,7 +4,7 @@ import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
 import { refuse, safeHeaders } from '@tally/runtime'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 
-/** `rawPacket` is a Buffer at run time, and `bytesParsed` how far Node's parser came; fastify declares their JSON form. */
+/** `rawPacket` is a Buffer at run time; fastify declares its JSON form. `bytesParsed` is how far Node's parser came. */
 type ClientError = Error & { code?: string | undefined; rawPacket?: unknown; bytesParsed?: number }
 
 /** A longer one is not waited for. */
@@ -64,7 +64,6 @@ function problemText(type: ProblemType, path: string): string {
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
     ...Object.entries(safeHeaders).map(([name, value]) => `${name}: ${value}`),
     ...(type === 'method-not-allowed' ? ['Allow: GET, HEAD'] : []),
     'Connection: close',
