@@ -6,6 +6,9 @@ import { FatalError, reasonOf } from './errors.ts'
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
 
+/** How long a refused connection stays open for its client to close it. */
+const lingerMs = 2_000
+
 /**
  * On every answer of every server, unless it sets its own: nothing is stored, loaded, framed or guessed. A shared cache
  * may store a 404 or 405 by default, or whatever it is configured to, and `X-Api-Key` does not keep it from that as
@@ -112,13 +115,24 @@ export function refuse(error: ClientError, socket: Socket, refusal: () => string
 
 /**
  * A client would take the refusal for the answer to the request before, or for the rest of it: that one goes first.
- * What has been sent stays on its way for a while: to close a connection with unread bytes resets it.
  */
 function refuseInTurn(socket: Socket, refusal: () => string): void {
   const { _httpMessage: before } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (before) before.once('close', () => refuseInTurn(socket, refusal))
-  else if (socket.writable) socket.end(refusal(), () => socket.setTimeout(requestTimeoutMs))
+  if (before && !waitsForBody(before)) before.once('close', () => refuseInTurn(socket, refusal))
+  else if (socket.writable) socket.end(refusal(), () => linger(socket))
   else socket.destroy()
+}
+
+/** Whether an answer needs the rest of its request, which is what has failed. */
+const waitsForBody = ({ req }: ServerResponse): boolean => !req.complete && req.listenerCount('data') > 0
+
+/**
+ * Drops what still comes until the client has closed too, 2 s at most: to close a connection with unread bytes resets
+ * it, and answers that are on their way are lost.
+ */
+function linger(socket: Socket): void {
+  socket.removeAllListeners('data').resume()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
 /** Options for fastify that answer what never became a request, with a status and the safe headers alone. */
