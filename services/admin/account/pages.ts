@@ -67,9 +67,10 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const problem = await passwordProblem(password, email)
     if (problem !== undefined) return show(request, reply.code(400), { password: `The password ${problem}.` })
     const passwordHash = await hashPassword(password)
-    await openSession(deps, request, reply, administratorId, 'password-changed', tx =>
-      setPassword(tx, administratorId, passwordHash),
-    )
+    await openSession(deps, request, reply, administratorId, {
+      action: 'password-changed',
+      before: tx => setPassword(tx, administratorId, passwordHash),
+    })
     return reply.redirect('/account?done=password', 303)
   }
 }

@@ -6,28 +6,30 @@ import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts
 import { rememberDevice, rememberedDays } from './devices.ts'
 import { beginSession, endSession, findSession } from './sessions.ts'
 
-/**
- * Begins a session for an administrator, with an audit entry; ends the one that the browser may have. `before` runs
- * first, in the same transaction.
- */
+/** How a session begins. */
+type Beginning = {
+  action: Action
+  /** When they proved who they are, in epoch seconds; by default just now. */
+  provenAt?: number
+  /** Runs first, in the same transaction. */
+  before?: (tx: Tx) => Promise<void>
+}
+
+/** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
 export async function openSession(
   { db }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   administratorId: string,
-  action: Action,
-  before?: (tx: Tx) => Promise<void>,
+  { action, provenAt, before }: Beginning,
 ): Promise<void> {
   const last = sessionToken(request)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
   const token = await db.transaction().execute(async tx => {
     await before?.(tx)
     if (last !== undefined) await endSession(tx, last)
-    const token = await beginSession(tx, administratorId, {
-      address: request.ip,
-      browser,
-      is_oidc: action === 'sign-in-oidc',
-    })
+    const isOidc = action === 'sign-in-oidc'
+    const token = await beginSession(tx, administratorId, { address: request.ip, browser, isOidc, provenAt })
     const session = await findSession(tx, token)
     if (session === undefined) throw new Error('a session disappeared right after it began')
     await note(tx, { ...session, address: request.ip }, { action })

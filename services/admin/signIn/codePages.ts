@@ -61,7 +61,9 @@ ${codeField('Code of your app, or a recovery code', mistake)}
     if (!(await useToken(db, 'code', token))) throw expired()
     await forgetAttempts(db, attempt)
     clearCookie(request, reply, 'code')
-    await openSession(deps, request, reply, administratorId, used === 'app' ? 'sign-in' : 'sign-in-recovery')
+    await openSession(deps, request, reply, administratorId, {
+      action: used === 'app' ? 'sign-in' : 'sign-in-recovery',
+    })
     metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(next, 303)
   })

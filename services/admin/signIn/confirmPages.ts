@@ -15,13 +15,12 @@ import { confirmSession, type Session } from './sessions.ts'
 export function confirmPages(area: FastifyInstance, deps: AdminDeps): void {
   const show = (request: FastifyRequest, reply: FastifyReply, next: string, mistake?: string) => {
     const session = sessionOf(request)
-    const isElsewhere = session.isOidc || !deps.allowsPasswords
     return sendPage(request, reply, csrf => ({
       title: 'Confirm that it is you',
       body: html`<section class="card narrow">
 <h1>Confirm that it is you</h1>
-<p>You signed in more than 30 minutes ago.</p>
-${isElsewhere ? elsewhere(next) : form({ session, next, mistake, csrf })}
+<p>This needs a sign-in of the last 30 minutes.</p>
+${session.isOidc || !deps.allowsPasswords ? elsewhere(next) : form({ session, next, mistake, csrf })}
 </section>`,
     }))
   }
@@ -35,6 +34,7 @@ ${isElsewhere ? elsewhere(next) : form({ session, next, mistake, csrf })}
       const session = sessionOf(request)
       const fields = fieldsOf(request)
       const next = ownPath(textOf(fields, 'next'))
+      if (session.isOidc) return show(request, reply.code(403), next)
       const given = textOf(fields, 'password')
       const isCode = session.hasSecondFactor && /^\d{3} ?\d{3}$/.test(given)
       if (!(await (isCode ? isOwnCode : isOwnPassword)(deps, request, given)))

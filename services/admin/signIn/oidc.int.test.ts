@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { Provider } from 'oidc-provider'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { limits } from './attempts.ts'
 import { openOidc } from './oidc.ts'
 
@@ -48,9 +48,16 @@ function providerAt(issuer: string): Provider {
 
 type Visitor = ReturnType<typeof newVisitor>
 
+/** What a browser may bring to the provider: the cookies of an earlier sign-in, or a changed address. */
+type Brought = { jar?: Map<string, string>; leavesOut?: string[] }
+
 /** Goes to the provider, signs in there as `sub`, agrees, and returns the address that it sends the browser back to. */
-async function throughProvider(visitor: Visitor, sub: string, path = '/sign-in/oidc'): Promise<string> {
-  const jar = new Map<string, string>()
+async function throughProvider(
+  visitor: Visitor,
+  sub: string,
+  path = '/sign-in/oidc',
+  { jar = new Map(), leavesOut = [] }: Brought = {},
+): Promise<string> {
   const browse = async (url: string, form?: Record<string, string>): Promise<Response> => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const body = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
@@ -61,7 +68,9 @@ async function throughProvider(visitor: Visitor, sub: string, path = '/sign-in/o
     }
     return reply
   }
-  let reply = await browse(String((await visitor.get(path)).headers.location))
+  const sent = new URL(String((await visitor.get(path)).headers.location))
+  for (const parameter of leavesOut) sent.searchParams.delete(parameter)
+  let reply = await browse(sent.href)
   for (let step = 0; step < 12; step++) {
     const next = reply.headers.get('location')
     if (next?.startsWith(adminUrl)) return next.slice(adminUrl.length)
@@ -158,6 +167,68 @@ test('who came through the provider proves it there again before a change of a k
   const reply = await visitor.get(await throughProvider(visitor, 'dora', path))
   expect([reply.statusCode, reply.headers.location]).toEqual([303, '/keys/new'])
   expect((await visitor.get('/keys/new')).statusCode).toBe(200)
+})
+
+const freshPath = '/sign-in/oidc?fresh=yes&next=/keys/new'
+const makesKeys = async (visitor: Visitor) => (await visitor.get('/keys/new')).statusCode === 200
+
+test('a sign-in at the provider ten hours ago signs in, and is no proof for a change of a key', async () => {
+  await officeWith('gina')
+  const jar = new Map<string, string>()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 10 * 3_600_000)
+  await throughProvider(newVisitor(fixture.app), 'gina', '/sign-in/oidc', { jar })
+  clock.mockRestore()
+  const visitor = newVisitor(fixture.app)
+  await visitor.get(await throughProvider(visitor, 'stranger', '/sign-in/oidc', { jar }))
+  expect((await visitor.get('/keys')).statusCode).toBe(200)
+  expect(await makesKeys(visitor)).toBe(false)
+  await visitor.get(await throughProvider(visitor, 'gina', freshPath, { jar }))
+  expect(await makesKeys(visitor)).toBe(true)
+})
+
+test('a provider that does not say when it asked signs in, but confirms nothing', async () => {
+  await officeWith('hanna')
+  const visitor = newVisitor(fixture.app)
+  const leavesOut = ['max_age', 'prompt']
+  await visitor.get(await throughProvider(visitor, 'hanna', '/sign-in/oidc', { leavesOut }))
+  expect((await visitor.get('/keys')).statusCode).toBe(200)
+  expect(await makesKeys(visitor)).toBe(false)
+  const reply = await visitor.get(await throughProvider(visitor, 'hanna', freshPath, { leavesOut }))
+  expect([reply.statusCode, reply.body.includes('Sign-in not confirmed')]).toEqual([403, true])
+  // Nor does a password: the page does not ask for it.
+  const confirm = { password, next: '/keys/new' }
+  expect((await visitor.post('/confirm', confirm, { from: '/keys' })).statusCode).toBe(403)
+  expect(await makesKeys(visitor)).toBe(false)
+})
+
+test('a time of the provider that is ahead counts as now, and one far ahead as none', async () => {
+  await officeWith('ines')
+  const signInAhead = async (ms: number) => {
+    const jar = new Map<string, string>()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+    await throughProvider(newVisitor(fixture.app), 'ines', '/sign-in/oidc', { jar })
+    clock.mockRestore()
+    const visitor = newVisitor(fixture.app)
+    await visitor.get(await throughProvider(visitor, 'ines', '/sign-in/oidc', { jar }))
+    const { rows } = await sql<{ isAhead: boolean }>`
+select confirmed_at > now() as "isAhead" from admin_sessions order by session_id desc limit 1`.execute(
+      fixture.db,
+    )
+    return { isAhead: rows[0]?.isAhead, isProof: await makesKeys(visitor) }
+  }
+  expect(await signInAhead(60_000)).toEqual({ isAhead: false, isProof: true })
+  expect(await signInAhead(3_600_000)).toEqual({ isAhead: false, isProof: false })
+})
+
+test('who signs in as someone else to confirm gets neither session', async () => {
+  await officeWith('julia')
+  await officeWith('kim')
+  const visitor = newVisitor(fixture.app)
+  await visitor.get(await throughProvider(visitor, 'julia'))
+  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  const reply = await visitor.get(await throughProvider(visitor, 'kim', freshPath))
+  expect([reply.statusCode, reply.body.includes('Another account')]).toEqual([403, true])
+  expect(await makesKeys(visitor)).toBe(false)
 })
 
 test('a required second factor is the provider’s matter for those who come through it', async () => {

@@ -12,8 +12,8 @@ export type OidcPending = {
   isFresh: boolean
 }
 
-/** The user as the provider identifies them. */
-type OidcIdentity = { address: string; subject: string }
+/** The user as the provider identifies them, and when they proved it there, in epoch seconds; 0 if it does not say. */
+type OidcIdentity = { address: string; subject: string; provenAt: number }
 
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */
@@ -25,6 +25,14 @@ export type Oidc = {
 }
 
 export const callbackPath = '/sign-in/oidc/callback'
+
+/**
+ * How old a sign-in at the provider may be before it should ask again: as old as a session of the area. Being asked for
+ * an age also makes a provider say when it was (`auth_time`; OpenID Connect Core, 3.1.2.1).
+ */
+const longestSeconds = 12 * 3_600
+/** How far the provider's clock may be ahead. */
+const skewSeconds = 300
 
 /** The code flow with PKCE, state and nonce. The first sign-in discovers the provider's endpoints. */
 export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSettings): Oidc {
@@ -63,7 +71,7 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
         code_challenge_method: 'S256',
         state: pending.state,
         nonce: pending.nonce,
-        ...(isFresh ? { prompt: 'login', max_age: '0' } : {}),
+        ...(isFresh ? { prompt: 'login', max_age: '0' } : { max_age: String(longestSeconds) }),
       })
       return { url: url.href, pending }
     },
@@ -87,7 +95,14 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
           : claims
       const address = email.safeParse(user.email)
       if (!address.success || user.email_verified !== true) return undefined
-      return { address: address.data, subject: `${claims.iss} ${claims.sub}` }
+      const subject = `${claims.iss} ${claims.sub}`
+      return { address: address.data, subject, provenAt: provenAtOf(claims.auth_time) }
     },
   }
+}
+
+/** Never later than now. A time far ahead proves nothing: it may be in milliseconds. */
+function provenAtOf(authTime: number | undefined): number {
+  const now = Math.floor(Date.now() / 1000)
+  return authTime === undefined || authTime > now + skewSeconds ? 0 : Math.min(authTime, now)
 }

@@ -5,10 +5,11 @@ import type { AdminDeps } from '../deps.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { takeAnonymousAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
-import { clearCookie, giveCookie, readCookie } from './cookies.ts'
+import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
+import { findSession } from './sessions.ts'
 
 const pendingShape = z.object({
   verifier: z.string(),
@@ -23,6 +24,20 @@ const refused = () =>
     403,
     'Access denied',
     'Your account has no verified e-mail address of an administrator. Contact the team that runs Tally.',
+  )
+
+const notConfirmed = () =>
+  new PageProblem(
+    403,
+    'Sign-in not confirmed',
+    'Your organization’s provider did not confirm that you signed in just now. Go back and try again.',
+  )
+
+const someoneElse = () =>
+  new PageProblem(
+    403,
+    'Another account',
+    'You signed in there as someone else. To change the account, sign out first.',
   )
 
 /** Sign-in through an OpenID provider: the redirect to it, and the callback with a code. */
@@ -63,12 +78,23 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     const administratorId = identity && (await findByOidc(db, identity))
     if (administratorId === undefined) {
       await noteRefused(deps, { account: identity?.address, address: request.ip })
-      throw refused()
+      throw pending.isFresh && identity === undefined ? notConfirmed() : refused()
     }
-    await openSession(deps, request, reply, administratorId, 'sign-in-oidc')
+    if (pending.isFresh && (await isSomeoneElse(request, administratorId))) throw someoneElse()
+    await openSession(deps, request, reply, administratorId, {
+      action: 'sign-in-oidc',
+      provenAt: identity?.provenAt ?? 0,
+    })
     metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(ownPath(pending.next), 303)
   })
+
+  /** Whether a step-up would replace the session of another administrator, whose page is to be opened next. */
+  async function isSomeoneElse(request: FastifyRequest, administratorId: string): Promise<boolean> {
+    const token = sessionToken(request)
+    const session = token === undefined ? undefined : await findSession(db, token)
+    return session !== undefined && session.administratorId !== administratorId
+  }
 }
 
 /**

@@ -69,7 +69,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)
     }
     await forgetAttempts(db, attempt)
-    await openSession(deps, request, reply, administratorId, 'sign-in')
+    await openSession(deps, request, reply, administratorId, { action: 'sign-in' })
     metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(next, 303)
   }

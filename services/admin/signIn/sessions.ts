@@ -31,17 +31,20 @@ session.created_at > now() - ${longest}::interval and session.last_seen_at > now
 /** Where a session was begun, for the list of sessions. */
 export type Origin = { address: string; browser: string }
 
-/** Begins a session and returns its token; only its hash is stored. */
+/** Begins a session and returns its token; only its hash is stored. `provenAt` as in openSession. */
 export async function beginSession(
   db: Postgres,
   administratorId: string,
-  from?: Origin & { is_oidc?: boolean },
+  from: Origin & { isOidc?: boolean; provenAt?: number | undefined } = { address: '', browser: '' },
 ): Promise<string> {
   const token = newToken()
-  await db
-    .insertInto('admin_sessions')
-    .values({ session_sha256: sha256(token), administrator_id: administratorId, ...from })
-    .execute()
+  const { address, browser, isOidc = false, provenAt } = from
+  await sql`
+insert into admin_sessions (session_sha256, administrator_id, address, browser, is_oidc, confirmed_at)
+values (
+  ${sha256(token)}, ${administratorId}, ${address}, ${browser}, ${isOidc},
+  least(coalesce(to_timestamp(${provenAt ?? null}), now()), now())
+)`.execute(db)
   return token
 }
 
