@@ -42,24 +42,8 @@ export async function isPassword(password: string, hashed: string): Promise<bool
   return expected.length === given.length && timingSafeEqual(expected, given)
 }
 
-/**
- * Of Node's four threads; a new connection to Postgres needs one as well, and would time out behind a burst of
- * sign-ins.
- */
-const mostAtOnce = 2
-let running = 0
-const waiting: (() => void)[] = []
-
 /** NFKC: the same password typed on another keyboard is the same password. */
-async function scryptOf(password: string, salt: Buffer, { ln, r, p }: typeof cost): Promise<Buffer> {
-  if (running === mostAtOnce) await new Promise<void>(resolve => waiting.push(resolve))
-  else running += 1
-  try {
-    const N = 2 ** ln
-    return await derive(password.normalize('NFKC'), salt, hashLength, { N, r, p, maxmem: 256 * N * r })
-  } finally {
-    const next = waiting.shift()
-    if (next === undefined) running -= 1
-    else next()
-  }
+function scryptOf(password: string, salt: Buffer, { ln, r, p }: typeof cost): Promise<Buffer> {
+  const N = 2 ** ln
+  return derive(password.normalize('NFKC'), salt, hashLength, { N, r, p, maxmem: 256 * N * r })
 }

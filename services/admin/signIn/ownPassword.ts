@@ -5,6 +5,7 @@ import { tooManyAttempts } from '../http/problem.ts'
 import { useCode } from '../secondFactor/store.ts'
 import { countAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
+import { inTurn, knownAsker } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import type { Session } from './sessions.ts'
 
@@ -12,7 +13,7 @@ import type { Session } from './sessions.ts'
 export const isOwnPassword = (deps: AdminDeps, request: FastifyRequest, given: string): Promise<boolean> =>
   isOwn(deps, request, async ({ email }) => {
     const found = await findCredentials(deps.db, email)
-    return found !== undefined && isPassword(given, found.passwordHash)
+    return found !== undefined && inTurn(knownAsker(email), () => isPassword(given, found.passwordHash))
   })
 
 /** As isOwnPassword, for a code of the second factor, which is used up. */

@@ -8,6 +8,7 @@ import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { giveDevice } from './begin.ts'
 import { newPasswordFields } from './passwordFields.ts'
+import { inTurn, knownAsker } from './passwordQueue.ts'
 
 type WithToken = { Params: { token: string } }
 
@@ -39,7 +40,7 @@ export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
     const problem = await passwordProblem(password, email)
     if (problem !== undefined)
       return show(request, reply.code(400), { token, email, mistake: `The password ${problem}.` })
-    const passwordHash = await hashPassword(password)
+    const passwordHash = await inTurn(knownAsker(email), () => hashPassword(password))
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, passwordHash)

@@ -163,6 +163,23 @@ test('nobody can lock out a browser in which the account has signed in before', 
   expect((await own.signIn(email)).statusCode).toBe(303)
 })
 
+test('while strangers fill the queue of password checks, further ones get a 503, and a known browser signs in', async () => {
+  const { email } = await newOffice(fixture)
+  const own = visitor('203.0.113.65')
+  await own.signIn(email)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  const strangers = Array.from({ length: 12 }, (_, n) =>
+    visitor(`203.0.113.${90 + (n % 3)}`).signIn('nobody@example.org', 'x'),
+  )
+  expect((await own.signIn(email)).statusCode).toBe(303)
+  const replies = await Promise.all(strangers)
+  const shed = replies.filter(({ statusCode }) => statusCode === 503)
+  expect(replies.length - shed.length).toBe(replies.filter(({ statusCode }) => statusCode === 401).length)
+  expect(shed.length).toBeGreaterThan(0)
+  expect(shed[0]?.headers['retry-after']).toBe('5')
+  expect(shed[0]?.body).toContain('Your password was not checked.')
+})
+
 test('a known browser has a limit of its own, and is known for its own account only', async () => {
   const [anna, berta] = [await newOffice(fixture), await newOffice(fixture)]
   const own = visitor('203.0.113.70')
