@@ -22,6 +22,7 @@ import { operationsPages } from './operations/pages.ts'
 import { screenLinkPages } from './screens/linkPages.ts'
 import { screenPages } from './screens/screenPages.ts'
 import { secondFactorPages } from './secondFactor/pages.ts'
+import { wrongCodesPage } from './secondFactor/wrongCodes.ts'
 import { codePages } from './signIn/codePages.ts'
 import { confirmPages } from './signIn/confirmPages.ts'
 import { requireSession } from './signIn/guard.ts'
@@ -136,7 +137,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
       confirmPages,
     ])
       pages(area, deps)
-    if (deps.allowsPasswords) secondFactorPages(area, deps)
+    if (deps.allowsPasswords) for (const pages of [secondFactorPages, wrongCodesPage]) pages(area, deps)
   })
   return app
 }

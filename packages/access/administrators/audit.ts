@@ -10,6 +10,7 @@ export type Action =
   | 'sign-in-recovery'
   | 'sign-in-refused'
   | 'sign-in-limited'
+  | 'code-refused'
   | 'sign-out'
   | 'session-ended'
   | 'signed-out-everywhere'

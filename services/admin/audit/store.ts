@@ -11,6 +11,7 @@ export const actionNames: Record<Action, string> = {
   'sign-in-recovery': 'Signed in with a recovery code',
   'sign-in-refused': 'Sign-in refused',
   'sign-in-limited': 'Too many sign-in attempts',
+  'code-refused': 'Wrong code of the second factor',
   'sign-out': 'Signed out',
   'session-ended': 'Ended a session',
   'signed-out-everywhere': 'Signed out everywhere',

@@ -1,8 +1,8 @@
 import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { limits } from '../signIn/attempts.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { count, limits } from '../signIn/attempts.ts'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { openSealer } from './sealing.ts'
 import { sealSecrets } from './secrets.ts'
@@ -44,11 +44,16 @@ from administrators where organization_id = ${organizationId}`.execute(fixture.d
 }
 
 /** Signs in with the password, and enters a code. */
-async function enter(email: string, code: string, visitor = newVisitor(fixture.app)) {
+async function enterCode(email: string, code: string, visitor = newVisitor(fixture.app)) {
   const first = await visitor.signIn(email)
   expect([first.statusCode, first.headers.location]).toEqual([303, '/sign-in/code?next=%2F'])
   expect((await visitor.get('/keys')).statusCode).toBe(303)
-  const reply = await visitor.post('/sign-in/code', { code, next: '/keys' }, { from: '/sign-in/code' })
+  return visitor.post('/sign-in/code', { code, next: '/keys' }, { from: '/sign-in/code' })
+}
+
+/** As enterCode; returns whether it signs in. */
+async function enter(email: string, code: string, visitor = newVisitor(fixture.app)) {
+  const reply = await enterCode(email, code, visitor)
   return { status: reply.statusCode, isIn: (await visitor.get('/keys')).statusCode === 200 }
 }
 
@@ -91,6 +96,73 @@ test('codes are limited like passwords, and a right password does not reset the 
   const form = { code: codeOf(secret), next: '/' }
   statuses.push((await visitor.post('/sign-in/code', form, { from: '/sign-in/code' })).statusCode)
   expect(statuses).toEqual([...Array(5).fill([303, 401]).flat(), 429])
+})
+
+test('of two recovery codes sent at once after one password, one signs in and the other stays', async () => {
+  const { email, recovery, visitor } = await withFactor()
+  const other = newVisitor(fixture.app)
+  await other.signIn(email)
+  const token = /name="_csrf" value="([^"]+)"/.exec((await other.get('/sign-in/code')).body)?.[1] ?? ''
+  const replies = await Promise.all(
+    recovery.slice(0, 2).map(code => other.postBare('/sign-in/code', { _csrf: token, code, next: '/' })),
+  )
+  expect(replies.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 400])
+  expect((await visitor.get('/account/second-factor')).body).toContain('9 recovery codes')
+})
+
+const stranger = () => newVisitor(fixture.app, '203.0.113.62')
+
+/** Counts wrong codes from browsers that an account does not know, without their passwords. */
+async function countWrong(organizationId: string, times: number) {
+  const { id } = await storedSecret(organizationId)
+  for (let n = 0; n < times; n++) await count(fixture.db, 'code', id)
+}
+
+test('who knows the password has 30 codes a day; a recovery code or a known browser still signs the owner in', async () => {
+  const { email, secret, recovery, visitor, organizationId } = await withFactor('203.0.113.61')
+  await visitor.post('/sign-out', {}, { from: '/keys' })
+  const warnings = vi.spyOn(fixture.deps.logger, 'warn')
+  const statuses: number[] = []
+  for (const before of [9, 18, 0]) {
+    await countWrong(organizationId, before)
+    statuses.push((await enterCode(email, '000000', stranger())).statusCode)
+  }
+  expect(statuses).toEqual([401, 401, 401])
+  expect(warnings.mock.calls.map(([, text]) => text)).toEqual(['10 wrong codes of a second factor'])
+  warnings.mockRestore()
+  const refused = await enterCode(email, codeOf(secret), stranger())
+  expect([refused.statusCode, Number(refused.headers['retry-after']) > 80_000]).toEqual([429, true])
+  expect(refused.body).toContain('accepted again in 24 hours. Until then, go back and enter a recovery code')
+
+  const warned = '/account/wrong-codes?next=%2Fkeys'
+  expect((await enterCode(email, recovery[0] ?? '', stranger())).headers.location).toBe(warned)
+  expect((await enterCode(email, codeOf(secret), visitor)).headers.location).toBe(warned)
+  const { body } = await visitor.get(warned)
+  expect(body).toContain('3 wrong codes of your second factor')
+  expect(body).toContain('href="/keys">Continue')
+  expect((await visitor.get('/audit')).body).toContain('"What">Wrong code of the second factor')
+  const fields = { current: password, password: 'un altro gelato alla fragola' }
+  await visitor.post('/account/password', fields, { from: '/account' })
+  expect((await visitor.get(warned)).headers.location).toBe('/keys')
+})
+
+test('right codes do not count as wrong ones, and a known browser’s wrong ones do not warn its owner', async () => {
+  const { email, secret, visitor, organizationId } = await withFactor('203.0.113.61')
+  await visitor.post('/sign-out', {}, { from: '/keys' })
+  await countWrong(organizationId, limits.code.attempts - 1)
+  const right = await enterCode(email, codeOf(secret), stranger())
+  for (const wrong of Array(3).fill('000000'))
+    expect((await enterCode(email, wrong, visitor)).statusCode).toBe(401)
+  const again = await enterCode(email, codeOf(secret, 1), stranger())
+  expect([right.headers.location, again.headers.location]).toEqual(['/keys', '/keys'])
+})
+
+test('a session cannot guess more codes than who knows the password', async () => {
+  const { visitor, organizationId } = await withFactor('203.0.113.61')
+  await countWrong(organizationId, limits.code.attempts)
+  visitor.cookies.delete('tally_device')
+  const form = { password: '000000', next: '/' }
+  expect((await visitor.post('/confirm', form, { from: '/confirm' })).statusCode).toBe(429)
 })
 
 test('a code without the password before it, or five minutes later, is refused', async () => {

@@ -6,7 +6,8 @@ import { networksOf } from './network.ts'
 /**
  * Sign-in attempts per window, which starts with the first one: of a known browser for an account; of a network over
  * all accounts, and of the site that it belongs to; of a network for one account; and for one account from everywhere.
- * The last one is for passwords that a session asks for again.
+ * The others are for passwords that a session asks for again, and for wrong codes of an app: 30 a day guess one with a
+ * chance of 1 in 11,000, because three are right at a time.
  */
 export const limits = {
   device: { attempts: 10, window: '15 minutes' },
@@ -15,6 +16,7 @@ export const limits = {
   pair: { attempts: 10, window: '15 minutes' },
   account: { attempts: 100, window: '1 hour' },
   session: { attempts: 10, window: '15 minutes' },
+  code: { attempts: 30, window: '24 hours' },
 } as const
 type Limit = keyof typeof limits
 
@@ -66,13 +68,17 @@ function networkCounters(address: string): [Limit, string][] {
 
 /** An exceeded limit: how long to wait, and whether this is the window's first attempt over it. */
 export type Exceeded = { limit: Limit; waitSeconds: number; isFirst: boolean }
+type Counted = { attempts: number; exceeded: Exceeded | undefined }
 
 /** Counts an attempt for one limit. */
-export async function countAttempt(
+export const countAttempt = async (
   db: Postgres,
   limit: Limit,
   subject: string,
-): Promise<Exceeded | undefined> {
+): Promise<Exceeded | undefined> => (await count(db, limit, subject)).exceeded
+
+/** As countAttempt, and returns how many there were in this window. */
+export async function count(db: Postgres, limit: Limit, subject: string): Promise<Counted> {
   const { attempts: allowed, window } = limits[limit]
   const { rows } = await sql<{ attempts: number; seconds: number }>`
 insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
@@ -82,8 +88,15 @@ on conflict (subject_sha256) do update set
   ends_at = case when stored.ends_at <= now() then excluded.ends_at else stored.ends_at end
 returning attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.execute(db)
   const { attempts = 0, seconds = 0 } = rows[0] ?? {}
-  if (attempts <= allowed) return undefined
-  return { limit, waitSeconds: Math.max(1, seconds), isFirst: attempts === allowed + 1 }
+  const exceeded = { limit, waitSeconds: Math.max(1, seconds), isFirst: attempts === allowed + 1 }
+  return { attempts, exceeded: attempts <= allowed ? undefined : exceeded }
+}
+
+/** Takes back an attempt that `count` counted. */
+export async function uncount(db: Postgres, limit: Limit, subject: string): Promise<void> {
+  await sql`
+update sign_in_attempts set attempts = attempts - 1
+where subject_sha256 = ${hashOf(limit, subject)} and attempts > 0`.execute(db)
 }
 
 const hashOf = (limit: Limit, subject: string) => hash('sha256', `${limit} ${subject}`, 'buffer')

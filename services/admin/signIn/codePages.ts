@@ -4,8 +4,10 @@ import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
+import { checkCode } from '../secondFactor/checkCode.ts'
 import { useCode } from '../secondFactor/store.ts'
 import { codeField } from '../secondFactor/view.ts'
+import { afterSignIn } from '../secondFactor/wrongCodes.ts'
 import { html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
@@ -13,7 +15,7 @@ import { openSession } from './begin.ts'
 import { clearCookie, readCookie } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
-import { noteLimited, noteRefused } from './refusals.ts'
+import { noteLimited } from './refusals.ts'
 
 const expired = () =>
   new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
@@ -47,24 +49,27 @@ ${codeField('Code of your app, or a recovery code', mistake)}
     // Counted like passwords: who knows the password cannot try more codes than passwords.
     const device = await knownDevice(db, readCookie(request, 'device'), email)
     const attempt = { email, address: request.ip, device }
-    const refusal = { account: email, address: request.ip }
     const exceeded = await takeAttempt(db, attempt)
     if (exceeded !== undefined) {
-      await noteLimited(deps, refusal, exceeded)
+      await noteLimited(deps, { account: email, address: request.ip }, exceeded)
       throw tooManyAttempts(exceeded)
     }
-    const used = await useCode(deps, administratorId, textOf(fields, 'code'))
-    if (used === undefined) {
-      await noteRefused(deps, refusal)
-      return show(request, reply.code(401), next, 'Incorrect code.')
-    }
-    if (!(await useToken(db, 'code', token))) throw expired()
+    const typed = textOf(fields, 'code')
+    // One transaction, so that of two codes sent at once the one that does not sign in is not used up.
+    const use = () =>
+      db.transaction().execute(async tx => {
+        const used = await useCode({ ...deps, db: tx }, administratorId, typed)
+        if (used !== undefined && !(await useToken(tx, 'code', token))) throw expired()
+        return used
+      })
+    const used = await checkCode(deps, request, { administratorId, email, typed }, use)
+    if (used === undefined) return show(request, reply.code(401), next, 'Incorrect code.')
     await forgetAttempts(db, attempt)
     clearCookie(request, reply, 'code')
     await openSession(deps, request, reply, administratorId, {
       action: used === 'app' ? 'sign-in' : 'sign-in-recovery',
     })
     metrics.signIns.inc({ outcome: 'signed-in' })
-    return reply.redirect(next, 303)
+    return reply.redirect(await afterSignIn(db, administratorId, next), 303)
   })
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
+import { afterSignIn } from '../secondFactor/wrongCodes.ts'
 import { takeAnonymousAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
@@ -86,7 +87,9 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
       provenAt: identity?.provenAt ?? 0,
     })
     metrics.signIns.inc({ outcome: 'signed-in' })
-    return reply.redirect(ownPath(pending.next), 303)
+    const own = ownPath(pending.next)
+    const next = deps.allowsPasswords && !pending.isFresh ? await afterSignIn(db, administratorId, own) : own
+    return reply.redirect(next, 303)
   })
 
   /** Whether a step-up would replace the session of another administrator, whose page is to be opened next. */

@@ -5,10 +5,14 @@ import type { Exceeded } from './attempts.ts'
 /** A sign-in that did not succeed: the account that was named, if it may exist, and from where. */
 type Refusal = { account: string | undefined; address: string }
 
-/** Records a wrong password: in the audit trail if the account exists, and in the log. */
-export async function noteRefused({ db, metrics, logger }: AdminDeps, refusal: Refusal): Promise<void> {
+/** Records a wrong password or code: in the audit trail if the account exists, and in the log. */
+export async function noteRefused(
+  { db, metrics, logger }: AdminDeps,
+  refusal: Refusal,
+  what: Parameters<typeof noteOf>[3] = { action: 'sign-in-refused' },
+): Promise<void> {
   metrics.signIns.inc({ outcome: 'refused' })
-  const administratorId = await noteFor(db, refusal, { action: 'sign-in-refused' })
+  const administratorId = await noteFor(db, refusal, what)
   logger.info({ administratorId, address: refusal.address }, 'a sign-in was refused')
 }
 

@@ -3,7 +3,16 @@ import { badHeader } from '../load/load.ts'
 import { prefix } from '../system/system.ts'
 import type { Checking } from './checking.ts'
 
-const reasons = ['not-json', 'schema', 'key-mismatch', 'conflict', 'contradiction', 'too-many', 'too-large', 'internal']
+const reasons = [
+  'not-json',
+  'schema',
+  'key-mismatch',
+  'conflict',
+  'contradiction',
+  'too-many',
+  'too-large',
+  'internal',
+]
 
 /** Whether a dead letter is for one record; the others name offsets that a command gave up. */
 const isOfRecord = ({ headers }: { headers: RecordHeaders }) =>

@@ -1,0 +1,67 @@
+import type { FastifyRequest } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
+import { PageProblem } from '../http/problem.ts'
+import { count, type Exceeded, uncount } from '../signIn/attempts.ts'
+import { readCookie } from '../signIn/cookies.ts'
+import { knownDevice } from '../signIn/devices.ts'
+import { noteLimited, noteRefused } from '../signIn/refusals.ts'
+import { recoveryCodeOf } from './codes.ts'
+import type { useCode } from './store.ts'
+
+/** How a wrong code from a browser that the account does not know is noted; readWrongCodes looks for it. */
+export const newBrowser = 'from a new browser'
+
+/** Wrong codes in a day, after which the log has a warning: nobody mistypes that often. */
+const warnsAt = 10
+
+const tooManyCodes = ({ waitSeconds }: Exceeded) =>
+  new PageProblem(
+    429,
+    'Too many wrong codes',
+    `Codes of your app are accepted again in ${Math.ceil(waitSeconds / 3_600)} hours. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
+    waitSeconds,
+  )
+
+/** Who enters a code, and what they typed. */
+type Entered = { administratorId: string; email: string; typed: string }
+
+/**
+ * Lets `use` check a code, of someone who gave the right password or has a session, and notes a wrong one. Wrong codes
+ * of apps are counted apart, for each known browser and for all others together, so that neither who knows the
+ * password nor who has a session tries many; throws a 429 beyond the limit. Recovery codes are too long to guess.
+ */
+export async function checkCode(
+  deps: AdminDeps,
+  request: FastifyRequest,
+  { administratorId, email, typed }: Entered,
+  use: () => ReturnType<typeof useCode>,
+): ReturnType<typeof useCode> {
+  const { db } = deps
+  const refusal = { account: email, address: request.ip }
+  const device = await knownDevice(db, readCookie(request, 'device'), email)
+  const detail = device === undefined ? newBrowser : 'from a known browser'
+  const refuse = () => noteRefused(deps, refusal, { action: 'code-refused', detail })
+  if (recoveryCodeOf(typed) !== undefined) {
+    const used = await use()
+    if (used === undefined) await refuse()
+    return used
+  }
+
+  const subject = device ?? administratorId
+  const { attempts, exceeded } = await count(db, 'code', subject)
+  if (exceeded !== undefined) {
+    await noteLimited(deps, refusal, exceeded)
+    throw tooManyCodes(exceeded)
+  }
+  let isWrong = false
+  try {
+    const used = await use()
+    isWrong = used === undefined
+    if (isWrong) await refuse()
+    if (isWrong && attempts === warnsAt)
+      deps.logger.warn({ administratorId, address: request.ip }, `${warnsAt} wrong codes of a second factor`)
+    return used
+  } finally {
+    if (!isWrong) await uncount(db, 'code', subject)
+  }
+}

@@ -1,0 +1,69 @@
+import type { Postgres } from '@tally/storage'
+import type { FastifyInstance } from 'fastify'
+import { sql } from 'kysely'
+import type { AdminDeps } from '../deps.ts'
+import { formatOf } from '../http/locale.ts'
+import { sendPage } from '../http/page.ts'
+import { ownPath, sessionOf } from '../signIn/guard.ts'
+import { counted, moment } from '../views/format.ts'
+import { html } from '../views/html.ts'
+import { newBrowser } from './checkCode.ts'
+
+/** One or two may be the owner's, who mistyped on a new device. */
+const worthTelling = 3
+
+/** Entries of an organization that are looked through: after a long attack, the latest say enough. */
+const mostEntries = 10_000
+
+type WrongCodes = { count: number; since: number }
+
+/**
+ * Wrong codes that were entered for an administrator within seven days from browsers that were new, since the password
+ * changed last; undefined if they are few. A sign-in does not reset them: it may have been the attacker's.
+ */
+async function readWrongCodes(db: Postgres, administratorId: string): Promise<WrongCodes | undefined> {
+  const { rows } = await sql<WrongCodes>`
+with latest as (
+  select entry.at, entry.action, entry.detail, entry.email = administrator.email as is_own
+  from administrators as administrator
+  join audit_entries as entry using (organization_id)
+  where administrator_id = ${administratorId}
+  order by audit_id desc limit ${mostEntries}
+), own as (
+  select at, action, detail from latest where is_own and at > now() - interval '7 days'
+)
+select count(*)::int as count, min(at) as since from own
+where action = 'code-refused' and detail = ${newBrowser} and at > coalesce(
+  (select max(at) from own where action in ('password-changed', 'password-reset')), '-infinity'
+)`.execute(db)
+  const [found] = rows
+  return found !== undefined && found.count >= worthTelling ? found : undefined
+}
+
+const path = '/account/wrong-codes'
+
+/** Where a sign-in leads: to `next`, or first to the page that warns of wrong codes. */
+export async function afterSignIn(db: Postgres, administratorId: string, next: string): Promise<string> {
+  const wrong = await readWrongCodes(db, administratorId)
+  return wrong === undefined ? next : `${path}?next=${encodeURIComponent(next)}`
+}
+
+/** Tells the owner of an account that someone else seems to know its password. */
+export function wrongCodesPage(area: FastifyInstance, { db }: AdminDeps): void {
+  area.get<{ Querystring: { next?: unknown } }>(path, async (request, reply) => {
+    const next = ownPath(request.query.next)
+    const wrong = await readWrongCodes(db, sessionOf(request).administratorId)
+    if (wrong === undefined) return reply.redirect(next, 303)
+    const count = counted(wrong.count, 'wrong code', formatOf(request).whole)
+    return sendPage(request, reply, {
+      title: 'Wrong codes',
+      section: 'account',
+      body: html`<section class="card narrow">
+<h1>Does someone else know your password?</h1>
+<p class="warning">${count} of your second factor, entered in new browsers since ${moment(wrong.since)}.</p>
+<p>A code is asked for after the right password only. If this was not you, change your password.</p>
+<div class="actions"><a class="button primary" href="/account">Change password</a> <a class="button" href="${next}">Continue</a></div>
+</section>`,
+    })
+  })
+}
