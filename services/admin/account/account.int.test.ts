@@ -166,6 +166,15 @@ test('a reset link ends after 30 minutes, and when a newer one is made', async (
   expect(await statusOf(second)).toBe(404)
 })
 
+test('a reset link has ten passwords judged in 15 minutes', async () => {
+  const path = `/reset/${await resetToken((await newOffice(fixture)).email)}`
+  const visitor = newVisitor(fixture.app)
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 11; attempt++)
+    statuses.push((await visitor.post(path, { password: 'short' }, { from: path })).statusCode)
+  expect(statuses).toEqual([...Array(10).fill(400), 429])
+})
+
 test('a reset link lets its browser in while others attack the account', async () => {
   const { email } = await newOffice(fixture)
   const { limits, takeAttempt } = await import('../signIn/attempts.ts')

@@ -19,9 +19,14 @@ import { operationsView } from './view.ts'
 const patienceMs = 5_000
 const shownCommands = 10
 
+const busyReplaying = () =>
+  new PageProblem(409, 'A replay is running', 'Wait until it has ended, then look at what is left.')
+
 /** The operations page of the platform team. It covers all organizations, so other administrators get a 404. */
 export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db, kafka, topicPrefix, logger } = deps
+  // Each replay holds a connection to Postgres while Kafka answers: eight would leave none for the other pages.
+  let isReplaying = false
 
   area.get<{ Querystring: { replayed?: string; refused?: string; before?: string } }>(
     '/operations',
@@ -60,6 +65,8 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
     if (!wantsAll && ids.length === 0)
       throw new PageProblem(400, 'Nothing selected', 'Go back and select the dead letters to replay.')
     const of = wantsAll ? 'all' : ids.join(', ').slice(0, 500)
+    if (isReplaying) throw busyReplaying()
+    isReplaying = true
     const { administratorId } = session
     logger.info({ administratorId, of }, 'a replay of dead letters begins')
     const { sent, refused } = await noteBothEnds(
@@ -71,7 +78,9 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         run: () => withProducer(replay => replayThem(replay, wantsAll ? undefined : ids)),
         outcome: ({ sent, refused }) => `${of}: ${sent} sent, ${refused} refused`,
       },
-    )
+    ).finally(() => {
+      isReplaying = false
+    })
     logger.info({ administratorId, sent, refused }, 'a replay of dead letters has ended')
     return reply.redirect(`/operations?replayed=${sent}${refused > 0 ? `&refused=${refused}` : ''}`, 303)
   })

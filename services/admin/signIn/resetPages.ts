@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { PageProblem } from '../http/problem.ts'
+import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
+import { countAttempt } from './attempts.ts'
 import { giveDevice } from './begin.ts'
 import { newPasswordFields } from './passwordFields.ts'
 import { inTurn, knownAsker } from './passwordQueue.ts'
@@ -36,6 +37,9 @@ export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
     const owner = await ownerOfToken(db, 'reset', token)
     if (owner === undefined) throw expired()
     const { administratorId, email } = owner
+    // Judging a long password takes 0.1 s, in which no other page is answered.
+    const exceeded = await countAttempt(db, 'session', `reset ${administratorId}`)
+    if (exceeded !== undefined) throw tooManyAttempts(exceeded)
     const password = textOf(fieldsOf(request), 'password')
     const problem = await passwordProblem(password, email)
     if (problem !== undefined)
