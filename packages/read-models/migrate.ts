@@ -21,6 +21,7 @@ import * as quietEvents from './migrations/0015-quiet-events.ts'
 import * as columnStatistics from './migrations/0016-column-statistics.ts'
 import * as refundVersions from './migrations/0017-refund-versions.ts'
 import * as eventSizes from './migrations/0020-event-sizes.ts'
+import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
@@ -59,7 +60,7 @@ const lockAttempts = 200
  * migrations that ran. Without `contracts`, the schema is only expanded, so that processes of the previous version can
  * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres during each step. Tries again if a
  * lock was not available in time: a table that waits for its lock holds up everyone else who needs it. `onRan` is
- * called with each name once it is committed, also if a later one fails.
+ * called with each name once it is committed, also if a later one fails. The roles of the services get their rights.
  */
 export async function migrate(
   db: Postgres,
@@ -76,6 +77,7 @@ export async function migrate(
       }
       // New connections call this function; this one was opened before it existed.
       await sql`select open_epoch(0, 0)`.execute(db)
+      await grantRoles(db)
       return ran
     } catch (error) {
       if ((error as { code?: unknown }).code !== lockNotAvailable || attempt === lockAttempts) throw error

@@ -1,4 +1,4 @@
-import { checkSchema, leftContracts, SchemaError } from '@tally/read-models'
+import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/read-models'
 import { describeDatabase, type Settings } from '@tally/runtime'
 import { openPool, type Postgres } from '@tally/storage'
 import { sql } from 'kysely'
@@ -56,11 +56,11 @@ select current_setting('server_version_num')::int as number, current_setting('se
 
 /** Whether this role may use the tables, and their schema fits this program. */
 export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding> {
-  const [closed, ...others] = await closedTables(db)
+  const [closed, ...others] = await lackedTables(db)
   if (closed !== undefined)
     return fail(
-      `no right to read and write ${others.length === 0 ? closed : `${closed} and ${others.length} more tables`}`,
-      'as the owner of the schema, grant the role of DATABASE_URL its rights (docs/operations.md, Database roles)',
+      `no right to use ${others.length === 0 ? closed : `${closed} and ${others.length} more tables`}`,
+      'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/operations.md, Database roles)',
     )
   try {
     await checkSchema(db)
@@ -75,18 +75,6 @@ export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding>
     const [found = '', mend = ''] = error.message.split(': ')
     return fail(found, mend)
   }
-}
-
-/** Tally's tables that this role may not read and write, by name. */
-async function closedTables(db: Postgres): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-select relname as name from pg_class
-where relkind = 'r'
-  and relnamespace = current_schema()::regnamespace
-  and relowner = (select relowner from pg_class where oid = to_regclass('kysely_migration'))
-  and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
-order by relname`.execute(db)
-  return rows.map(({ name }) => name)
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import { openLogger } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../servers/database.ts'
+import { asRole, freshDatabase, type Service, type TestDatabase } from '../servers/database.ts'
 import { allKeys, openWholeRedis, type WholeRedis } from '../servers/redis.ts'
 import { earliestAsOf } from '../servers/watermarks.ts'
 import { until } from '../until.ts'
@@ -167,8 +167,9 @@ async function openServers(options: Options, releases: Release[]) {
 function openProcesses(settings: Environment, releases: Release[]) {
   const projectors: Tally['projectors'] = []
   const queries: Tally['queries'] = []
-  const start = async (command: string, more: Environment = {}) => {
-    const process = startProcess([command], { ...settings, ...more })
+  const start = async (command: Service, more: Environment = {}) => {
+    const { DATABASE_URL = '', ...rest } = { ...settings, ...more }
+    const process = startProcess([command], { ...rest, DATABASE_URL: asRole(DATABASE_URL, command) })
     releases.push(() => process.end())
     const { address = '' } = await process.line(({ msg }) => msg === `${command} started`)
     return { process, address }

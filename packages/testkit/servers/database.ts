@@ -12,6 +12,7 @@ export async function freshDatabase({
   server = inject('servers').databaseUrl,
 } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
+  await makeRoles(server)
   await onServer(server, `create database ${name}`)
   const url = new URL(server)
   url.pathname = `/${name}`
@@ -22,6 +23,23 @@ export async function freshDatabase({
     await onServer(server, `drop database ${name} with (force)`)
   }
   return { url: url.href, db, drop }
+}
+
+/** A service with a database role of its own. */
+export type Service = 'query' | 'projector' | 'admin'
+
+/** The address of a database for a service's own role, whose rights `tally migrate` gives (docs/operations.md, Database roles). */
+export const asRole = (url: string, service: Service): string =>
+  Object.assign(new URL(url), { username: `tally_${service}`, password: 'x' }).href
+
+/** Makes the roles of the services on a server, unless another test has. */
+export async function makeRoles(server: string): Promise<void> {
+  for (const service of ['query', 'projector', 'admin'])
+    await onServer(
+      server,
+      `do $$ begin create role tally_${service} login password 'x';
+exception when duplicate_object or unique_violation then end $$`,
+    )
 }
 
 async function onServer(url: string, statement: string): Promise<void> {

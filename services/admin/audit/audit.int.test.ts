@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { openPostgres } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
@@ -159,37 +156,4 @@ test('nobody changes or deletes an entry', async () => {
     sql`truncate audit_entries`,
   ])
     await expect(change.execute(fixture.db)).rejects.toThrow('audit entries cannot be changed or deleted')
-})
-
-test('the area works with the grants of docs/operations.md, which do not allow a change of an entry', async () => {
-  const role = `tally_app_${randomBytes(6).toString('hex')}`
-  const documented = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
-  const blocks = [...documented.matchAll(/```sql\n([^`]*tally_app[^`]*)```/g)].map(([, block = '']) => block)
-  const grants = blocks.join('').replaceAll('tally_app', role)
-  const { db, url } = fixture
-  await sql.raw(`create role ${role} login password 'x'; ${grants}`).execute(db)
-  const own = Object.assign(new URL(url), { username: role, password: 'x' }).href
-  const asRole = openPostgres(own, { name: 'test', max: 2, statementTimeoutMs: 10_000, onError: () => {} })
-  const area = await openFixture({ db: asRole })
-  try {
-    const { email } = await newOffice(fixture)
-    const visitor = newVisitor(area.app)
-    expect((await visitor.signIn(email)).statusCode).toBe(303)
-    const form = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
-    expect((await visitor.post('/keys', form, { from: '/keys/new' })).statusCode).toBe(201)
-    expect((await visitor.get('/audit')).body).toContain('Created an API key')
-    for (const change of [
-      sql`update audit_entries set email = 'x'`,
-      sql`delete from audit_entries`,
-      sql`truncate audit_entries`,
-      sql`alter table audit_entries disable trigger all`,
-    ])
-      await expect(change.execute(asRole)).rejects.toThrow(/permission denied|must be owner/)
-    await sql`create table of_a_later_migration (id serial)`.execute(db)
-    await sql`insert into of_a_later_migration default values`.execute(asRole)
-  } finally {
-    await area.close()
-    await asRole.destroy()
-    await sql.raw(`drop owned by ${role}; drop role ${role}`).execute(db)
-  }
 })

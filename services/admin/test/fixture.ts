@@ -2,9 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createAdministrator, hashPassword } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { connectKafka } from '@tally/kafka'
+import { openPostgres } from '@tally/read-models'
 import { openLogger, openMetrics } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
-import { freshDatabase } from '@tally/testkit/servers/database'
+import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { inject } from 'vitest'
@@ -30,7 +31,13 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   await whenReady(redis, 5_000)
   const kafka = connectKafka({ brokers: kafkaBrokers.split(','), ssl: false }, { clientId: 'test', logger })
   const keys = allKeys(prefix)
-  const { db } = database
+  const db = openPostgres(asRole(database.url, 'admin'), {
+    name: 'test',
+    max: 5,
+    statementTimeoutMs: 30_000,
+    connectTimeoutMs: 30_000,
+    onError: () => {},
+  })
   const live = openLiveHub({ db, redis, keys, topics: [`${prefix}.events`], logger })
   const deps: AdminDeps = {
     db,
@@ -56,13 +63,15 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   return {
     app,
     deps,
-    db,
+    /** As the owner of the schema; the area has its own role. */
+    db: database.db,
     url: database.url,
     async close() {
       await app.close()
       await live.close()
       await kafka.close()
       redis.disconnect()
+      await db.destroy()
       await database.drop()
     },
   }
