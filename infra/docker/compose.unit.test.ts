@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '../..')
 const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
@@ -50,6 +51,22 @@ test('every image is a variable, and images.env names it by digest at the versio
   }
 })
 
+test('only the services postgres and roles have the superuser, and every container drops its capabilities', () => {
+  const { services } = parse(compose, { merge: true })
+  const having = (text: string) =>
+    Object.keys(services).filter(name => JSON.stringify(services[name]).includes(text))
+  expect(having('{POSTGRES_PASSWORD')).toEqual(['postgres', 'roles'])
+  expect(having('postgres://tally:')).toEqual([])
+  for (const service of ['projector', 'query', 'admin']) {
+    const name = `POSTGRES_${service.toUpperCase()}_PASSWORD`
+    expect(having(`{${name}`)).toEqual(['roles', service])
+    expect(services[service].environment.DATABASE_URL).toContain(`//tally_${service}:\${${name}`)
+  }
+  expect(having('{POSTGRES_OWNER_PASSWORD')).toEqual(['roles', 'migrate'])
+  for (const [name, { cap_drop }] of Object.entries<{ cap_drop?: string[] }>(services))
+    expect(cap_drop, name).toEqual(['ALL'])
+})
+
 /** Runs infra/docker/up with a docker that has only the images of these tags; returns what .env names afterwards. */
 function up({ has, env = '' }: { has: string[]; env?: string }): Map<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'tally-up-'))
@@ -68,6 +85,17 @@ function up({ has, env = '' }: { has: string[]; env?: string }): Map<string, str
     rmSync(folder, { recursive: true })
   }
 }
+
+test('infra/docker/up makes passwords that are missing, each its own, and keeps those of an earlier version', () => {
+  const names = [...compose.matchAll(/\$\{(\w+_PASSWORD):/g)].map(([, name = '']) => name)
+  const made = up({ has: [], env: 'POSTGRES_PASSWORD=old\n' })
+  const passwords = [...new Set(names)].map(name => made.get(name))
+  expect(passwords.filter(password => password === 'old')).toEqual(['old'])
+  expect(passwords.filter(password => /^[0-9a-f]{64}$/.test(password ?? '')).length).toBe(
+    passwords.length - 1,
+  )
+  expect(new Set(passwords).size).toBe(passwords.length)
+})
 
 test('infra/docker/up names images by digest, but keeps those that .env names or that the engine has', () => {
   const named = (env: Map<string, string>) => new Map([...env].filter(([name]) => name.endsWith('_IMAGE')))

@@ -17,16 +17,17 @@ const connectTimeoutMs = 10_000
 
 /**
  * Does `work` with a connection to Postgres, and closes it in any case. `lockTimeoutMs`: as PoolOptions.lockTimeoutMs.
+ * `onlyReads`: as DatabaseOptions.onlyReads.
  */
 export async function withPostgres<T>(
   url: string,
   work: (db: Postgres) => Promise<T>,
-  { lockTimeoutMs = 0 } = {},
+  { lockTimeoutMs = 0, onlyReads = false } = {},
 ): Promise<T> {
   const { openPostgres } = await import('@tally/read-models')
   // If a connection breaks while it is used, the query fails, which is reported.
   const timeouts = { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs }
-  const db = openPostgres(url, { name: 'cli', max: 2, ...timeouts, onError: () => {} })
+  const db = openPostgres(url, { name: 'cli', max: 2, onlyReads, ...timeouts, onError: () => {} })
   try {
     return await work(db)
   } finally {
@@ -34,14 +35,26 @@ export async function withPostgres<T>(
   }
 }
 
-/** As withPostgres; throws a sentence with the command to run if the schema is missing or old. */
+/**
+ * As withPostgres; throws a sentence with the command to run if the schema is missing or old. For what takes no
+ * revisions: it needs no right to open an epoch, which the role of the administration area does not have.
+ */
 export function withSchema<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
-  return withPostgres(url, async db => {
+  return withPostgres(url, checked(work), { onlyReads: true })
+}
+
+/** As withSchema, for what takes revisions: only the owner of the schema and the projector may. */
+export function withRevisions<T>(url: string, work: (db: Postgres) => Promise<T>): Promise<T> {
+  return withPostgres(url, checked(work))
+}
+
+const checked =
+  <T>(work: (db: Postgres) => Promise<T>) =>
+  async (db: Postgres): Promise<T> => {
     const { checkSchema } = await import('@tally/read-models')
     await checkSchema(db)
     return work(db)
-  })
-}
+  }
 
 /** As withSchema, in one transaction: an action and its audit entry. */
 export function withTransaction<T>(url: string, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '#infra/command.ts'
 import { goProgram, helm as helmProgram } from '#infra/install/goPrograms.ts'
-import { least, samples, secretSettings } from './combinations.ts'
+import { databaseUrls, least, samples, secretSettings } from './combinations.ts'
 import { type Container, chart, kubeVersion, type Manifest, podsOf, render, type Values } from './render.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -40,10 +40,10 @@ describe.each(samples)('rendered with %s', (_, values) => {
   test('every process gets the settings that were given, and no secret of another', () => {
     for (const container of containersOf(manifests)) {
       const environment = environmentOf(container, manifests)
-      expect(environment).toMatchObject({
-        DATABASE_URL: secretSettings.DATABASE_URL,
-        REDIS_URL: secretSettings.REDIS_URL,
-      })
+      expect(environment.REDIS_URL).toBe(secretSettings.REDIS_URL)
+      expect(environment.DATABASE_URL).toBe(
+        container.name === 'topics' ? undefined : secretSettings.DATABASE_URL,
+      )
       if (container.name !== 'query') expect(environment.KAFKA_BROKERS).toBe('kafka-1:9092,kafka-2:9092')
       const isAdmin = container.name === 'admin'
       if (!isAdmin) expect(Object.keys(environment).filter(name => name.startsWith('ADMIN_'))).toEqual([])
@@ -90,11 +90,14 @@ test.each(samples.slice(-2))('helm finds nothing to complain about in %s', async
 
 test('the chart takes every setting but the ports, which it fixes', () => {
   const names = [...schema.settings.propertyNames.enum, ...schema.secrets.propertyNames.enum]
-  const fixed = ['ADMIN_PORT', 'MIGRATE_DATABASE_URL', 'OPS_PORT', 'QUERY_PORT']
+  const fixed = ['ADMIN_PORT', 'OPS_PORT', 'QUERY_PORT', ...Object.keys(databaseUrls)]
   expect(names.filter(name => !fixed.includes(name)).sort()).toEqual(
     settingNames.filter(name => !fixed.includes(name)).sort(),
   )
 })
+
+const servers = [{ ipBlock: { cidr: '10.1.0.0/16' } }]
+const closed: Values = { enabled: true, servers }
 
 test.each<[string, Values, RegExp]>([
   ['a misspelt value', { ...least, projector: { autoscaling: { enable: true } } }, /enable/],
@@ -110,6 +113,22 @@ test.each<[string, Values, RegExp]>([
     'no address for migrate',
     { ...least, migrate: { databaseUrlKey: 'MIGRATE_DATABASE_URL' } },
     /secrets\.MIGRATE_DATABASE_URL/,
+  ],
+  [
+    'no address for a role of the query processes',
+    { ...least, query: { databaseUrlKey: 'QUERY_DATABASE_URL' } },
+    /secrets\.QUERY_DATABASE_URL/,
+  ],
+  ['policies without servers', { ...least, networkPolicy: { enabled: true } }, /set networkPolicy\.servers/],
+  [
+    'policies that shut an Ingress out',
+    { ...least, networkPolicy: closed, query: { ingress: { enabled: true, host: 'a.example.org' } } },
+    /set networkPolicy\.clients/,
+  ],
+  [
+    'policies that shut Prometheus out',
+    { ...least, networkPolicy: closed, monitoring: { serviceMonitor: { enabled: true } } },
+    /set networkPolicy\.monitoring/,
   ],
   [
     'an Ingress without a host',
@@ -152,7 +171,7 @@ test('several projectors are replaced one by one, a single one by starting the n
 })
 
 test('hooks may reach their servers before anything else of the release exists', async () => {
-  const values = { ...least, migrate: { contract: true }, networkPolicy: { enabled: true } }
+  const values = { ...least, migrate: { contract: true }, networkPolicy: closed }
   const manifests = await render(helm, values)
   const hookOf = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook']?.split(',') ?? []
   const jobs = manifests.filter(({ kind }) => kind === 'Job')
@@ -161,6 +180,60 @@ test('hooks may reach their servers before anything else of the release exists',
   ) as Manifest
   expect(new Set(hookOf(policy))).toEqual(new Set(jobs.flatMap(hookOf)))
   expect(policy.metadata.annotations).toMatchObject({ 'helm.sh/hook-weight': '-1' })
+})
+
+test('each service connects to Postgres with the key of its own role', async () => {
+  const url = (service: string) => `postgres://tally_${service}:p@postgres:5432/tally`
+  const services = ['query', 'projector', 'admin', 'migrate']
+  const keys = services.map(service => [service, `${service.toUpperCase()}_DATABASE_URL`] as const)
+  const manifests = await render(helm, {
+    settings: { KAFKA_BROKERS: 'kafka:9092' },
+    secrets: {
+      REDIS_URL: 'redis://r',
+      ...Object.fromEntries(keys.map(([service, key]) => [key, url(service)])),
+    },
+    ...Object.fromEntries(keys.map(([service, databaseUrlKey]) => [service, { databaseUrlKey }])),
+  })
+  const seen = containersOf(manifests).map(container => [
+    container.name,
+    environmentOf(container, manifests).DATABASE_URL,
+  ])
+  expect(Object.fromEntries(seen)).toEqual(
+    Object.fromEntries(services.map(service => [service, url(service)])),
+  )
+})
+
+test('with policies, a port is open to the clients that are named for it, and otherwise to nobody', async () => {
+  const from = (name: string) => [{ podSelector: { matchLabels: { name } } }]
+  type Rule = { ports: { port: string | number }[]; from?: unknown; to?: unknown }
+  const rules = async (policy: Values, direction: 'ingress' | 'egress') => {
+    const manifests = await render(helm, { ...least, networkPolicy: { enabled: true, servers, ...policy } })
+    const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
+    for (const { spec } of policies) expect(spec.policyTypes).toEqual(['Ingress', 'Egress'])
+    return Object.fromEntries(
+      policies.map(({ metadata, spec }) => [
+        metadata.name.replace('shop-tally-', ''),
+        ((spec[direction] as Rule[] | null) ?? []).map(({ ports, from, to }) => [
+          ports.map(one => one.port),
+          from ?? to,
+        ]),
+      ]),
+    )
+  }
+  expect(await rules({}, 'ingress')).toEqual({ projector: [], query: [], admin: [], hooks: [] })
+  const named = { clients: from('ingress'), adminClients: from('vpn'), monitoring: from('prometheus') }
+  const ops = [['ops'], from('prometheus')]
+  expect(await rules(named, 'ingress')).toEqual({
+    projector: [ops],
+    query: [[['http'], from('ingress')], ops],
+    admin: [[['http'], from('vpn')], ops],
+    hooks: [],
+  })
+  const out = [
+    [[53, 53], undefined],
+    [[9092, 5432, 6379], servers],
+  ]
+  expect(await rules(named, 'egress')).toEqual({ projector: out, query: out, admin: out, hooks: out })
 })
 
 test('a changed secret replaces the pods', async () => {
@@ -194,10 +267,7 @@ function environmentOf({ env }: Container, manifests: Manifest[]): Record<string
   const known = new Map(
     manifests.map(({ kind, metadata, stringData }) => [`${kind} ${metadata.name}`, stringData]),
   )
-  const whole: Record<string, string> = {
-    ...secretSettings,
-    MIGRATE_DATABASE_URL: secretSettings.DATABASE_URL,
-  }
+  const whole: Record<string, string> = { ...secretSettings, ...databaseUrls }
   const seenAs = ({ value, valueFrom }: Container['env'][number]): string | undefined => {
     if (valueFrom === undefined) return value
     const { name, key, optional = false } = valueFrom.secretKeyRef

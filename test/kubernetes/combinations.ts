@@ -17,6 +17,15 @@ export const least: Values = {
   secrets: { DATABASE_URL, REDIS_URL },
 }
 
+/** Each service with a role of its own in Postgres. */
+const roles = ['query', 'projector', 'admin', 'migrate']
+export const databaseUrls = Object.fromEntries(
+  roles.map(role => [`${role.toUpperCase()}_DATABASE_URL`, DATABASE_URL]),
+)
+const databaseUrlKeys = Object.fromEntries(
+  roles.map(role => [role, { databaseUrlKey: `${role.toUpperCase()}_DATABASE_URL` }]),
+)
+
 /** The choices that decide what is rendered; the first of each is the chart's default. */
 const choices: Record<string, Values[]> = {
   secret: [{}, { existingSecret: 'kept-apart' }],
@@ -24,9 +33,9 @@ const choices: Record<string, Values[]> = {
     {},
     {
       settings: { KAFKA_SSL: true, KAFKA_SASL_MECHANISM: 'scram-sha-512' },
-      secrets: { KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD, MIGRATE_DATABASE_URL: DATABASE_URL },
+      secrets: { KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD, ...databaseUrls },
       certificateAuthority: { secret: 'authority' },
-      migrate: { databaseUrlKey: 'MIGRATE_DATABASE_URL' },
+      ...databaseUrlKeys,
     },
   ],
   topics: [{}, { topics: { create: true, partitions: 30 }, migrate: { contract: true } }],
@@ -62,6 +71,7 @@ const choices: Record<string, Values[]> = {
       networkPolicy: {
         enabled: true,
         clients: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+        adminClients: [{ podSelector: { matchLabels: { name: 'vpn' } } }],
         monitoring: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
         servers: [{ ipBlock: { cidr: '10.1.0.0/16' } }],
       },

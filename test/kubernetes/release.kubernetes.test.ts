@@ -53,7 +53,11 @@ async function release(values: Values): Promise<void> {
   const own: Values = {
     image: { repository, tag },
     topics: { create: true, partitions, replicationFactor: 1 },
-    networkPolicy: { enabled: true },
+    networkPolicy: {
+      enabled: true,
+      clients: [{ podSelector: {} }],
+      servers: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': serversNamespace } } }],
+    },
     ...values,
     settings: {
       KAFKA_BROKERS: servers.kafkaBrokers,

@@ -1,7 +1,7 @@
 import type { Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { Command } from 'commander'
-import { openCommand, withKafka, withSchema } from '../open.ts'
+import { openCommand, withKafka, withRevisions } from '../open.ts'
 import { remark } from '../output.ts'
 
 export function addRebuild(program: Command): void {
@@ -40,7 +40,7 @@ async function rebuildFromOrders(settings: Settings): Promise<void> {
     import('@tally/kafka'),
   ])
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
-  const { events, repaired } = await withSchema(settings.databaseUrl, db =>
+  const { events, repaired } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from the stored orders', () =>
       withRedis(settings, async redis =>
         rebuild(
@@ -66,7 +66,7 @@ async function rebuildFromTopics(
 ): Promise<void> {
   const { openProgress, rebuildFromKafka, withRedis } = await import('@tally/repair')
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'records' })
-  const { events, records } = await withSchema(settings.databaseUrl, db =>
+  const { events, records } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from Kafka', () =>
       withRedis(settings, redis =>
         rebuildFromKafka(

@@ -3,7 +3,6 @@ The secret settings that processes read, keys of the Secret, and whether each ha
 are there together or not at all, or Tally would refuse them.
 */}}
 {{- define "tally.secretSettings" -}}
-DATABASE_URL: true
 REDIS_URL: true
 ADMIN_SECRET_KEY: false
 {{- if .Values.settings.KAFKA_SASL_MECHANISM }}
@@ -13,6 +12,12 @@ KAFKA_SASL_PASSWORD: true
 {{- if .Values.settings.ADMIN_OIDC_ISSUER }}
 ADMIN_OIDC_CLIENT_SECRET: true
 {{- end }}
+{{- end }}
+
+{{/* The key of the Secret with the address of Postgres for a component; none for one that does not use Postgres. */}}
+{{- define "tally.databaseUrlKey" -}}
+{{- $values := dict "contract" "migrate" | dig .component .component | get .root.Values -}}
+{{- $values.databaseUrlKey | default "" }}
 {{- end }}
 
 {{/* The Secret that a component reads. Two hooks run before the release's own Secret exists, so they have a copy. */}}
@@ -43,9 +48,11 @@ reach a process all or not at all. Takes root and component.
   value: {{ include "tally.text" $value | quote }}
 {{- end }}
 {{- end }}
-{{- range $name, $isRequired := include "tally.secretSettings" $root | fromYaml }}
-{{- $isOwner := and (has $component (list "migrate" "contract")) (eq $name "DATABASE_URL") }}
-{{- $key := $isOwner | ternary $values.migrate.databaseUrlKey $name }}
+{{- $secrets := include "tally.secretSettings" $root | fromYaml }}
+{{- $databaseUrlKey := include "tally.databaseUrlKey" . }}
+{{- if $databaseUrlKey }}{{ $_ := set $secrets "DATABASE_URL" true }}{{ end }}
+{{- range $name, $isRequired := $secrets }}
+{{- $key := eq $name "DATABASE_URL" | ternary $databaseUrlKey $name }}
 {{- if and (not (regexMatch $others $name)) (or $values.existingSecret (hasKey $values.secrets $key)) }}
 - name: {{ $name }}
   valueFrom:

@@ -3,7 +3,7 @@ import type { Settings } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
-import { openCommand, withSchema } from '../../open.ts'
+import { openCommand, withRevisions } from '../../open.ts'
 import { print, printMany, remark } from '../../output.ts'
 
 type Raw = { olderThan?: string; yes?: true }
@@ -20,7 +20,7 @@ export function addRemove(events: Command): void {
         throw new UsageError('remove takes EVENTs or --older-than, one of both')
       const choose = await chooserOf(texts, olderThan)
       const { settings } = await openCommand()
-      await withSchema(settings.databaseUrl, async db => {
+      await withRevisions(settings.databaseUrl, async db => {
         const chosen = await choose(db)
         await show(chosen)
         if (isNothing(chosen)) return remark('there is nothing to remove')
