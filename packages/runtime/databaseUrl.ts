@@ -24,6 +24,16 @@ export const isDatabaseUrl = (url: string): boolean =>
 export const wantsWritable = (url: string): boolean =>
   databaseAddresses(url).length > 1 || sessionAttributes.test(url)
 
+/**
+ * What to say about an `sslmode` other than `verify-full`, which alone checks the server's certificate and name with every
+ * version of pg: pg 8 takes `prefer`, `require` and `verify-ca` for it, pg 9 will not. Undefined: nothing.
+ */
+export function sslModeWarning(url: string): string | undefined {
+  const mode = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? 'disable'
+  if (mode === 'disable' || mode === 'verify-full') return undefined
+  return `DATABASE_URL has sslmode=${mode}, with which a later version may not check the certificate of Postgres: write sslmode=verify-full`
+}
+
 /** Hosts, ports and database for messages, without user and password. */
 export function describeDatabase(url: string): string {
   const addresses = databaseAddresses(url).map(address => new URL(address))

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { databaseAddresses, describeDatabase, isDatabaseUrl, wantsWritable } from './databaseUrl.ts'
+import {
+  databaseAddresses,
+  describeDatabase,
+  isDatabaseUrl,
+  sslModeWarning,
+  wantsWritable,
+} from './databaseUrl.ts'
 
 const several = 'postgres://u:p,q@h1:5432,[::1]:5433,h3/db?sslmode=verify-full'
 
@@ -33,4 +39,18 @@ test('a standby is skipped if there are several hosts, or if the address says so
 
 test('its text for messages has neither user nor password', () => {
   expect(describeDatabase(several)).toBe('h1:5432,[::1]:5433,h3:5432/db')
+})
+
+test.each(['prefer', 'require', 'verify-ca', 'no-verify'])(
+  'sslmode=%s is warned of, without the password',
+  mode => {
+    const said = sslModeWarning(`postgres://u:hidden@h/db?application_name=x&sslmode=${mode}`)
+    expect(said).toContain(`sslmode=${mode}, with`)
+    expect(said).toContain('write sslmode=verify-full')
+    expect(said).not.toContain('hidden')
+  },
+)
+
+test.each(['', '?sslmode=disable', '?sslmode=verify-full'])('nothing is said about %j', parameters => {
+  expect(sslModeWarning(`postgres://u@h/db${parameters}`)).toBeUndefined()
 })

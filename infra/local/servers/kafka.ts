@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, tryRun } from '../command.ts'
 import { haveJars, jarsFolder } from '../install/kafkaJars.ts'
@@ -41,6 +41,8 @@ export async function kafkaServer(
   async function prepare() {
     await haveJars(setup)
     mkdirSync(folder, { recursive: true })
+    // Records hold what Postgres never gets, such as customers' names.
+    chmodSync(folder, 0o700)
     const properties = join(folder, 'server.properties')
     writeFileSync(properties, propertiesOf(change(serverSettings(folder, port, controllerPort))))
     await format(properties)

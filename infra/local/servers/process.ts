@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, openSync, readFileSync } from 'node:fs'
 
 /** The system user that a process runs as; undefined for the user who started Tally. */
 export interface Owner {
@@ -7,7 +7,7 @@ export interface Owner {
   gid: number
 }
 
-/** What to run: a program, its arguments, what is added to the environment, and the file its output goes to. */
+/** What to run: a program, its arguments, what is added to the environment, and the file its output goes to, its owner's alone. */
 export interface Launch {
   command: string
   args: string[]
@@ -36,6 +36,7 @@ export interface Running {
  */
 export function launch({ command, args, env, owner, logFile, stopSignal, orphanCommand }: Launch): Running {
   const log = openSync(logFile, 'a')
+  fchmodSync(log, 0o600)
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', log, log],

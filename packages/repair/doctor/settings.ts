@@ -1,5 +1,5 @@
-import { readSettings, type Settings, SettingsError } from '@tally/runtime'
-import { type Finding, fail, ok } from './check.ts'
+import { readSettings, type Settings, SettingsError, sslModeWarning } from '@tally/runtime'
+import { type Finding, fail, ok, warn } from './check.ts'
 
 type Environment = Record<string, string | undefined>
 
@@ -25,8 +25,15 @@ export function examineSettings(environment: Environment): {
       redis: concerns(/^REDIS_/),
     },
     finding:
-      first === undefined ? ok('valid') : fail(first.message, 'correct it: no process starts like this'),
+      first === undefined
+        ? validFinding(settings)
+        : fail(first.message, 'correct it: no process starts like this'),
   }
+}
+
+function validFinding({ databaseUrl }: Settings): Finding {
+  const [found = '', mend] = sslModeWarning(databaseUrl)?.split(': ') ?? []
+  return mend === undefined ? ok('valid') : warn(found, mend)
 }
 
 /** Leaves out invalid settings until the others are valid; errors after the first may only follow from that. */

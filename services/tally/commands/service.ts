@@ -14,12 +14,14 @@ export function addService(program: Command, { name, description, load }: Servic
     .command(name)
     .description(description)
     .action(async () => {
-      const [start, { openLogger, readSettings, runService }] = await Promise.all([
+      const [start, { openLogger, readSettings, runService, sslModeWarning }] = await Promise.all([
         load(),
         import('@tally/runtime'),
       ])
       const settings = readSettings(process.env)
       const logger = openLogger(name, settings.logLevel)
+      const warning = sslModeWarning(settings.databaseUrl)
+      if (warning !== undefined) logger.warn(warning)
       await runService(logger, (lifecycle, crash) => start(settings, { lifecycle, logger, crash }))
     })
 }
