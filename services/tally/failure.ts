@@ -34,7 +34,10 @@ export function sentenceOf(error: unknown, environment: Environment): string {
 /** What to do about Postgres's codes for a wrong user, password or database, and for missing rights. */
 const mends = new Map([
   ...['28000', '28P01', '3D000'].map(code => [code, 'see DATABASE_URL'] as const),
-  ['42501', 'grant the role of DATABASE_URL its rights (docs/operations.md, Database roles)'],
+  [
+    '42501',
+    'connect as the role for it, with the rights that `tally migrate` grants (docs/operations.md, Database roles)',
+  ],
 ])
 
 const addressOf = (databaseUrl: string | undefined): string =>

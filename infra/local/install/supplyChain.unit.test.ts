@@ -109,3 +109,39 @@ test('the programs of a checkout run its own Node, also if npm 10 left out the l
   expect(said(process.execPath, join(checkout, 'infra/local/run.mjs'), 'start', '--help')).toBe('own\n')
   expect(said(join(modules, '.bin/node'))).toBe('own\n')
 })
+
+const advisories = (total: number, high: number) => ({
+  metadata: { vulnerabilities: { total, high, critical: 0 } },
+})
+
+test('CI fails on a severe advisory, and says plainly that nothing was checked, and since when', () => {
+  const here = mkdtempSync(join(folder, 'ci-'))
+  mkdirSync(join(here, '.ci'))
+  writeFileSync(join(here, 'package-lock.json'), '{}')
+  const run = (answer: unknown, ...args: string[]) => {
+    writeFileSync(join(here, 'npm'), `#!/bin/sh\necho '${JSON.stringify(answer)}'; exit 1\n`, { mode: 0o755 })
+    const env = { ...process.env, PATH: `${here}:${process.env.PATH}` }
+    const { status, stderr } = spawnSync(process.execPath, [join(root, '.ci/advisories.mjs'), ...args], {
+      cwd: here,
+      env,
+      encoding: 'utf8',
+    })
+    return { status, said: stderr }
+  }
+  const silent = { message: '405 Method Not Allowed', error: {} }
+  expect(run(silent, '--record')).toEqual({
+    status: 0,
+    said: 'ADVISORIES WERE NOT CHECKED: the registry has no audit endpoint. Last check: never.\n',
+  })
+  expect(run(advisories(3, 1))).toMatchObject({ status: 1, said: expect.stringContaining('3 of shipped') })
+  expect(run(advisories(3, 0), '--record').status).toBe(0)
+  const today = new Date().toISOString().slice(0, 10)
+  expect(run(silent).said).toContain(`Last check: ${today}, 0 days ago, of the present package-lock.json`)
+  writeFileSync(join(here, 'package-lock.json'), '{ }')
+  expect(run(silent).said).toContain('of an earlier package-lock.json')
+})
+
+test('no script of package.json fetches a program from outside the lock file', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(Object.values(scripts).filter(script => /\bnpx\b|npm exec/.test(String(script)))).toEqual([])
+})

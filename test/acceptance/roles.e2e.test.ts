@@ -1,0 +1,58 @@
+import { runTally } from '@tally/testkit/processes/process'
+import { useTally } from '@tally/testkit/processes/tally'
+import { newFestival } from '@tally/testkit/records/festival'
+import { asRole } from '@tally/testkit/servers/database'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+
+/** docs/operations.md, Database roles. Every service of these tests has its role; here are the commands. */
+const tally = useTally()
+const sagra = newFestival()
+
+const asAdmin = (...command: string[]) =>
+  runTally(command, {
+    ...tally.settings,
+    DATABASE_URL: asRole(tally.settings.DATABASE_URL as string, 'admin'),
+  })
+
+test('the role of the administration area is enough for keys, administrators, dead letters and lists', async () => {
+  await tally.produce([sagra.order({ orderId: '' })])
+  await tally.count([sagra.organization(), sagra.event(), sagra.order()])
+  const of = ['--organization', sagra.organizationId]
+  const keyOf = ['keys', 'create', ...of, '--name', 'till', '--scope', 'orders:read', '--json']
+  const { stdout } = await asAdmin(...keyOf)
+  const { keyId, token } = JSON.parse(stdout)
+  for (const command of [
+    ['keys', 'list', ...of],
+    ['keys', 'revoke', keyId],
+    ['administrators', 'create', ...of, '--email', 'anna@example.org', '--link'],
+    ['administrators', 'reset', '--email', 'anna@example.org'],
+    ['administrators', 'remove', '--email', 'anna@example.org'],
+    ['events', 'list'],
+    ['offsets'],
+    ['dead-letters', 'list'],
+    ['dead-letters', 'replay', '--all'],
+  ])
+    expect({ command, ...(await asAdmin(...command)) }).toMatchObject({ command, code: 0 })
+  expect((await asAdmin('doctor')).stdout).toMatch(/^ok +schema/m)
+  expect((await tally.get(`${sagra.path}/orders`, { token })).status).toBe(401)
+
+  for (const command of [['rebuild'], ['events', 'remove', sagra.eventId, '--yes'], ['verify']]) {
+    const { code, stderr } = await asAdmin(...command)
+    expect({ command, code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('permission denied'),
+    })
+  }
+})
+
+test('keys and order lists work while no projector has opened an epoch', async () => {
+  await tally.projectors[0]?.end()
+  await sql`update epochs set server = 'another'`.execute(tally.database.db)
+  const query = await tally.startQuery()
+  tally.queries.push(query)
+  const token = await tally.key(sagra.organizationId)
+  const { status } = await tally.get(`${sagra.path}/orders`, { token, query: 1 })
+  expect(status).toBe(200)
+  expect(await asAdmin('keys', 'list', '--organization', sagra.organizationId)).toMatchObject({ code: 0 })
+})
