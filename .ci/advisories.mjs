@@ -1,6 +1,6 @@
-// Asks the registry for known advisories of the shipped packages, and exits with 1 if one is high or critical. A registry
-// without an audit endpoint checks nothing: this says so, and when the last check was. `--record`, where the registry
-// answers, writes that to .ci/advisories.json, which is committed.
+// Asks the registry for known advisories of the shipped packages, and exits with 1 if one is high or critical. A
+// registry without an audit endpoint checks nothing: this says so, and when the last check was. `--record`, where the
+// registry answers, writes that to .ci/advisories.json, which is committed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

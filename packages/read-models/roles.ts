@@ -1,7 +1,10 @@
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** What every service asks for: the version of the schema, and the epoch of the running server (migrations/0007-epochs.ts). */
+/**
+ * What every service asks for: the version of the schema, and the epoch of the running server
+ * (migrations/0007-epochs.ts).
+ */
 const always = ['kysely_migration', 'epochs', 'revisions']
 /** What answers and pages are composed from. */
 const answered = [
@@ -30,8 +33,8 @@ const accounts = [
 type Rights = Record<string, string[]>
 
 /**
- * The database roles of the services and what each needs, no more (docs/operations.md, Database roles). All else, such as
- * `tally rebuild` and `tally events remove`, is for the owner of the schema.
+ * The database roles of the services and what each needs, no more (docs/operations.md, Database roles). All else,
+ * such as `tally rebuild` and `tally events remove`, is for the owner of the schema.
  */
 const roles: Record<string, Rights> = {
   tally_query: {
@@ -72,8 +75,8 @@ select rolname as name from pg_roles where rolname = any(${Object.keys(roles)}::
 }
 
 /**
- * The tables on which the role of this connection lacks a right, by name: if it is a role of the services, or a member of
- * one, of those that the service needs; else all of Tally's that it may not read and write.
+ * The tables on which the role of this connection lacks a right, by name: if it is a role of the services, or a
+ * member of one, of those that the service needs; else all of Tally's that it may not read and write.
  */
 export async function lackedTables(db: Postgres): Promise<string[]> {
   const needed = await neededRights(db)
@@ -99,7 +102,9 @@ order by relname`.execute(db))
 
 const owner = sql`select relowner from pg_class where oid = to_regclass('kysely_migration')`
 
-/** What the service needs whose role, or a member of it, this connection has; nothing for the owner or any other role. */
+/**
+ * What the service needs whose role, or a member of it, this connection has; nothing for the owner or any other role.
+ */
 async function neededRights(db: Postgres): Promise<{ table: string; right: string }[]> {
   const { rows } = await sql<{ name: string }>`
 select rolname as name from pg_roles

@@ -25,8 +25,8 @@ export const wantsWritable = (url: string): boolean =>
   databaseAddresses(url).length > 1 || sessionAttributes.test(url)
 
 /**
- * What to say about an `sslmode` other than `verify-full`, which alone checks the server's certificate and name with every
- * version of pg: pg 8 takes `prefer`, `require` and `verify-ca` for it, pg 9 will not. Undefined: nothing.
+ * What to say about an `sslmode` other than `verify-full`, which alone checks the server's certificate and name with
+ * every version of pg: pg 8 takes `prefer`, `require` and `verify-ca` for it, pg 9 will not. Undefined: nothing.
  */
 export function sslModeWarning(url: string): string | undefined {
   const mode = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? 'disable'

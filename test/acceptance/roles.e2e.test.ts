@@ -20,29 +20,24 @@ test('the role of the administration area is enough for keys, administrators, de
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
   const of = ['--organization', sagra.organizationId]
   const keyOf = ['keys', 'create', ...of, '--name', 'till', '--scope', 'orders:read', '--json']
-  const { stdout } = await asAdmin(...keyOf)
-  const { keyId, token } = JSON.parse(stdout)
-  for (const command of [
-    ['keys', 'list', ...of],
-    ['keys', 'revoke', keyId],
-    ['administrators', 'create', ...of, '--email', 'anna@example.org', '--link'],
-    ['administrators', 'reset', '--email', 'anna@example.org'],
-    ['administrators', 'remove', '--email', 'anna@example.org'],
-    ['events', 'list'],
-    ['offsets'],
-    ['dead-letters', 'list'],
-    ['dead-letters', 'replay', '--all'],
+  const { stdout: made } = await asAdmin(...keyOf)
+  const { token } = JSON.parse(made)
+  const [orders, doctor, ...others] = await Promise.all([
+    tally.get(`${sagra.path}/orders`, { token }),
+    asAdmin('doctor'),
+    asAdmin('administrators', 'create', ...of, '--email', 'anna@example.org', '--link'),
+    asAdmin('events', 'list'),
+    asAdmin('offsets'),
+    asAdmin('dead-letters', 'replay', '--all'),
   ])
-    expect({ command, ...(await asAdmin(...command)) }).toMatchObject({ command, code: 0 })
-  expect((await asAdmin('doctor')).stdout).toMatch(/^ok +schema/m)
-  expect((await tally.get(`${sagra.path}/orders`, { token })).status).toBe(401)
+  expect(orders.status).toBe(200)
+  expect(doctor.stdout).toMatch(/^ok +schema/m)
+  for (const { code, stderr } of others) expect({ code, stderr }).toMatchObject({ code: 0 })
 
-  for (const command of [['rebuild'], ['events', 'remove', sagra.eventId, '--yes'], ['verify']]) {
-    const { code, stderr } = await asAdmin(...command)
-    expect({ command, code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('permission denied'),
-    })
+  const refused = await Promise.all([asAdmin('rebuild'), asAdmin('events', 'remove', sagra.eventId, '--yes')])
+  for (const { code, stderr } of refused) {
+    expect(code).toBe(1)
+    expect(stderr).toContain('permission denied')
   }
 })
 

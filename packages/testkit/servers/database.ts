@@ -28,7 +28,10 @@ export async function freshDatabase({
 /** A service with a database role of its own. */
 export type Service = 'query' | 'projector' | 'admin'
 
-/** The address of a database for a service's own role, whose rights `tally migrate` gives (docs/operations.md, Database roles). */
+/**
+ * The address of a database for a service's own role, whose rights `tally migrate` gives (docs/operations.md,
+ * Database roles).
+ */
 export const asRole = (url: string, service: Service): string =>
   Object.assign(new URL(url), { username: `tally_${service}`, password: 'x' }).href
 
