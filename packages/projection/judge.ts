@@ -1,6 +1,6 @@
 import { type Decoded, decodeRecord, type RecordOf, type RecordType, type Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import { type KafkaRecord, maxValueBytes, type RecordBatch } from '@tally/kafka'
+import { type KafkaRecord, maxUnpackedBytes, maxValueBytes, type RecordBatch } from '@tally/kafka'
 import type { Logger } from '@tally/runtime'
 import type { Placed } from './effects.ts'
 
@@ -36,7 +36,7 @@ function judge<Type extends RecordType>(
   { key, value, leftOut }: KafkaRecord,
   onInternal: (error: unknown) => void,
 ): Decoded<RecordOf<Type>> {
-  if (leftOut !== undefined) return tooLarge(leftOut.bytes)
+  if (leftOut !== undefined) return tooLarge(leftOut)
   try {
     return decodeRecord(type, key, value)
   } catch (error) {
@@ -45,9 +45,16 @@ function judge<Type extends RecordType>(
   }
 }
 
-function tooLarge(bytes: number): Rejected {
+function tooLarge(leftOut: NonNullable<KafkaRecord['leftOut']>): Rejected {
+  return { outcome: 'rejected', reason: 'too-large', message: whyLeftOut(leftOut) }
+}
+
+function whyLeftOut(leftOut: NonNullable<KafkaRecord['leftOut']>): string {
+  if (leftOut === 'unread')
+    return `its batch unpacks to more than ${maxUnpackedBytes} bytes, and the record lies beyond them: it was not read`
+  const { bytes } = leftOut
   const what = bytes > maxValueBytes ? `the value has ${bytes} bytes` : 'the key or the headers are larger'
-  return { outcome: 'rejected', reason: 'too-large', message: `${what}: at most ${maxValueBytes} are read` }
+  return `${what}: at most ${maxValueBytes} are read`
 }
 
 /** The rejection of a record on which Tally itself failed. */

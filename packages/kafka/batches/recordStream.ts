@@ -5,29 +5,47 @@ import { decodeRecord, noHeaders, readHeaders, readStart } from './record.ts'
 import type { Source } from './source.ts'
 import { readVarInt } from './varint.ts'
 
-/** A record up to this size is held whole: the largest value, with room for a key and headers of usual size. */
-const wholeRecordBytes = maxValueBytes + 1024 * 1024
 /** The longest number, and the longest sequence of fields before a record's key. */
 const numberBytes = 10
 const startBytes = 1 + 2 * numberBytes
 
 /**
  * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
- * that is too large is hashed and counted while it passes. Throws if the bytes are not records.
+ * that is too large is hashed and counted while it passes. The first record that would end beyond `most` bytes, and all
+ * records behind it, are returned without having been read. Throws if the bytes are not records.
  */
-export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
+export async function* recordStream(
+  source: Source,
+  batch: BatchHeader,
+  most: number,
+): AsyncGenerator<KafkaRecord> {
+  let next = batch.firstOffset
   for (let i = 0; i < batch.count; i++) {
     const length = await takeNumber(source)
-    if (length > wholeRecordBytes) {
-      yield await largeRecord(source, length, batch)
-      continue
-    }
-    if (source.ready.length < length) await source.fill(length)
-    const bytes = Buffer.from(source.ready.subarray(0, length))
-    if (length < 0 || bytes.length < length) throw new Error('its records end too early')
-    source.take(length)
-    yield decodeRecord({ bytes, at: 0 }, batch)
+    if (source.taken + length > most) return yield* unread(batch, next)
+    const record = await nextRecord(source, length, batch)
+    next = record.offset + 1
+    yield record
   }
+}
+
+async function nextRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
+  if (length > maxValueBytes) return largeRecord(source, length, batch)
+  if (length < 0) throw new Error('its records end too early')
+  if (source.ready.length < length) return decodeRecord({ bytes: await source.copy(length), at: 0 }, batch)
+  const bytes = Buffer.from(source.ready.subarray(0, length))
+  source.take(length)
+  return decodeRecord({ bytes, at: 0 }, batch)
+}
+
+/** The offsets of a batch from `from` on, as records without anything. */
+function* unread(
+  { firstTimestampMs, appendedAtMs, next }: BatchHeader,
+  from: number,
+): Generator<KafkaRecord> {
+  const timestampMs = appendedAtMs ?? firstTimestampMs
+  for (let offset = from; offset < next; offset++)
+    yield { offset, timestampMs, key: null, value: null, headers: noHeaders, leftOut: 'unread' }
 }
 
 /** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */
@@ -65,10 +83,7 @@ type Field = { length: number; isLarge: boolean; bytes: Buffer | null; sha256():
 async function field(source: Source, length: number, left: number): Promise<Field> {
   if (length < -1 || length > left) throw new Error('a field that ends behind its record')
   if (length <= maxValueBytes) {
-    await source.fill(Math.max(0, length))
-    const bytes = length === -1 ? null : Buffer.from(source.ready.subarray(0, length))
-    if (bytes !== null && bytes.length < length) throw new Error('its records end too early')
-    source.take(Math.max(0, length))
+    const bytes = length === -1 ? null : await source.copy(length)
     return {
       length: Math.max(0, length),
       isLarge: false,

@@ -2,14 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>
 
-/** Synchronous unpacking yields after this long, so that heartbeats are sent. */
-const longestStretchMs = 20
+/** Synchronous unpacking yields after this long: each step of another partition's batch waits for it. */
+const longestStretchMs = 4
 
 /** Bytes that arrive piece by piece; only what was requested is held. */
 export class Source {
   readonly #pieces: AsyncIterator<Buffer> | Iterator<Buffer>
   /** The rest of the last piece: valid until the next one is requested. */
   #rest: Buffer = Buffer.alloc(0)
+  #taken = 0
   #turnBegan = performance.now()
 
   constructor(pieces: Pieces) {
@@ -21,24 +22,40 @@ export class Source {
     return this.#rest
   }
 
+  /** How many bytes were taken so far. */
+  get taken(): number {
+    return this.#taken
+  }
+
   take(length: number): void {
+    this.#taken += Math.min(length, this.#rest.length)
     this.#rest = this.#rest.subarray(length)
   }
 
-  /** Makes this many bytes available, or all that are left. */
+  /** Makes this many bytes available, or all that are left. For a few bytes: it copies what is available. */
   async fill(length: number): Promise<void> {
-    if (this.#rest.length >= length) return
-    const gathered = [Buffer.from(this.#rest)]
-    let bytes = this.#rest.length
-    while (bytes < length && (await this.#pull())) {
-      gathered.push(Buffer.from(this.#rest))
-      bytes += this.#rest.length
+    while (this.#rest.length < length) {
+      const before = Buffer.from(this.#rest)
+      if (!(await this.#pull())) {
+        this.#rest = before
+        return
+      }
+      this.#rest = Buffer.concat([before, this.#rest])
     }
-    this.#rest = Buffer.concat(gathered)
+  }
+
+  /** Takes this many bytes as a copy of their own. Throws if there are fewer. */
+  async copy(length: number): Promise<Buffer> {
+    const copied = Buffer.allocUnsafeSlow(length)
+    let at = 0
+    await this.pass(length, piece => {
+      at += piece.copy(copied, at)
+    })
+    return copied
   }
 
   /** Takes this many bytes without holding them. Throws if there are fewer. */
-  async pass(length: number, look: (piece: Buffer) => void = () => {}): Promise<void> {
+  async pass(length: number, look: (piece: Buffer) => void): Promise<void> {
     for (let left = length; left > 0; ) {
       if (this.#rest.length === 0 && !(await this.#pull())) throw new Error('its records end too early')
       const piece = this.#rest.subarray(0, left)

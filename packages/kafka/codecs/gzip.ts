@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { createGunzip, gunzip, gzipSync } from 'node:zlib'
-import type { Codec } from './codec.ts'
+import { type Codec, freedPieces, pieceOptions } from './codec.ts'
 
 const gunzipAll = promisify(gunzip) as (bytes: Buffer, options: object) => Promise<Buffer>
 
@@ -15,5 +15,5 @@ export const gzip: Codec = {
       throw error
     }
   },
-  unpack: bytes => createGunzip({ chunkSize: 256 * 1024 }).end(bytes),
+  unpack: bytes => freedPieces(createGunzip(pieceOptions).end(bytes)),
 }

@@ -1,5 +1,5 @@
 import { createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Codec } from './codec.ts'
+import { type Codec, freedPieces, pieceOptions } from './codec.ts'
 
 /** What Node's `info` option adds: how much of the bytes was read. */
 type WithInfo = { buffer: Buffer; engine: { bytesWritten: number } }
@@ -24,8 +24,8 @@ export const zstd: Codec = {
   },
   async *unpack(bytes) {
     for (let at = 0; at < bytes.length; ) {
-      const frame = createZstdDecompress({ chunkSize: 256 * 1024 }).end(bytes.subarray(at))
-      yield* frame as AsyncIterable<Buffer>
+      const frame = createZstdDecompress(pieceOptions).end(bytes.subarray(at))
+      yield* freedPieces(frame)
       at += readBytes(frame.bytesWritten)
     }
   },

@@ -38,11 +38,12 @@ export function fingerprintOf({
   leftOut,
 }: Pick<KafkaRecord, 'offset' | 'timestampMs' | 'key' | 'value' | 'leftOut'>): Buffer {
   const hash = createHash('sha256')
-  hash.update(
-    `${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${leftOut?.sha256 ?? ''}\n`,
-  )
+  hash.update(`${offset} ${timestampMs} ${key?.length ?? -1} ${value?.length ?? -1} ${hashOf(leftOut)}\n`)
   if (key !== null) hash.update(key)
   if (value !== null) hash.update(value)
-  if (leftOut !== undefined) hash.update(leftOut.sha256)
+  hash.update(hashOf(leftOut))
   return hash.digest()
 }
+
+const hashOf = (leftOut: KafkaRecord['leftOut']): string =>
+  (leftOut === 'unread' ? leftOut : leftOut?.sha256) ?? ''
