@@ -7,6 +7,7 @@ type Step =
   | 'insert rows'
   | 'note ends'
   | 'raise asOf'
+  | 'raise others'
   | 'update Redis'
   | 'drain'
   | 'measure'

@@ -40,6 +40,9 @@ export async function raiseInRedis(deps: WatchDeps, stored: Stored, raised: Rais
     await surpass(deps, await storeInRedis(deps, watermarks, { nowMs, epoch }))
 }
 
+/** Whether partitions were added: then watermarks depend on all partitions. */
+export const hasAdded = (all: Stored['all']): boolean => [...all.values()].some(({ isAdded }) => isAdded)
+
 /** Whether anything that the partition has committed is held back from publication. */
 export const isHeldBack = ({ publisher }: Pick<WatchDeps, 'publisher'>, of: StoredOffset): boolean =>
   publisher.holdsBack(of, of.revision)
@@ -55,8 +58,7 @@ async function publishable(
   { all, assigned }: Stored,
   published: PartitionAsOf[],
 ): Promise<Watermark[]> {
-  const hasAdded = [...all.values()].some(({ isAdded }) => isAdded)
-  if (!hasAdded) return published
+  if (!hasAdded(all)) return published
   const asOfMs = await raisePublished(db, topics, published)
   const latest = new Map([...assigned, ...published].map(of => [partitionKey(of), of.revision]))
   return assigned.map(of => ({ ...of, asOfMs, revision: latest.get(partitionKey(of)) ?? of.revision }))

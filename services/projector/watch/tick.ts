@@ -1,10 +1,14 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { StoredOffset } from '@tally/read-models'
+import type { RaisedAsOf, StoredOffset } from '@tally/read-models'
+import { answers } from '@tally/runtime'
 import { openAttempts } from './attempts.ts'
 import type { WatchDeps } from './deps.ts'
 import { noteEnds } from './ends.ts'
-import { isHeldBack, raiseInPostgres, raiseInRedis } from './raise.ts'
+import { hasAdded, isHeldBack, raiseInPostgres, raiseInRedis } from './raise.ts'
 import { findLost, readOrRestore, type Stored } from './stored.ts'
+
+/** Longer than all of it usually takes. */
+const waitMs = 100
 
 /** `settle` waits for the work that ticks have started and not awaited. */
 export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
@@ -23,19 +27,36 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  * 7. take the next step of the walk.
  * 8. measure what organizations take, once a minute. Not awaited: it may count many rows.
  *
- * Steps 5 to 7 need Redis: the first one that fails ends these. A failure is logged, and the next tick tries again.
+ * Steps 5 to 7 need Redis: the first one that fails ends them. A failure is logged, and the next tick tries again. They
+ * run once at a time, and a tick waits 100 ms for them: if they take longer, because large documents are published, it
+ * raises the watermarks of the partitions of which all is published already (the script of Redis checks that), and ends.
+ * Otherwise `asOf` of all events would stand still for as long as the documents of one take.
  */
 export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
   const { asOf, publisher, walk, sizes, assigned, refusals } = deps
   const attempt = openAttempts(deps)
   let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
+  let updating: Promise<boolean> | undefined
   let measuring: Promise<boolean> | undefined
 
   const startNotingEnds = (partitions: TopicPartition[], stored: Stored): void => {
     notingEnds ??= attempt('note ends', () => learnEnds(deps, partitions, stored)).finally(() => {
       notingEnds = undefined
     })
+  }
+
+  const update = (partitions: TopicPartition[], stored: Stored, raised: RaisedAsOf): Promise<boolean> => {
+    const steps = async () => {
+      await publish(deps, stored.assigned) // 5
+      draining = attempt('drain', () => publisher.drain(isStopping))
+      await raiseInRedis(deps, stored, raised) // 6
+      await walk.step(partitions) // 7
+    }
+    updating ??= attempt('update Redis', () => refusals.during(steps)).finally(() => {
+      updating = undefined
+    })
+    return updating
   }
 
   const tick = async (): Promise<void> => {
@@ -47,19 +68,14 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
     findLost(deps, before, stored.assigned) // 2
     startNotingEnds(partitions, stored) // 3
     const raised = await raiseInPostgres(deps, attempt, stored) // 4
-    await attempt('update Redis', () =>
-      refusals.during(async () => {
-        await publish(deps, stored.assigned) // 5
-        draining = attempt('drain', () => publisher.drain(isStopping))
-        await raiseInRedis(deps, stored, raised) // 6
-        await walk.step(partitions) // 7
-      }),
-    )
+    await answers(waitMs, () => update(partitions, stored, raised))
+    if (updating !== undefined && !hasAdded(stored.all))
+      await attempt('raise others', () => raiseInRedis(deps, stored, raised))
     measuring ??= attempt('measure', () => sizes.step(partitions)).finally(() => {
       measuring = undefined
     }) // 8
   }
-  return { tick, settle: () => Promise.all([notingEnds, draining, measuring]) }
+  return { tick, settle: () => Promise.all([notingEnds, updating, draining, measuring]) }
 }
 
 async function learnEnds(deps: WatchDeps, assigned: TopicPartition[], stored: Stored): Promise<void> {

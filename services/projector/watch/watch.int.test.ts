@@ -45,13 +45,15 @@ async function apply(partition: number): Promise<void> {
 /** Partitions that the watch reads again because Postgres lost their commits. */
 let sought: Set<number>
 /**
- * Runs a projector's watch for three ticks; `heldBack`: partitions of which something is not published yet. Returns the
- * watermarks that it raised in Redis, by the key of the shard.
+ * Runs a projector's watch for three ticks; `heldBack`: partitions of which something is not published yet. With
+ * `publishing`, a flush lasts until all watermarks are raised. Returns the watermarks that it raised in Redis, by the key
+ * of the shard.
  */
 async function watched(
   partitions: number[],
   heldBack: number[] = [],
   { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchDeps> = {},
+  publishing?: PromiseWithResolvers<void>,
 ): Promise<Map<string, number>> {
   const { db } = database
   const raised = new Map<string, number>()
@@ -68,7 +70,10 @@ async function watched(
     add() {},
     again() {},
     drain: async () => {},
-    flush: async () => void flushes++,
+    flush() {
+      flushes++
+      return publishing?.promise ?? Promise.resolve()
+    },
     heal: async () => false,
     holdsBack: ({ partition }) => heldBack.includes(partition),
   }
@@ -97,7 +102,9 @@ async function watched(
     } as unknown as ProjectorMetrics,
     logger,
   })
-  await until('three ticks are over', () => flushes >= 3)
+  if (publishing === undefined) await until('three ticks are over', () => flushes >= 3)
+  else await until('all watermarks are raised', () => raised.size === partitions.length)
+  publishing?.resolve()
   await watching.stop()
   return raised
 }
@@ -122,6 +129,12 @@ test('once partitions were added, no watermark in Redis exceeds what all partiti
   const raised = await watched([0, 1, 2])
   expect(raised.size).toBe(3)
   expect(new Set(raised.values()).size).toBe(1)
+})
+
+test('while documents are being published for long, the watermarks of what is published rise', async () => {
+  for (const partition of [0, 1, 2]) await apply(partition)
+  const raised = await watched([0, 1, 2], [], {}, Promise.withResolvers())
+  expect(raised.size).toBe(3)
 })
 
 test('offset rows are inserted again if a restored database has none', async () => {
