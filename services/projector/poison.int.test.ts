@@ -88,6 +88,28 @@ test('a record on which judging fails is a dead letter, the others count', async
   expect(reasonsOfDeadLetters(harness)).toEqual([['1', 'internal']])
 })
 
+test('small records of large stored orders are applied in pieces, and count as in one', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const ids = Array.from({ length: 80 }, (_, index) => `large-${index}`)
+  const versions = (version: number) => ids.map(orderId => anOrder({ eventId, orderId, version, items: [] }))
+  await project(harness, batchOf(topics.orders, 0, orders(eventId, ...ids)))
+  await sql`
+update orders set lines = json_build_array(
+  json_build_object('menuItemId', 7, 'itemName', 'Fish', 'quantity', 2, 'unitPrice', 8.5, 'note', repeat('n', 500000))
+)
+where event_id = ${eventId}`.execute(harness.deps.db)
+  const repeated = await project(harness, batchOf(topics.orders, 80, versions(1)))
+  expect(repeated).toMatchObject({ next: 160, internal: [] })
+  expect(repeated.pieces.length).toBeGreaterThan(1)
+  expect(reasonsOfDeadLetters(harness)).toEqual(ids.map((_, index) => [`${80 + index}`, 'contradiction']))
+  const changed = await project(harness, batchOf(topics.orders, 160, versions(2)))
+  expect(changed.pieces.length).toBeGreaterThan(1)
+  expect(await at.figures()).toMatchObject({ orders: 80, sold: 0 })
+})
+
 test('a record that the database refuses is a dead letter, the others count once each', async ({
   harness,
   eventId,

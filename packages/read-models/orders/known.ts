@@ -3,6 +3,7 @@ import { getOrInsertComputed, type KnownOrder, noRefunds, type RefundSums } from
 import type { Tx } from '@tally/storage'
 import { texts, uuids } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
+import { readWithin, withinBound } from '../withinBound.ts'
 import { type CountedColumns, countedOrder } from './countedRow.ts'
 
 /** One stored order: its key, then its columns. The order's own are missing at version 0. */
@@ -52,21 +53,25 @@ order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, orde
 
 /**
  * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
- * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all.
+ * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all. Throws a
+ * TooMuchStoredError (withinBound.ts).
  */
 export async function readKnownOrders(
   tx: Tx,
   asked: AskedOrders,
 ): Promise<Map<EventId, Map<OrderId, KnownOrder>>> {
-  const { rows } = await sql<{ stored: string }>`
-select '[' || concat_ws(
-  ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
-  version, '"' || status || '"', day_id, area_id, ordered_at, total_cents, lines
-) || ']' as stored
-from ${storedOf(asked, knownColumns)}`.execute(tx)
+  const { rows } = await sql<{ stored: string | null }>`
+select ${withinBound(sql`stored`)} as stored
+from (
+  select '[' || concat_ws(
+    ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
+    version, '"' || status || '"', day_id, area_id, ordered_at, total_cents, lines
+  ) || ']' as stored
+  from ${storedOf(asked, knownColumns)}
+) as known`.execute(tx)
   const known = new Map<EventId, Map<OrderId, KnownOrder>>()
   for (const { stored } of rows) {
-    const order = JSON.parse(stored) as StoredOrder
+    const order = JSON.parse(readWithin(stored)) as StoredOrder
     const [eventId, orderId] = order
     getOrInsertComputed(known, eventId, () => new Map()).set(orderId, knownOrder(order))
   }

@@ -1,16 +1,20 @@
 import type { EventId, Refund, RefundId } from '@tally/contract'
 import { bigints, jsons, type Tx, texts, uuids } from '@tally/storage'
 import { sql } from 'kysely'
+import { readWithin, withinBound } from '../withinBound.ts'
 import type { Write } from '../write.ts'
 
 export type RefundKey = { eventId: EventId; refundId: RefundId }
 export const refundKey = ({ eventId, refundId }: RefundKey): string => `${eventId}${refundId}`
 
-/** Those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. */
+/**
+ * Those of these refunds that are stored, by `refundKey`; the `offset 0` has each looked up by its key. Throws a
+ * TooMuchStoredError (withinBound.ts).
+ */
 export async function readKnownRefunds(tx: Tx, keys: RefundKey[]): Promise<Map<string, Refund>> {
-  const { rows } = await sql<Omit<Refund, 'lines'> & { lines: string }>`
+  const { rows } = await sql<Omit<Refund, 'lines'> & { lines: string | null }>`
 select event_id as "eventId", refund_id as "refundId", version, order_id as "orderId", refunded_at as "refundedAt",
-  amount_cents as amount, lines
+  amount_cents as amount, ${withinBound(sql`lines::text`)} as lines
 from unnest(
   ${uuids(keys.map(({ eventId }) => eventId))}::uuid[],
   ${texts(keys.map(({ refundId }) => refundId))}::text[]
@@ -22,7 +26,10 @@ cross join lateral (
   offset 0
 ) as stored`.execute(tx)
   return new Map(
-    rows.map(row => [refundKey(row), { ...row, lines: JSON.parse(row.lines) as Refund['lines'] }]),
+    rows.map(row => [
+      refundKey(row),
+      { ...row, lines: JSON.parse(readWithin(row.lines)) as Refund['lines'] },
+    ]),
   )
 }
 
