@@ -10,6 +10,7 @@ const recordMaxBytes = 8 * 1024 * 1024
 
 /** The limit of the dead-letter topic, so that a record with added headers always fits (docs/records.md, Topics). */
 const deadLetterMaxBytes = 2 * 1024 * 1024
+const deadLetterRetentionBytes = 4 * 1024 ** 3
 
 const bindingVersion = '0.5.0'
 
@@ -113,7 +114,11 @@ function deadLetterChannel(topicPrefix: string) {
       kafka: {
         topic,
         partitions: 1,
-        topicConfiguration: { ...keptForever, 'max.message.bytes': deadLetterMaxBytes },
+        topicConfiguration: {
+          ...keptForever,
+          'retention.bytes': deadLetterRetentionBytes,
+          'max.message.bytes': deadLetterMaxBytes,
+        },
         bindingVersion,
       },
     },

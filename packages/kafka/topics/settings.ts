@@ -15,6 +15,13 @@ const recordMaxBytes = 8 * 1024 * 1024
 /** The dead letters' limit, so that a record with added headers always fits (docs/records.md, Topics). */
 const deadLetterMaxBytes = 2 * 1024 * 1024
 
+/**
+ * How much of the dead letters Kafka keeps: a bound in bytes, because a flood of bad records fills a disk in hours and
+ * a festival's mistake may be replayed months later. A dead letter of an order has 0.5 to 1 kB: 4 GiB are four million,
+ * ten times the orders of a festival of 400,000 orders, each rejected once. The oldest ones go first.
+ */
+export const deadLetterRetentionBytes = 4 * 1024 ** 3
+
 /** A broker may have limits of its own for topics that name none. */
 const keepsEveryRecord = { 'cleanup.policy': 'delete', 'retention.ms': '-1', 'retention.bytes': '-1' }
 
@@ -26,7 +33,10 @@ export function topicSettings(names: TopicNames): Map<string, Record<string, str
     [names.events, takes(recordMaxBytes)],
     [names.orders, takes(recordMaxBytes)],
     [names.refunds, keepsEveryRecord],
-    [names.deadLetters, takes(deadLetterMaxBytes)],
+    [
+      names.deadLetters,
+      { ...takes(deadLetterMaxBytes), 'retention.bytes': String(deadLetterRetentionBytes) },
+    ],
   ])
 }
 

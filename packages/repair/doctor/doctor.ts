@@ -28,6 +28,7 @@ import { checkRights } from './rights.ts'
 import { examineSettings } from './settings.ts'
 import {
   checkCleanupPolicy,
+  checkDeadLetterRetention,
   checkPartitions,
   checkRecordSize,
   checkRetention,
@@ -41,6 +42,7 @@ const kafkaChecks: Checks<KafkaDeps> = {
   partitions: checkPartitions,
   retention: checkRetention,
   'cleanup policy': checkCleanupPolicy,
+  'dead letters': checkDeadLetterRetention,
   'record size': checkRecordSize,
   partitioner: checkPartitioner,
   group: checkGroup,

@@ -1,4 +1,11 @@
-import { keepsAll, largestBatch, readRetention, readSmallTopics, type SmallTopic } from '@tally/kafka'
+import {
+  deadLetterRetentionBytes,
+  keepsAll,
+  largestBatch,
+  readRetention,
+  readSmallTopics,
+  type SmallTopic,
+} from '@tally/kafka'
 import { type Finding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 import { mayReadSettings } from './rights.ts'
@@ -57,6 +64,19 @@ async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
   )
 }
 
+/** Whether the dead letters have an end: bad records of one producer would fill the disk of all topics. */
+export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<Finding> {
+  const { brokers, kafka, names } = deps
+  if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
+  if (!isThere(deps, names.deadLetters)) return skip('not checked: see topics')
+  const bounds = (await readRetention(kafka, [names.deadLetters])).get(names.deadLetters) ?? []
+  if (bounds.length > 0) return ok(bounds.join(', '))
+  return warn(
+    `${names.deadLetters} keeps dead letters for ever: bad records may fill Kafka's disk`,
+    `run ${alter(brokers, names.deadLetters, `retention.bytes=${deadLetterRetentionBytes}`)}`,
+  )
+}
+
 /**
  * Whether the topics take the largest records (docs/operations.md, Topics). Topics that were created by Kafka's
  * defaults, or by Tally before 0.3, take 1 MiB.
@@ -74,5 +94,8 @@ export async function checkRecordSize(deps: KafkaDeps): Promise<Finding> {
 }
 
 const enlarge = (brokers: string[], { topic, wanted }: SmallTopic): string =>
+  alter(brokers, topic, `${largestBatch}=${wanted}`)
+
+const alter = (brokers: string[], topic: string, setting: string): string =>
   `kafka-configs.sh --bootstrap-server ${brokers.join(',')} --alter --entity-type topics --entity-name ${topic} ` +
-  `--add-config ${largestBatch}=${wanted}`
+  `--add-config ${setting}`

@@ -19,10 +19,16 @@ async function deny({ admin }: Installation, resourceType: number, resourceName:
 async function setTopic(
   of: Installation,
   which: keyof TopicNames,
-  [name, value]: [string, string],
+  ...values: [name: string, value: string][]
 ): Promise<Environment> {
   const { names, settings } = await of.otherTopics()
-  const resources = [{ type: topicResource, name: names[which], configEntries: [{ name, value }] }]
+  const resources = [
+    {
+      type: topicResource,
+      name: names[which],
+      configEntries: values.map(([name, value]) => ({ name, value })),
+    },
+  ]
   await of.admin(client => client.alterConfigs({ validateOnly: false, resources }))
   return settings
 }
@@ -92,6 +98,11 @@ export const kafkaBreaks: Break[] = [
     line: 'fail cleanup policy',
     what: 'records that are compacted',
     make: of => setTopic(of, 'refunds', ['cleanup.policy', 'compact']),
+  },
+  {
+    line: 'warn dead letters',
+    what: 'dead letters that are kept for ever',
+    make: of => setTopic(of, 'deadLetters', ['retention.ms', '-1'], ['max.message.bytes', '2097152']),
   },
   {
     line: 'warn record size',
