@@ -22,7 +22,12 @@ export { partitionOf } from './producer/partitionOf.ts'
 export { openProducer } from './producer/producer.ts'
 export { type TopicNames, topicNames } from './topics/names.ts'
 export { keepsAll, readRetention } from './topics/retention.ts'
-export { deadLetterRetentionBytes, largestBatch, readSmallTopics, type SmallTopic } from './topics/settings.ts'
+export {
+  deadLetterRetentionBytes,
+  largestBatch,
+  readSmallTopics,
+  type SmallTopic,
+} from './topics/settings.ts'
 export { topicConfigs } from './topics/topicConfigs.ts'
 export { partitionKey, type TopicPartition } from './topics/topicPartition.ts'
 export { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics/topics.ts'
