@@ -18,8 +18,8 @@ export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 export const maxValueBytes = 8 * 1024 * 1024
 
 /**
- * How much of one batch is unpacked. Its partition waits meanwhile, about a second per gigabyte; without an end, a batch
- * of 8 MiB may unpack to 250 GB.
+ * How much of one batch is unpacked. Its partition waits meanwhile, about a second per gigabyte; without an end, a
+ * batch of 8 MiB may unpack to 250 GB.
  */
 export const maxUnpackedBytes = 2 * 1024 ** 3
 

@@ -29,8 +29,8 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
  *
  * Steps 5 to 7 need Redis: the first one that fails ends them. A failure is logged, and the next tick tries again. They
  * run once at a time, and a tick waits 100 ms for them: if they take longer, because large documents are published, it
- * raises the watermarks of the partitions of which all is published already (the script of Redis checks that), and ends.
- * Otherwise `asOf` of all events would stand still for as long as the documents of one take.
+ * raises the watermarks of the partitions of which all is published already (the script in Redis checks that), and
+ * ends. Otherwise `asOf` of all events would stand still for as long as the documents of one take.
  */
 export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
   const { asOf, publisher, walk, sizes, assigned, refusals } = deps

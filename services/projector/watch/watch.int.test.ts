@@ -46,8 +46,8 @@ async function apply(partition: number): Promise<void> {
 let sought: Set<number>
 /**
  * Runs a projector's watch for three ticks; `heldBack`: partitions of which something is not published yet. With
- * `publishing`, a flush lasts until all watermarks are raised. Returns the watermarks that it raised in Redis, by the key
- * of the shard.
+ * `publishing`, a flush lasts until all watermarks are raised. Returns the watermarks that it raised in Redis, by the
+ * key of the shard.
  */
 async function watched(
   partitions: number[],
