@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { FatalError, reasonOf } from './errors.ts'
+import { serveInTurn } from './inTurn.ts'
 import { type ClientError, refuse } from './refuse.ts'
+import { boundUnread, sizeOf, type Unread } from './unread.ts'
 
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
@@ -66,28 +68,33 @@ export async function listen(
 }
 
 /**
- * Puts the safe headers on every answer, closes connections beyond `maxConnections` at once, and makes up for what
- * Node's HTTP leaves without an answer:
+ * Puts the safe headers on every answer, closes connections beyond `maxConnections` at once, bounds what one may make of
+ * others' time and of memory, and makes up for what Node's HTTP leaves without an answer:
  *
  * - A client that shuts its sending half after its requests: Node would end the connection before it has answered.
- * - What shares a segment with an ignored `Upgrade`: Node's parser drops it, so the connection ends with the answer.
  * - `CONNECT`: Node would destroy the connection, with the answers that are still to be sent.
+ *
+ * Answers that bypass fastify have to ask the result for room.
  */
-export function secure(app: FastifyInstance, { maxConnections }: { maxConnections: number }): void {
+export function secure(
+  app: FastifyInstance,
+  { maxConnections, onUnread }: { maxConnections: number; onUnread?: (connections: number) => void },
+): Unread {
   const server = app.server as Server & { httpAllowHalfOpen: boolean }
   server.maxConnections = maxConnections
   server.httpAllowHalfOpen = true
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
-  })
   server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     server.emit('clientError', new Error('a request to CONNECT'), socket),
   )
-  app.addHook('onSend', (_request, reply, _payload, done) => {
+  serveInTurn(server)
+  const unread = boundUnread(server, onUnread)
+  app.addHook('onSend', (request, reply, payload, done) => {
+    unread.hasRoom(request.raw.socket, sizeOf(payload))
     for (const [name, value] of Object.entries(safeHeaders))
       if (!reply.hasHeader(name)) reply.header(name, value)
     done()
   })
+  return unread
 }
 
 /** Options for fastify that answer what never became a request, with a status and the safe headers alone. */

@@ -1,5 +1,6 @@
 import type { ApiKey, Authenticator } from '@tally/access'
 import { type Endpoint, endpoints } from '@tally/contract'
+import type { Unread } from '@tally/runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointRead } from './endpoints/endpoint.ts'
 import { type Answer, limitHeaders, openMessages, sendMessage } from './http/answer.ts'
@@ -7,7 +8,7 @@ import { openAuthenticate } from './http/authenticate.ts'
 import type { DirectAnswers } from './http/directAnswers.ts'
 import { openFailedAuthenticationThrottle } from './http/failedAuthentications.ts'
 import { openParameters, type Parsed } from './http/parameters.ts'
-import { RequestProblem } from './http/problems.ts'
+import { RequestProblem, unavailable } from './http/problems.ts'
 import type { OnAnswered } from './metrics.ts'
 import { granted, type Permit } from './permit.ts'
 import type { Begun, Polling } from './polling.ts'
@@ -21,6 +22,7 @@ export type RequestDeps = {
   limiter: RateLimiter
   batches: RequestBatches
   readers: Readers
+  unread: Unread
   /** Called for every answer that is not a problem. */
   onAnswered: OnAnswered
   polling: Pick<Polling, 'keep'>
@@ -34,7 +36,7 @@ export type RequestDeps = {
  * organizations something waits for the grant.
  */
 export function openAnswerRequest(deps: RequestDeps) {
-  const { authenticator, limiter, batches, readers, onAnswered, polling, direct } = deps
+  const { authenticator, limiter, batches, readers, unread, onAnswered, polling, direct } = deps
   const authenticate = openAuthenticate(authenticator)
   const throttle = openFailedAuthenticationThrottle()
   const { parse, remember } = openParameters()
@@ -83,9 +85,10 @@ export function openAnswerRequest(deps: RequestDeps) {
       remember(request, parsed)
       const answer = await (begun ?? begin(granted))
       polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
-      reply.hijack()
       const ifNoneMatch = request.headers['if-none-match']
       const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
+      if (!unread.hasRoom(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
+      reply.hijack()
       sendMessage(reply.raw, message)
       onAnswered(name, request, message.status)
       return reply

@@ -35,15 +35,16 @@ export type App = {
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
-  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct'>,
+  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'>,
   { edition, corsOrigins, contact, maxConnections, logger, metrics, counts }: AppOptions,
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
   const knownPath = knownPaths()
   const answerProblem = openAnswerProblem(logger)
-  const app = createServer({
+  const { app, unread } = createServer({
     maxConnections,
     onDrop: () => metrics.droppedConnections.inc(),
+    onUnread: connections => metrics.unreadConnections.inc(connections),
     answerProblem,
     cors,
     isKnownPath: knownPath.has,
@@ -69,10 +70,17 @@ export async function buildApp(
   if (edition === 'cloud') {
     const fromMemory = metrics.source.labels({ source: 'memory' })
     const views = deps.readers.views
-    const polling = openPolling({ ...deps, views, cors, onAnswered, onConfirmed: () => fromMemory.inc() })
+    const polling = openPolling({
+      ...deps,
+      views,
+      cors,
+      unread,
+      onAnswered,
+      onConfirmed: () => fromMemory.inc(),
+    })
     const direct = answerDirectly(app.server, polling.answer)
     stopDirect = direct.stop
-    const answerRequest = openAnswerRequest({ ...deps, onAnswered, polling, direct })
+    const answerRequest = openAnswerRequest({ ...deps, unread, onAnswered, polling, direct })
     for (const endpoint of endpointReads) {
       const { url } = endpoints[endpoint.name]
       app.get(url, { config: { name: endpoint.name } }, (request, reply) =>

@@ -36,6 +36,7 @@ export function queryMetrics(metrics: Metrics) {
     source: metrics.counter('tally_query_source_total', ['source']),
     failures: metrics.counter('tally_query_failures_total', []),
     droppedConnections: metrics.counter('tally_query_dropped_connections_total', []),
+    unreadConnections: metrics.counter('tally_query_unread_connections_total', []),
     redisRefusesWrites: metrics.gauge('tally_query_redis_refuses_writes', []),
   }
 }

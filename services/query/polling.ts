@@ -2,12 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import type { ApiKey, Authenticator, KnownKey } from '@tally/access'
 import { type EndpointName, type EventId, endpoints, type OrganizationId, type Scope } from '@tally/contract'
 import type { ShardHash } from '@tally/read-models'
+import type { Unread } from '@tally/runtime'
 import { LRUCache } from 'lru-cache'
 import { type Answer, linesOf, openMessages } from './http/answer.ts'
 import { tokenOf } from './http/authenticate.ts'
 import type { Cors } from './http/cors.ts'
 import type { Asking } from './http/directAnswers.ts'
 import type { ReadRequest } from './http/plainRequest.ts'
+import { unavailable } from './http/problems.ts'
 import { newRequestId } from './http/server.ts'
 import type { OnAnswered } from './metrics.ts'
 import { ownText } from './ownText.ts'
@@ -79,6 +81,7 @@ export type PollingDeps = {
   batches: Pick<RequestBatches, 'poll' | 'pollOf'>
   views: Pick<EventViews, 'confirm'>
   cors: Pick<Cors, 'headers'> | undefined
+  unread: Unread
   onAnswered: OnAnswered
   onConfirmed: () => void
 }
@@ -97,6 +100,7 @@ export function openPolling({
   batches,
   views,
   cors,
+  unread,
   onAnswered,
   onConfirmed,
 }: PollingDeps): Polling {
@@ -127,6 +131,7 @@ export function openPolling({
     const ifNoneMatch = headers['if-none-match']
     try {
       const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
+      if (!unread.hasRoom(asking.socket, message.body.length, poll.organizationId)) throw unavailable()
       const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
       asking.answer(message.status, message.headers + ofOrigin, message.body)
       onAnswered(poll.name, one, message.status)

@@ -38,6 +38,8 @@ let says: {
   key: ApiKey | undefined
   grant: Grant | Promise<Grant>
   revision: number | undefined
+  /** Whether the organization takes its answers. */
+  hasRoom: boolean
   /** What the batch has read. */
   hash: ShardHash | undefined
   version: EventVersion | undefined
@@ -66,7 +68,15 @@ afterAll(() => void server.close())
 
 beforeEach(() => {
   const hash = {} as ShardHash
-  says = { key, grant, revision: 7, hash, version: {} as EventVersion, read: async () => answer }
+  says = {
+    key,
+    grant,
+    revision: 7,
+    hasRoom: true,
+    hash,
+    version: {} as EventVersion,
+    read: async () => answer,
+  }
   asked = { taken: 0, recalled: [], used: [], answered: [], confirmed: 0, seen: [] }
   polling = openPolling({
     authenticator: {
@@ -85,6 +95,7 @@ beforeEach(() => {
       confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
     },
     cors: undefined,
+    unread: { hasRoom: () => says.hasRoom },
     onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
     onConfirmed: () => asked.confirmed++,
   })
@@ -145,6 +156,11 @@ test('an answer whose event has not changed goes out again, with the new waterma
   })
   const answered = [['getKpis', 'k', 200]]
   expect(asked).toEqual({ taken: 1, recalled: [undefined], used: ['k'], answered, confirmed: 1, seen: [] })
+})
+
+test('an organization that leaves too much unread gets its answer, or a problem, from fastify', async () => {
+  says.hasRoom = false
+  expect(await poll()).toMatchObject({ status: 200, body: { grant: { granted: true }, isUnread: false } })
 })
 
 test('a device that asks again is recalled by what is known of it, and another one by its token', async () => {

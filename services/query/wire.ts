@@ -70,7 +70,7 @@ function openRequestDeps(
   settings: Settings,
   { lifecycle, logger }: ServiceDeps,
   { servers, metrics, counts }: { servers: Servers; metrics: QueryMetrics; counts: RequestCounts },
-): Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct'> {
+): Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'> {
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]

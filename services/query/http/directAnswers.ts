@@ -1,6 +1,6 @@
-import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { takeOver, takeOverFrom } from '@tally/runtime'
 import { gather } from '../gather.ts'
 import { fixedHeaders, linesOf, sendMessage } from './answer.ts'
 import { hasBody } from './checkRequest.ts'
@@ -15,6 +15,8 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */
 export type Asking<Waited> = {
+  /** The connection of the request. */
+  socket: Socket
   /** Sends an answer; `headers` are lines, each with its end. */
   answer(status: 200 | 304, headers: string, body: string): void
   /**
@@ -119,6 +121,7 @@ export function answerDirectly<Waited>(
       if (socket.readableEnded && current === undefined) endToNode()
     }
     const asking: Asking<Waited> = {
+      socket,
       answer(status, headers, body) {
         const text = headOf(status, headers) + body
         later(() => {
@@ -159,7 +162,7 @@ export function answerDirectly<Waited>(
     const answer: Asking<Waited>['answer'] = (status, headers, body) =>
       sendMessage(response, { status, headers, body })
     const mayAsk = !isStopped && connection?.isDeclined !== true && isBodylessGet(request)
-    if (!mayAsk || !ask(request, { answer, leave })) toListener(request, response)
+    if (!mayAsk || !ask(request, { socket: request.socket, answer, leave })) toListener(request, response)
   })
   return {
     waited: request => waited.get(request),
@@ -174,26 +177,6 @@ export function answerDirectly<Waited>(
 /** A GET without a body: its answer depends only on what `ask` reads. */
 const isBodylessGet = (request: IncomingMessage): request is IncomingMessage & ReadRequest =>
   request.method === 'GET' && request.url !== undefined && !hasBody(request)
-
-/**
- * Takes the listener off a connection that Node's HTTP, the last to have asked for the event, has put there. The result
- * does nothing once the connection is destroyed: its parser may be another connection's by then.
- */
-function takeOverFrom(socket: Socket, event: 'data' | 'end'): (bytes?: Buffer) => void {
-  const listener = takeOver(socket, event)
-  return bytes => {
-    if (!socket.destroyed) listener.call(socket, bytes)
-  }
-}
-
-/** Takes the last listener of an event off its emitter. */
-function takeOver(emitter: EventEmitter, event: string): (...args: unknown[]) => void {
-  const listener = emitter.listeners(event).at(-1)
-  if (listener === undefined)
-    throw new Error(`nothing listens to '${event}': call answerDirectly after the server has its listener`)
-  emitter.off(event, listener as () => void)
-  return listener as (...args: unknown[]) => void
-}
 
 /** Returns the function that composes the head of an answer, with the headers that are on each. */
 function openHeads(keepAliveTimeout: number) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { safeHeaders, secure, serverOptions } from '@tally/runtime'
+import { safeHeaders, secure, serverOptions, type Unread } from '@tally/runtime'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
 import { badEncoding } from './checkRequest.ts'
@@ -10,14 +10,16 @@ export type ServerOptions = {
   maxConnections: number
   /** Called when a connection is closed because there are too many. */
   onDrop: () => void
+  /** Called with how many connections were closed because their clients did not read. */
+  onUnread: (connections: number) => void
   answerProblem: AnswerProblem
   cors: Cors | undefined
   isKnownPath: (path: string) => boolean
 }
 
 /** Creates the fastify instance with its limits; every error on the way to a route is a problem of the API. */
-export function createServer(options: ServerOptions): FastifyInstance {
-  const { maxConnections, onDrop, answerProblem, cors, isKnownPath } = options
+export function createServer(options: ServerOptions): { app: FastifyInstance; unread: Unread } {
+  const { maxConnections, onDrop, onUnread, answerProblem, cors, isKnownPath } = options
   const app = fastify({
     // Fastify's log costs time on each request; answerProblem logs unexpected errors.
     logger: false,
@@ -42,13 +44,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerClientError(error, socket, isKnownPath),
   }) as unknown as FastifyInstance
 
-  secure(app, { maxConnections })
+  const unread = secure(app, { maxConnections, onUnread })
   app.server.on('drop', onDrop)
   // No body is read, so an expectation is ignored (RFC 9110, 10.1.1). Node would answer 100-continue in the middle of
   // the answer before, and any other one with a bare 417.
   for (const event of ['checkContinue', 'checkExpectation'])
     app.server.on(event, (request, response) => app.server.emit('request', request, response))
-  return app
+  return { app, unread }
 }
 
 /**
