@@ -223,7 +223,7 @@ export interface components {
              * @description Also in the header X-Request-Id
              */
             requestId: string;
-            /** @description On a 400 for parameters only */
+            /** @description On a 400 about parameters only */
             errors?: components["schemas"]["ParameterError"][];
         };
         ParameterError: {
@@ -1403,6 +1403,7 @@ export type ProblemName =
     | "unauthorized"
     | "missing-scope"
     | "not-found"
+    | "page-too-large"
     | "method-not-allowed"
     | "bad-request"
     | "request-timeout"

@@ -1,4 +1,5 @@
 import type { Postgres } from '@tally/storage'
+import type { Gate } from './postgres/gate.ts'
 import type { SharedReads } from './postgres/sharedReads.ts'
 import type { EventList } from './views/eventList.ts'
 import type { EventViews } from './views/eventViews.ts'
@@ -9,6 +10,8 @@ export type Readers = {
   list: EventList
   db: Postgres
   shared: SharedReads
+  /** Bounds how many large pages of orders are composed at once. */
+  largePages: Gate
   /** The topics of an event's records. */
   topics: string[]
   onFailure: (error: unknown) => void

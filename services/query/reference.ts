@@ -1,6 +1,8 @@
 import { openApiDocument } from '@tally/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, LightMyRequestResponse } from 'fastify'
 import { registerGuides } from './guides/registerGuides.ts'
+import { splitTarget } from './http/encoding.ts'
+import { matchesEtag } from './http/etag.ts'
 
 /** Of the connection, not of the page: fastify sets them for each answer. */
 const ofConnection = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'])
@@ -18,12 +20,25 @@ export function registerReference(app: FastifyInstance, contact: string | undefi
   const page = once(async () => (await import('./referencePage.ts')).buildReferencePage(document()))
 
   app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(json()))
+  /** The files that were found, by their path: about ten, the largest of 1.5 MB, which nobody needs to copy again. */
+  const files = new Map<string, Promise<LightMyRequestResponse>>()
+  const fileOf = (path: string): Promise<LightMyRequestResponse> => {
+    const known = files.get(path)
+    if (known !== undefined) return known
+    const found = page().then(app => app.inject({ url: path }))
+    files.set(path, found)
+    const forget = () => files.delete(path)
+    found.then(({ statusCode }) => statusCode !== 200 && forget(), forget)
+    return found
+  }
   const answer = async ({ url, headers }: FastifyRequest, reply: FastifyReply) => {
-    const answered = await (await page()).inject({ url, headers })
-    if (answered.statusCode === 404) return reply.callNotFound()
-    for (const [name, value] of Object.entries(answered.headers))
+    const file = await fileOf(splitTarget(url).path)
+    if (file.statusCode === 404) return reply.callNotFound()
+    for (const [name, value] of Object.entries(file.headers))
       if (!ofConnection.has(name)) reply.header(name, value)
-    const { statusCode, rawPayload } = answered
+    const { statusCode, rawPayload } = file
+    const { etag } = file.headers
+    if (etag !== undefined && matchesEtag(headers['if-none-match'] ?? '', etag)) return reply.code(304).send()
     return reply.code(statusCode).send(rawPayload.length === 0 ? undefined : rawPayload)
   }
   app.get('/docs', answer)

@@ -24,6 +24,8 @@ import { watchWatermarks } from './views/watermarks.ts'
  * in which it has to end.
  */
 const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)
+/** Large pages of orders take up to 40 MiB each while they are composed. */
+const largePagesOptions = { places: 2, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
 /**
@@ -114,5 +116,11 @@ function openRequestDeps(
     onFailure,
     listedEvents: list.listed,
   })
-  return { authenticator, limiter, batches, readers: { views, list, db, shared, topics, onFailure } }
+  const largePages = openGate(largePagesOptions)
+  return {
+    authenticator,
+    limiter,
+    batches,
+    readers: { views, list, db, shared, largePages, topics, onFailure },
+  }
 }

@@ -104,8 +104,18 @@ const request: ProblemOf = {
   requestId: '5f0c8a52-5d3e-4b0e-9d43-0c6f1d2b7a90',
 }
 
-/** The body of a problem of a type, for a request for top items. */
+/** What a problem says of its request: the others are of a request for top items. */
+const requests: Partial<Record<ProblemType, Partial<ProblemOf>>> = {
+  'invalid-parameters': {
+    errors: [{ parameter: 'limit', message: 'must be a whole number from 1 to 100 in plain digits' }],
+  },
+  'page-too-large': {
+    instance: `/api/v1/events/${eventId}/orders`,
+    errors: [{ parameter: 'pageSize', message: 'must be at most 13 here' }],
+  },
+}
+
+/** The body of a problem of a type. */
 export function problemExample(type: ProblemType) {
-  const errors = [{ parameter: 'limit', message: 'must be a whole number from 1 to 100 in plain digits' }]
-  return problemBody(type, type === 'invalid-parameters' ? { ...request, errors } : request)
+  return problemBody(type, { ...request, ...requests[type] })
 }

@@ -19,7 +19,7 @@ export const problem = z
           .meta({ id: 'ParameterError' }),
       )
       .optional()
-      .describe('On a 400 for parameters only'),
+      .describe('On a 400 about parameters only'),
   })
   .meta({ id: 'Problem' })
 export type Problem = z.infer<typeof problem>
@@ -45,6 +45,11 @@ export const problemTypes = {
     status: 404,
     title: 'Not found',
     help: 'The resource does not exist, or the API key has no access to it. Check the path, and the ids of event, day, area, menu items and order.',
+  },
+  'page-too-large': {
+    status: 400,
+    title: 'Page too large',
+    help: 'The orders of this page are too large for one answer. Ask for fewer with `pageSize`: `errors` says how many fit. A page of one order is always answered.',
   },
   'method-not-allowed': {
     status: 405,
@@ -75,12 +80,12 @@ export const problemTypes = {
   'service-unavailable': {
     status: 503,
     title: 'Service unavailable',
-    help: 'A part of the service is down. Try again after the seconds in `Retry-After`.',
+    help: 'A part of the service is down, or it has too much to do. Try again after the seconds in `Retry-After`.',
   },
 } as const
 export type ProblemType = keyof typeof problemTypes
 
-/** Which request failed: its path, its id, and on `invalid-parameters` what each parameter takes. */
+/** Which request failed: its path, its id, and if it is about parameters, what each of them takes. */
 export type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
 
 /** The body of a problem (docs/api.md, Problem body); it is the same for every reason that leads to a type. */

@@ -103,7 +103,13 @@ const notStored = {
 export const responses: Record<string, ZodOpenApiResponseObject> = {
   NotModifiedList: { description: notModified, headers: contentHeaders },
   NotModified: { description: notModified, headers: eventHeaders },
-  BadRequest: problems('A parameter has an invalid value', maybeLimited, 'invalid-parameters', 'bad-request'),
+  BadRequest: problems(
+    'A parameter has an invalid value',
+    maybeLimited,
+    'invalid-parameters',
+    'page-too-large',
+    'bad-request',
+  ),
   Unauthorized: problems(
     'Token missing, malformed, wrong, expired or revoked',
     { ...always('WWW-Authenticate'), ...requestId },

@@ -5,8 +5,9 @@ import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPageBuckets } from '../orderBuckets/reader.ts'
+import { scanDay } from './dayOrders.ts'
 import type { OrderFilter } from './filter.ts'
-import { countOrders, readOrder, readOrderPage } from './reader.ts'
+import { countOrders, type PageAsked, readOrder, readOrderPage } from './reader.ts'
 import { storeRefundSums } from './writer.ts'
 
 let database: TestDatabase
@@ -44,6 +45,11 @@ function expected({ dayId, areaId, status }: OrderFilter): string[] {
     .map(({ orderId }) => orderId)
 }
 
+/** A page of any size. */
+async function readOrders(filter: OrderFilter, asked: Omit<PageAsked, 'mostBytes'>): Promise<string[]> {
+  const page = await readOrderPage(database.db, filter, { ...asked, mostBytes: 1_000_000 })
+  return page.orders ?? expect.fail('the page is too large')
+}
 const idsOf = (page: string[]) => page.map(text => (JSON.parse(text) as OrderAnswer).id)
 const days = [undefined, 41, 42, 43]
 const areas = [undefined, 1, 2, 3]
@@ -55,7 +61,7 @@ test('every filter keeps its orders, newest first, then by id in byte order, and
       for (const status of statuses) {
         const filter = { eventId, dayId, areaId, status }
         for (const deep of [0, 1_000]) {
-          const page = await readOrderPage(database.db, filter, { offset: 0, limit: 100, deep })
+          const page = await readOrders(filter, { offset: 0, limit: 100, deep })
           expect(idsOf(page)).toEqual(expected(filter))
         }
         expect(await countOrders(database.db, filter)).toBe(expected(filter).length)
@@ -73,10 +79,10 @@ test.each([0, 20, 1_000])(
         for (const limit of [1, 7, 30]) {
           const all: string[] = []
           for (let offset = 0; offset < 70; offset += limit)
-            all.push(...idsOf(await readOrderPage(database.db, filter, { offset, limit, deep })))
+            all.push(...idsOf(await readOrders(filter, { offset, limit, deep })))
           expect(all).toEqual(expected(filter))
         }
-        expect(await readOrderPage(database.db, filter, { offset: 700, limit: 7, deep })).toEqual([])
+        expect(await readOrders(filter, { offset: 700, limit: 7, deep })).toEqual([])
       }
     }
   },
@@ -118,8 +124,55 @@ test('a page is found even if no bucket is counted', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [anOrder({ eventId })])
   await database.db.deleteFrom('order_slots').where('event_id', '=', eventId).execute()
-  const page = await readOrderPage(database.db, { ...everything, eventId }, { offset: 0, limit: 9, deep: 0 })
+  const page = await readOrders({ ...everything, eventId }, { offset: 0, limit: 9, deep: 0 })
   expect(idsOf(page)).toEqual(['A-1'])
+})
+
+test('a page whose lines are too large is measured, not read', async () => {
+  const of = newEventId()
+  const items = (count: number) =>
+    Array.from({ length: count }, () => ({
+      menuItemId: 7,
+      itemName: 'Bücher',
+      quantity: 1,
+      unitPrice: 1,
+      note: null,
+    }))
+  await countNewOrders(database.db, [
+    anOrder({ eventId: of, orderId: 'small', items: items(1) }),
+    anOrder({ eventId: of, orderId: 'large', items: items(500) }),
+  ])
+  const bytesOf = async (id: string) => {
+    const { items } = JSON.parse((await readOrder(database.db, of, id)) ?? '')
+    return Buffer.byteLength(JSON.stringify(items))
+  }
+  const [small, largest] = [await bytesOf('small'), await bytesOf('large')]
+  const bytes = small + largest
+  const read = (mostBytes: number) =>
+    readOrderPage(database.db, { ...everything, eventId: of }, { offset: 0, limit: 9, mostBytes })
+  expect(await read(bytes - 1)).toEqual({ orders: undefined, bytes, largest })
+  expect((await read(bytes)).orders).toHaveLength(2)
+})
+
+test('the orders of a day come in pages of few bytes, however large they are', async () => {
+  const of = newEventId()
+  const items = Array.from({ length: 500 }, () => ({
+    menuItemId: 7,
+    itemName: 'n'.repeat(200),
+    quantity: 1,
+    unitPrice: 1,
+    note: 'o'.repeat(1_000),
+  }))
+  const ids = Array.from({ length: 12 }, (_, index) => `order-${String(index).padStart(2, '0')}`)
+  for (const [index, orderId] of ids.entries())
+    await countNewOrders(database.db, [
+      anOrder({ eventId: of, orderId, dayId: 41, ...(index % 6 < 3 && { items }) }),
+    ])
+  const pages: string[][] = []
+  for await (const page of scanDay(database.db, { eventId: of, dayId: 41 }))
+    pages.push(page.map(({ orderId }) => orderId))
+  expect(pages.flat()).toEqual(ids)
+  expect(pages.map(page => page.length)).toEqual([1, 1, 1, 2, 2, 1, 1, 2, 1])
 })
 
 test('an order is answered as received, with its effective amount', async () => {
@@ -153,7 +206,7 @@ test('an order of which only refunds have arrived is in no list and no count', a
   const refunds = { amount: 100, lines: [] }
   await database.db.transaction().execute(tx => storeRefundSums([{ eventId, orderId, refunds }]).execute(tx))
   expect(await readOrder(database.db, eventId, orderId)).toBeUndefined()
-  expect(await readOrderPage(database.db, { ...everything, eventId }, { offset: 0, limit: 9 })).toEqual([])
+  expect(await readOrders({ ...everything, eventId }, { offset: 0, limit: 9 })).toEqual([])
   expect(await countOrders(database.db, { ...everything, eventId })).toBe(0)
 })
 

@@ -21,9 +21,9 @@ type OrderRow = {
   lines: string
 }
 
-const columns = sql`
+const withoutLines = sql`
 order_id, status, day_id, area_id, ordered_at, display_number, payment_method,
-paid_cents, total_cents, refunded_cents, takeaway, table_number, lines`
+paid_cents, total_cents, refunded_cents, takeaway, table_number`
 
 /** One order as the JSON of the API, or undefined. */
 export async function readOrder(
@@ -32,7 +32,7 @@ export async function readOrder(
   orderId: string,
 ): Promise<string | undefined> {
   const { rows } = await sql<OrderRow>`
-select ${columns} from orders where event_id = ${eventId} and order_id = ${orderId} and version > 0`.execute(
+select ${withoutLines}, lines from orders where event_id = ${eventId} and order_id = ${orderId} and version > 0`.execute(
     db,
   )
   return rows[0] && toAnswer(rows[0])
@@ -46,24 +46,36 @@ select ${columns} from orders where event_id = ${eventId} and order_id = ${order
  */
 const deepOffset = 1_000
 
+/** Orders as the JSON of the API. With too many bytes of lines only these: of the page, and of its largest order. */
+export type OrderPage = { orders: string[] } | { orders: undefined; bytes: number; largest: number }
+
+export type PageAsked = {
+  offset: number
+  limit: number
+  /** With more bytes of lines Postgres sends none. */
+  mostBytes: number
+  deep?: number
+}
+
 /**
- * Orders as the JSON of the API: newest first, then by id in byte order, both descending. From the offset `deep` on,
- * the work grows with the number of order buckets and the orders in those of the page, not with the pages before it.
- * Use it in a snapshot.
+ * A page of orders: newest first, then by id in byte order, both descending. From the offset `deep` on, the work grows
+ * with the number of order buckets and the orders in those of the page, not with the pages before it. Use it in a
+ * snapshot.
  */
 export async function readOrderPage(
   db: Kysely<Database>,
   filter: OrderFilter,
-  {
-    offset,
-    limit,
-    deep = isFiltered(filter) ? 0 : deepOffset,
-  }: { offset: number; limit: number; deep?: number },
-): Promise<string[]> {
+  { offset, limit, mostBytes, deep = isFiltered(filter) ? 0 : deepOffset }: PageAsked,
+): Promise<OrderPage> {
   const buckets = offset < deep ? undefined : await findPageBuckets(db, filter, { offset, limit })
   const { eventId, dayId, areaId, status } = filter
-  const { rows } = await sql<OrderRow>`
-select ${columns}
+  const { rows } = await sql<OrderRow & { bytes: number; largest: number }>`
+select ${withoutLines}, case when bytes <= ${mostBytes} then lines end as lines, bytes, largest
+from (
+select *, (sum(octet_length(lines::text)) over ())::bigint as bytes,
+  max(octet_length(lines::text)) over () as largest
+from (
+select ${withoutLines}, lines
 from orders
 where event_id = ${eventId} and ordered_at is not null
 ${buckets === undefined ? sql`` : sql`and ordered_at >= ${buckets.sinceMs} and ordered_at < ${buckets.untilMs}`}
@@ -71,8 +83,12 @@ ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}
 ${areaId === undefined ? sql`` : sql`and area_id = ${areaId}`}
 ${status === undefined ? sql`and status <> 'Cancelled'` : sql`and status = ${status}`}
 order by ordered_at desc, order_id desc
-limit ${limit} offset ${buckets?.skipped ?? offset}`.execute(db)
-  return rows.map(toAnswer)
+limit ${limit} offset ${buckets?.skipped ?? offset}
+) as page
+) as measured
+order by ordered_at desc, order_id desc`.execute(db)
+  const { bytes, largest } = rows[0] ?? { bytes: 0, largest: 0 }
+  return bytes > mostBytes ? { orders: undefined, bytes, largest } : { orders: rows.map(toAnswer) }
 }
 
 function isFiltered({ dayId, areaId, status }: OrderFilter): boolean {

@@ -1,8 +1,22 @@
 import { countOrders, readOrderPage } from '@tally/read-models'
+import { RequestProblem } from '../http/problems.ts'
 import { composeText } from '../views/composed.ts'
 import { hasArea, hasDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
+
+/**
+ * The bytes of lines that a page may have (docs/security.md, Limits on answers): 100 orders of 500 short lines have 4
+ * MB; with the longest names and notes they would have 360 MB. Two orders always fit.
+ */
+const mostBytes = 8 * 1_024 * 1_024
+/** Pages above this wait for each other: each takes about five times its size while it is composed. */
+const usualBytes = 1_024 * 1_024
+
+const tooLarge = (fitting: number) =>
+  new RequestProblem('page-too-large', {
+    errors: [{ parameter: 'pageSize', message: `must be at most ${fitting} here` }],
+  })
 
 /**
  * The total comes from the counters by status, never from counting orders (docs/architecture.md, Read path), and the
@@ -20,10 +34,22 @@ export const listOrders = endpointRead({
       async read(snapshot) {
         const totalCount = await countOrders(snapshot, filter)
         const offset = (page - 1) * pageSize
-        const orders =
-          offset >= totalCount ? [] : await readOrderPage(snapshot, filter, { offset, limit: pageSize })
         const pagination = { page, pageSize, totalCount, totalPages: Math.ceil(totalCount / pageSize) }
-        return { ...composeText(`[${orders.join(',')}]`, pagination), pagination }
+        const compose = (orders: string[]) => ({
+          ...composeText(`[${orders.join(',')}]`, pagination),
+          pagination,
+        })
+        if (offset >= totalCount) return compose([])
+        const read = (mostBytes: number) =>
+          readOrderPage(snapshot, filter, { offset, limit: pageSize, mostBytes })
+        const usual = await read(usualBytes)
+        if (usual.orders !== undefined) return compose(usual.orders)
+        const { bytes, largest } = usual
+        if (bytes > mostBytes) throw tooLarge(Math.floor(mostBytes / largest))
+        return readers.largePages.enter(asked.key.organizationId, async () => {
+          const { orders = [] } = await read(bytes)
+          return compose(orders)
+        })
       },
     })
   },
