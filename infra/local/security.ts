@@ -1,3 +1,13 @@
-import { main } from '../../test/security/main.ts'
+import { parseArgs } from 'node:util'
+import { scan } from '../../test/security/main.ts'
+import { listenForInterruption } from './interruption.ts'
+import { beginRun, runTests } from './tests/runTests.ts'
 
-process.exit(await main(process.argv.slice(2)))
+const text = { type: 'string' } as const
+const { values } = parseArgs({ options: { only: text, minutes: text, seed: text } })
+const run = beginRun(listenForInterruption())
+const { signal } = run.interruption
+if (values.only !== 'floods') run.count.failed += await scan(values, signal)
+if ((values.only ?? 'floods') === 'floods' && !signal.aborted)
+  await runTests([], run, { config: 'test/security/vitest.config.ts' })
+process.exit()

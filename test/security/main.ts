@@ -1,22 +1,20 @@
 import { mkdirSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { localFolder } from '#infra/folder.ts'
 import { pythonPrograms } from '#infra/install/pythonPackages.ts'
-import { listenForInterruption } from '#infra/interruption.ts'
 import { scanReaders } from './readers.ts'
 import { notRun, scanners } from './scanners.ts'
 import { type Releases, startTarget, type Target } from './system.ts'
 
 /**
- * `npm run test:security`: scans the API and the administration area with tools from elsewhere, and compares the API's
- * readers of requests for `--minutes`, 2 by default, with `--seed`. Prints what each found and what could not run;
- * returns 1 if anything was found or a scanner failed. `--only NAME` runs one of them (`readers`).
+ * Scans the API and the administration area with tools from elsewhere, and compares the API's readers of requests for
+ * `minutes`, 2 by default, with `seed`. With `only`, runs one of them (`readers`). Prints what each found and what could
+ * not run; returns the number of findings, with one for a scanner that failed.
  */
-export async function main(args: string[]): Promise<number> {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({ args, options: { only: text, minutes: text, seed: text } })
-  const isWanted = (name: string) => (values.only ?? name) === name
-  const { signal, exitCode } = listenForInterruption()
+export async function scan(
+  { only, minutes, seed }: { only?: string; minutes?: string; seed?: string },
+  signal: AbortSignal,
+): Promise<number> {
+  const isWanted = (name: string) => (only ?? name) === name
   const folder = localFolder('security')
   mkdirSync(folder, { recursive: true })
   const releases: Releases = []
@@ -27,14 +25,13 @@ export async function main(args: string[]): Promise<number> {
     if (isWanted('readers'))
       wrong += await reportReaders(
         target,
-        Number(values.minutes ?? 2),
-        Number(values.seed ?? Date.now() % 2 ** 31),
+        Number(minutes ?? 2),
+        Number(seed ?? Date.now() % 2 ** 31),
       )
     for (const sentence of notRun) console.log(`not run: ${sentence}`)
-    return wrong === 0 ? 0 : 1
+    return wrong
   } catch (error) {
-    if (signal.aborted) return exitCode()
-    console.error(error)
+    if (!signal.aborted) console.error(error)
     return 1
   } finally {
     for (const release of releases.toReversed()) await release()
