@@ -31,15 +31,15 @@ function takeTurns(socket: Socket): Turns {
   /** The request that is being answered. */
   let current: IncomingMessage | undefined
   /** What Node has not read yet; the connection is paused meanwhile. */
-  let held: Buffer[] = []
+  let held: Buffer | undefined
   let hasFailed = false
 
   const goOn = (): void => {
-    let bytes = Buffer.concat(held)
-    held = []
+    let bytes = held ?? Buffer.alloc(0)
+    held = undefined
     while (bytes.length > 0 && !socket.destroyed) {
       if (!hasFailed && current?.complete) {
-        held.push(bytes)
+        held = bytes
         return
       }
       const end = hasFailed ? -1 : bytes.indexOf(endOfHead, current === undefined ? 0 : leastOfBody)
@@ -51,14 +51,14 @@ function takeTurns(socket: Socket): Turns {
     else if (!hasFailed) socket.resume()
   }
   socket.on('data', (bytes: Buffer) => {
-    const isWhole = held.length === 0 && !current?.complete && isOneRequest(bytes)
-    if (isWhole || hasFailed) return toNode(bytes)
-    held.push(bytes)
+    const mayGoOn = held === undefined && !current?.complete
+    if (hasFailed || (mayGoOn && isOneRequest(bytes))) return toNode(bytes)
+    held = held === undefined ? bytes : Buffer.concat([held, bytes])
     socket.pause()
-    if (held.length === 1 && !current?.complete) goOn()
+    if (mayGoOn) goOn()
   })
   socket.on('end', () => {
-    if (held.length === 0) endToNode()
+    if (held === undefined) endToNode()
   })
   return {
     begin(request, response) {
@@ -66,7 +66,8 @@ function takeTurns(socket: Socket): Turns {
       response.once('close', () => {
         // In a body's last piece the next request may have come along.
         if (current === request) current = undefined
-        if (held.length > 0) goOn()
+        // Not at once: all the requests of a piece would be answered before anybody else's.
+        if (held !== undefined) setImmediate(goOn)
       })
     },
     fail() {

@@ -30,7 +30,7 @@ async function open() {
   await once(socket, 'connect')
   return { socket, received: () => received }
 }
-const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count))
+const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 10_000)
 const answer = (text: string) => asked.at(-1)?.response.end(text)
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -46,7 +46,18 @@ test('of the requests in one segment, each is read once the one before is answer
   socket.write(get('/3').slice(9))
   await untilAsked(3)
   answer('answer /3;')
-  await vi.waitFor(() => expect(received()).toMatch(/answer \/1;.*answer \/2;.*answer \/3;/s))
+  await vi.waitFor(() => expect(received()).toMatch(/answer \/1;.*answer \/2;.*answer \/3;/s), 10_000)
+})
+
+test('a client that sends thousands of requests at once holds nobody else up', async () => {
+  let answered = 0
+  server.on('request', (_request, response) => response.end(String(++answered)))
+  const [many, one] = [await open(), await open()]
+  many.socket.write(get('/many').repeat(2_000))
+  one.socket.write(get('/one'))
+  await once(one.socket, 'data')
+  expect(answered).toBeLessThan(1_000)
+  await vi.waitFor(() => expect(answered).toBe(2_001), 10_000)
 })
 
 test('a body is read while its request waits for it, and what follows is the next request', async () => {
@@ -55,7 +66,7 @@ test('a body is read while its request waits for it, and what follows is the nex
   socket.write(
     `POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}${get('/next')}`,
   )
-  await vi.waitFor(() => expect(asked).not.toEqual([]))
+  await vi.waitFor(() => expect(asked).not.toEqual([]), 10_000)
   expect(await text(asked[0]?.request as IncomingMessage)).toBe(body)
   asked[0]?.response.end()
   await untilAsked(2)
@@ -79,7 +90,7 @@ test('what a client leaves unread holds its next requests up', async () => {
   await untilAsked(1)
   const { response } = asked[0] as (typeof asked)[number]
   response.end('x'.repeat(32 * 2 ** 20))
-  await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0), 10_000)
   expect(asked).toHaveLength(1)
   socket.resume()
   await untilAsked(2)

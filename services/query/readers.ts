@@ -10,7 +10,7 @@ export type Readers = {
   list: EventList
   db: Postgres
   shared: SharedReads
-  /** Bounds how many large pages of orders are composed at once. */
+  /** Large pages of orders are composed one at a time, for the organizations in turn. */
   largePages: Gate
   /** The topics of an event's records. */
   topics: string[]

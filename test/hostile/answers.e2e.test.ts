@@ -51,7 +51,7 @@ test('large answers that nobody reads take little memory, and others are answere
   const sockets = Array.from({ length: 30 }, () => open(query?.address as string).pause())
   const ask = `GET ${festival.path}/orders?pageSize=13 HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${token}\r\n\r\n`
   for (const socket of sockets) socket.on('error', () => {}).write(ask.repeat(20))
-  // The organization has room for three.
+  // The organization has room for two.
   await expect.poll(async () => (await orders(13)).status, { timeout: 20_000 }).toBe(503)
   for (let round = 0; round < 20; round += 1)
     expect((await tally.get(`${other.path}/orders`, { token: othersToken })).status).toBe(200)

@@ -15,8 +15,8 @@ import { startProxy } from './proxies.ts'
 
 /** How long each pattern floods each port: `TALLY_FLOOD_SECONDS=60` finds more, in an hour. */
 const seconds = Number(process.env.TALLY_FLOOD_SECONDS || 12)
-/** What must hold (docs/security.md, Limits on answers), for another client that polls. */
-const [ceilingMiB, longestP99Ms] = [300, 50]
+/** What must hold: 300 MiB with the 48 that may be unread (docs/security.md, Limits on answers), and of another client's polls. */
+const [ceilingMiB, longestP99Ms] = [348, 50]
 
 const everyPattern = ['junk', 'pipelined', 'garbage', 'unread', 'slow', 'resets', 'repeats']
 const ports = {
@@ -84,8 +84,8 @@ beforeAll(async () => {
     (await process.line(({ ops }) => ops !== undefined)).ops ?? ''
 
   const cookie = `Cookie: tally_session=${session}`
-  const live = `/live/stream?event=${festival.eventId}&day=${saturday}`
-  const day = `event=${festival.eventId}&day=${saturday}`
+  const live = `/live/stream?eventId=${festival.eventId}&day=${saturday}`
+  const day = `eventId=${festival.eventId}&day=${saturday}`
   const signIn = { path: '/sign-in', headers: {} }
   const area = { pid: admin.process.pid, address: admin.address, key: cookie, poll: signIn }
   const orders = `${festival.path}/orders?pageSize=`

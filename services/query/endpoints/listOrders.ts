@@ -10,7 +10,7 @@ import { answerFromOrders, ifListed } from './orders.ts'
  * MB; with the longest names and notes they would have 360 MB. Two orders always fit.
  */
 const mostBytes = 8 * 1_024 * 1_024
-/** Pages above this wait for each other: each takes about five times its size while it is composed. */
+/** Pages above this are composed one at a time: each takes about five times its size while it is composed. */
 const usualBytes = 1_024 * 1_024
 
 const tooLarge = (fitting: number) =>
