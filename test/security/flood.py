@@ -25,18 +25,18 @@ def get(headers=b""):
 
 tiny = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 2000
 # Connections, what each sends first, what it sends again and again after that, how many seconds are between, whether it
-# reads answers, and what it does with the beginning of one.
+# reads answers, and whether the beginning of one resets it.
 patterns = {
-    "junk": (50, lambda: os.urandom(4096), lambda: os.urandom(65536), 0, True, None),
-    "pipelined": (50, lambda: tiny, lambda: tiny, 0, True, None),
-    "garbage": (50, lambda: tiny + b"\0garbage\r\n\r\n", lambda: bytes(65536), 0, False, None),
-    "unread": (300, lambda: get() * 200, None, 0, False, None),
-    "unread-key": (300, lambda: get(key) * 200, None, 0, False, None),
-    "slow": (500, lambda: b"GET / HTTP/1.1\r\n", lambda: b"A: b\r\n", 1, True, None),
-    "resets": (50, lambda: get(key), None, 0, True, "reset"),
-    "repeats": (8, lambda: get(key), None, 0, True, "repeat"),
+    "junk": (50, lambda: os.urandom(4096), lambda: os.urandom(65536), 0, True, False),
+    "pipelined": (50, lambda: tiny, lambda: tiny, 0, True, False),
+    "garbage": (50, lambda: tiny + b"\0garbage\r\n\r\n", lambda: bytes(65536), 0, False, False),
+    "unread": (300, lambda: get() * 200, None, 0, False, False),
+    "unread-key": (300, lambda: get(key) * 200, None, 0, False, False),
+    "slow": (500, lambda: b"GET / HTTP/1.1\r\n", lambda: b"A: b\r\n", 1, True, False),
+    "resets": (50, lambda: get(key), None, 0, True, True),
+    "repeats": (8, lambda: get(b"Connection: close\r\n" + key), None, 0, True, False),
 }
-most, first, more, every, reads, then = patterns[name]
+most, first, more, every, reads, resets = patterns[name]
 selector = selectors.DefaultSelector()
 # Connections that have sent everything and read nothing: they do not see that the other side ended, so they end here.
 parked = []
@@ -81,17 +81,12 @@ def write(peer, state, now):
     parked.append((now + 15, peer))
 
 
-def read(peer, state):
+def read(peer):
     global received
     data = peer.recv(262144)
     received += len(data)
-    if not data:
-        close(peer)
-    elif then == "reset":
-        close(peer, reset=True)
-    elif then == "repeat" and data.endswith(b"}"):
-        state["bytes"] = first()
-        selector.modify(peer, selectors.EVENT_WRITE | selectors.EVENT_READ, state)
+    if not data or resets:
+        close(peer, resets)
 
 
 ends_at = time.monotonic() + seconds
@@ -105,7 +100,7 @@ while (now := time.monotonic()) < ends_at:
             if events & selectors.EVENT_WRITE:
                 write(ready.fileobj, ready.data, now)
             elif events & selectors.EVENT_READ:
-                read(ready.fileobj, ready.data)
+                read(ready.fileobj)
         except BlockingIOError:
             pass
         except OSError:
