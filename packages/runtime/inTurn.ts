@@ -28,21 +28,27 @@ type Turns = {
 
 function takeTurns(socket: Socket): Turns {
   const [toNode, endToNode] = [takeOverFrom(socket, 'data'), takeOverFrom(socket, 'end')]
-  /** The request that is being answered. */
-  let current: IncomingMessage | undefined
+  /** The last request that Node has read, and its answer. */
+  let current: { request: IncomingMessage; response: ServerResponse } | undefined
   /** What Node has not read yet; the connection is paused meanwhile. */
   let held: Buffer | undefined
   let hasFailed = false
 
+  const isReading = (): boolean => current !== undefined && !current.request.complete
+  const mustWait = (): boolean =>
+    !hasFailed && current?.request.complete === true && !current.response.writableFinished
+  // Not at once: all the requests of a piece would be answered before anybody else's.
+  const goOnLater = () => current?.response.once('close', () => setImmediate(goOn))
   const goOn = (): void => {
     let bytes = held ?? Buffer.alloc(0)
     held = undefined
     while (bytes.length > 0 && !socket.destroyed) {
-      if (!hasFailed && current?.complete) {
+      if (mustWait()) {
         held = bytes
+        goOnLater()
         return
       }
-      const end = hasFailed ? -1 : bytes.indexOf(endOfHead, current === undefined ? 0 : leastOfBody)
+      const end = hasFailed ? -1 : bytes.indexOf(endOfHead, isReading() ? leastOfBody : 0)
       const first = end < 0 ? bytes : bytes.subarray(0, end + endOfHead.length)
       bytes = bytes.subarray(first.length)
       toNode(first)
@@ -51,24 +57,20 @@ function takeTurns(socket: Socket): Turns {
     else if (!hasFailed) socket.resume()
   }
   socket.on('data', (bytes: Buffer) => {
-    const mayGoOn = held === undefined && !current?.complete
+    const isFirst = held === undefined
+    const mayGoOn = isFirst && !mustWait()
     if (hasFailed || (mayGoOn && isOneRequest(bytes))) return toNode(bytes)
     held = held === undefined ? bytes : Buffer.concat([held, bytes])
     socket.pause()
     if (mayGoOn) goOn()
+    else if (isFirst) goOnLater()
   })
   socket.on('end', () => {
     if (held === undefined) endToNode()
   })
   return {
     begin(request, response) {
-      current = request
-      response.once('close', () => {
-        // In a body's last piece the next request may have come along.
-        if (current === request) current = undefined
-        // Not at once: all the requests of a piece would be answered before anybody else's.
-        if (held !== undefined) setImmediate(goOn)
-      })
+      current = { request, response }
     },
     fail() {
       hasFailed = true
