@@ -23,11 +23,7 @@ export async function scan(
     let wrong = 0
     for (const scanner of scanners) if (isWanted(scanner.name)) wrong += await report(scanner, target, folder)
     if (isWanted('readers'))
-      wrong += await reportReaders(
-        target,
-        Number(minutes ?? 2),
-        Number(seed ?? Date.now() % 2 ** 31),
-      )
+      wrong += await reportReaders(target, Number(minutes ?? 2), Number(seed ?? Date.now() % 2 ** 31))
     for (const sentence of notRun) console.log(`not run: ${sentence}`)
     return wrong
   } catch (error) {
