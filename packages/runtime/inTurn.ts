@@ -41,7 +41,6 @@ function takeTurns(socket: Socket): Turns {
   const goOnLater = () => current?.response.once('close', () => setImmediate(goOn))
   const goOn = (): void => {
     let bytes = held ?? Buffer.alloc(0)
-    held = undefined
     while (bytes.length > 0 && !socket.destroyed) {
       if (mustWait()) {
         held = bytes
@@ -51,11 +50,18 @@ function takeTurns(socket: Socket): Turns {
       const end = hasFailed ? -1 : bytes.indexOf(endOfHead, isReading() ? leastOfBody : 0)
       const first = end < 0 ? bytes : bytes.subarray(0, end + endOfHead.length)
       bytes = bytes.subarray(first.length)
+      if (bytes.length === 0) {
+        held = undefined
+        // Before the last piece: if that is refused, the connection is paused for good.
+        socket.resume()
+      }
       toNode(first)
     }
     if (socket.readableEnded) endToNode()
-    else if (!hasFailed) socket.resume()
   }
+  // Node's HTTP resumes the connection after each request: a client that never stops sending would fill the memory.
+  const { resume } = socket
+  socket.resume = () => (held === undefined ? resume.call(socket) : socket)
   socket.on('data', (bytes: Buffer) => {
     const isFirst = held === undefined
     const mayGoOn = isFirst && !mustWait()

@@ -5,7 +5,7 @@ const mebi = 2 ** 20
 
 /**
  * The bytes of answers that clients of one server have not taken yet (docs/security.md, Limits on answers). The largest
- * answer has 8 MiB.
+ * answer has 5 MiB.
  */
 const mostUnread = { server: 48 * mebi, owner: 16 * mebi }
 /** A connection that has taken no byte for this time is closed. */

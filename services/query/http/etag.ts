@@ -1,9 +1,11 @@
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { ownText } from '../ownText.ts'
 
 /** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
-export function weakEtag(...parts: string[]): string {
-  return ownText(`W/"${hash('sha256', parts.join('\n'), 'base64url').slice(0, 27)}"`)
+export function weakEtag(...parts: (string | Buffer)[]): string {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part).update('\n')
+  return ownText(`W/"${hash.digest('base64url').slice(0, 27)}"`)
 }
 
 /** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2). */
