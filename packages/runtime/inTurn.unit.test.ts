@@ -95,3 +95,18 @@ test('what a client leaves unread holds its next requests up', async () => {
   socket.resume()
   await untilAsked(2)
 })
+
+test('a client that never stops sending is read no further than its answers have come', async () => {
+  let read = 0
+  server.on('request', ({ socket }, response) => {
+    read = socket.bytesRead
+    response.end()
+  })
+  const { socket } = await open()
+  // The server ends the connection while it still sends.
+  socket.on('error', () => {})
+  socket.write(get('/many').repeat(200_000))
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(300), 10_000)
+  // Two pieces of what Node reads at once, and what was answered.
+  expect(read).toBeLessThan(2 * 65_536 + asked.length * get('/many').length)
+})
