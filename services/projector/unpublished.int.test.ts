@@ -1,8 +1,8 @@
 import type { EventId } from '@tally/contract'
 import { projectBatch } from '@tally/projection'
-import { ensureOffsets, lockEvents, publishEvents, readOffsets } from '@tally/read-models'
+import { ensureOffsets, publishEvents, readOffsets } from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
-import { anOrder, newEventId } from '@tally/testkit/records/records'
+import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Publisher } from './publish/publisher.ts'
@@ -10,13 +10,22 @@ import { openPublisher } from './publish/publisher.ts'
 
 let harness: Harness
 let nextOffset = 0
+let nextEvent = 0
 const orders = { topic: topics.orders, partition: shard }
 
 beforeAll(async () => {
   harness = await openHarness()
-  await ensureOffsets(harness.db, topics.orders, [shard])
+  for (const topic of [topics.events, topics.orders]) await ensureOffsets(harness.db, topic, [shard])
 })
 afterAll(() => harness.close())
+
+/** Commits the record of a new event: without it nothing is published. */
+async function newFestival(): Promise<EventId> {
+  const eventId = newEventId() as EventId
+  const batch = batchOf(topics.events, nextEvent++, [anEvent({ eventId })])
+  await projectBatch(harness.deps, 'events', batch)
+  return eventId
+}
 
 /** Commits one more order of the event; publishes it if a publisher is given. */
 async function sell(eventId: string, publisher?: Publisher): Promise<void> {
@@ -42,7 +51,7 @@ async function ordersInRedis(eventId: string): Promise<number> {
 }
 
 test('what a killed projector did not publish is published, even if its successor publishes another event first', async () => {
-  const [fish, wine] = [newEventId(), newEventId()]
+  const [fish, wine] = [await newFestival(), await newFestival()]
   const first = openPublisher(harness)
   await sell(fish, first)
   await sell(wine, first)
@@ -57,16 +66,12 @@ test('what a killed projector did not publish is published, even if its successo
 })
 
 test('a Redis that is put back to an older snapshot is brought up to date, even if a batch arrives before that is noticed', async () => {
-  const [fish, wine] = [newEventId(), newEventId()]
+  const [fish, wine] = [await newFestival(), await newFestival()]
   const publisher = openPublisher(harness)
   await sell(fish, publisher)
   await sell(wine, publisher)
   await watchOnce(publisher)
-  const keys = [
-    harness.keys.event(fish as EventId),
-    harness.keys.event(wine as EventId),
-    harness.keys.shard(shard),
-  ]
+  const keys = [harness.keys.event(fish), harness.keys.event(wine), harness.keys.shard(shard)]
   const snapshot = await Promise.all(keys.map(key => harness.redis.dumpBuffer(key)))
   await sell(fish, publisher)
   await watchOnce(publisher)
@@ -80,7 +85,7 @@ test('a Redis that is put back to an older snapshot is brought up to date, even 
 })
 
 test('an event that has to be published whole is, whatever has been added about it since', async () => {
-  const eventId = newEventId() as EventId
+  const eventId = await newFestival()
   const publisher = openPublisher(harness)
   await sell(eventId, publisher)
   await publisher.flush()
@@ -95,8 +100,7 @@ test('an event that has to be published whole is, whatever has been added about 
 })
 
 test('an event with a thousand days and many areas is published like any other', async () => {
-  const eventId = newEventId() as EventId
-  await harness.db.transaction().execute(tx => lockEvents(tx, new Map([[eventId, shard]])))
+  const eventId = await newFestival()
   await sql`
 insert into daily_counters
 select ${eventId}::uuid, day, area, 0, 0, 1, 0, 0, 0, 0, 100, 1

@@ -35,7 +35,11 @@ test('missing topics are created with the counts and settings that Tally needs',
   for (const topic of [organizations, refunds]) expect(await settingsOf(connection, topic)).toEqual(kept)
   for (const topic of [events, orders])
     expect(await settingsOf(connection, topic)).toEqual({ ...kept, 'max.message.bytes': '8388608' })
-  expect(await settingsOf(connection, deadLetters)).toEqual({ ...kept, 'max.message.bytes': '2097152' })
+  expect(await settingsOf(connection, deadLetters)).toEqual({
+    ...kept,
+    'retention.bytes': '4294967296',
+    'max.message.bytes': '2097152',
+  })
   await checkTopics(connection, prefix)
 })
 

@@ -6,7 +6,7 @@ import type { Tx } from '@tally/storage'
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
 export type EventLimits = Record<CounterScope['of'], number>
 
-const eventLimits: EventLimits = { rows: 200_000, items: 5_000, timeBuckets: 10_000 }
+const eventLimits: EventLimits = { rows: 200_000, items: 10_000, timeBuckets: 10_000 }
 
 /** The room of this many scopes is remembered; more than that, and all are counted again. */
 const remembered = 100_000

@@ -15,6 +15,9 @@ test('a query process publishes an event only into the epoch that Redis is in', 
   const { db } = database
   const id = randomUUID() as EventId
   await sql`insert into event_heads (event_id, shard, revision) values (${id}, 3, 7)`.execute(db)
+  await sql`
+insert into events (event_id, organization_id, version, time_zone, document) values (${id}, ${randomUUID()}, 1, 'UTC', '{}')
+`.execute(db)
   const { rows } = await sql<{ epoch: number }>`select current_epoch() as epoch`.execute(db)
   const epoch = rows[0]?.epoch ?? 0
   const repair = () =>
