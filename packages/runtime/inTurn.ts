@@ -5,82 +5,117 @@ import { takeOverFrom } from './takeOver.ts'
 /** In a body, bytes go on in pieces of at least this size: a body of blank lines would be thousands of pieces. */
 const leastOfBody = 1_024
 const endOfHead = '\r\n\r\n'
+const nothing = Buffer.alloc(0)
 
 /**
  * Gives Node's HTTP one request of a connection at a time, and the next one once the client has taken the answer. Node
  * parses what has arrived in one piece: 64 KiB are up to 3,600 requests, which held everybody else up for 0.15 s, and
  * took 8 MB of memory while their answers were unread. Call it before the server has its first connection.
  */
-export function serveInTurn(server: Server): void {
-  const turns = new WeakMap<Socket, Turns>()
-  server.on('connection', (socket: Socket) => turns.set(socket, takeTurns(socket)))
+export function serveOneRequestAtATime(server: Server): void {
+  const inputs = new WeakMap<Socket, Input>()
+  server.on('connection', (socket: Socket) => inputs.set(socket, new Input(socket)))
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    turns.get(request.socket)?.begin(request, response),
+    inputs.get(request.socket)?.begin(response),
   )
-  server.prependListener('clientError', (_error, socket) => turns.get(socket as Socket)?.fail())
+  server.prependListener('clientError', (_error, socket) => inputs.get(socket as Socket)?.fail())
 }
 
-type Turns = {
-  begin(request: IncomingMessage, response: ServerResponse): void
-  /** What follows invalid bytes belongs to no request. */
-  fail(): void
-}
+/**
+ * What arrives on a connection, in one of three states:
+ *
+ * - Open: nothing is held, and what arrives goes to Node at once. If a second request may begin in it, or if the client
+ *   has not taken the last answer yet, it is held instead.
+ * - Holding: the connection is paused, and Node cannot resume it. Node gets the held bytes head by head: those up to
+ *   the end of the next head once the client has taken the answer before it. With the last of them the connection is
+ *   open again.
+ * - Failed: Node has refused the input, and what follows belongs to no request. All of it goes to Node, which refuses
+ *   it again.
+ *
+ * Node gets the client's end when nothing is held.
+ */
+class Input {
+  private readonly socket: Socket
+  private readonly toNode: (bytes: Buffer) => void
+  private readonly endToNode: () => void
+  /** The answer to the last request that Node has read. */
+  private current: ServerResponse | undefined
+  private held: Buffer = nothing
+  private hasFailed = false
 
-function takeTurns(socket: Socket): Turns {
-  const [toNode, endToNode] = [takeOverFrom(socket, 'data'), takeOverFrom(socket, 'end')]
-  /** The last request that Node has read, and its answer. */
-  let current: { request: IncomingMessage; response: ServerResponse } | undefined
-  /** What Node has not read yet; the connection is paused meanwhile. */
-  let held: Buffer | undefined
-  let hasFailed = false
+  constructor(socket: Socket) {
+    this.socket = socket
+    this.toNode = takeOverFrom(socket, 'data')
+    this.endToNode = takeOverFrom(socket, 'end')
+    // Node's HTTP resumes the connection after each request: a client that never stops sending would fill the memory.
+    const { resume } = socket
+    socket.resume = () => (this.held.length === 0 ? resume.call(socket) : socket)
+    socket.on('data', (bytes: Buffer) => this.take(bytes))
+    socket.on('end', () => {
+      if (this.held.length === 0) this.endToNode()
+    })
+  }
 
-  const isReading = (): boolean => current !== undefined && !current.request.complete
-  const mustWait = (): boolean =>
-    !hasFailed && current?.request.complete === true && !current.response.writableFinished
-  // Not at once: all the requests of a piece would be answered before anybody else's.
-  const goOnLater = () => current?.response.once('close', () => setImmediate(goOn))
-  const goOn = (): void => {
-    let bytes = held ?? Buffer.alloc(0)
-    while (bytes.length > 0 && !socket.destroyed) {
-      if (mustWait()) {
-        held = bytes
-        goOnLater()
+  begin(response: ServerResponse): void {
+    this.current = response
+  }
+
+  fail(): void {
+    this.hasFailed = true
+  }
+
+  private take(bytes: Buffer): void {
+    const before = this.untaken()
+    const isOpen = this.held.length === 0
+    if (this.hasFailed || (isOpen && before === undefined && isOneRequest(bytes))) {
+      this.toNode(bytes)
+      return
+    }
+    this.held = isOpen ? bytes : Buffer.concat([this.held, bytes])
+    this.socket.pause()
+    if (!isOpen) return
+    if (before === undefined) this.goOn()
+    else this.goOnAfter(before)
+  }
+
+  /** Gives Node what is held, as far as it may read now. */
+  private goOn(): void {
+    let bytes = this.held
+    while (bytes.length > 0 && !this.socket.destroyed) {
+      const before = this.untaken()
+      if (before !== undefined) {
+        this.held = bytes
+        this.goOnAfter(before)
         return
       }
-      const end = hasFailed ? -1 : bytes.indexOf(endOfHead, isReading() ? leastOfBody : 0)
+      const end = this.hasFailed ? -1 : bytes.indexOf(endOfHead, this.isReading() ? leastOfBody : 0)
       const first = end < 0 ? bytes : bytes.subarray(0, end + endOfHead.length)
       bytes = bytes.subarray(first.length)
       if (bytes.length === 0) {
-        held = undefined
+        this.held = nothing
         // Before the last piece: if that is refused, the connection is paused for good.
-        socket.resume()
+        this.socket.resume()
       }
-      toNode(first)
+      this.toNode(first)
     }
-    if (socket.readableEnded) endToNode()
+    if (this.socket.readableEnded) this.endToNode()
   }
-  // Node's HTTP resumes the connection after each request: a client that never stops sending would fill the memory.
-  const { resume } = socket
-  socket.resume = () => (held === undefined ? resume.call(socket) : socket)
-  socket.on('data', (bytes: Buffer) => {
-    const isFirst = held === undefined
-    const mayGoOn = isFirst && !mustWait()
-    if (hasFailed || (mayGoOn && isOneRequest(bytes))) return toNode(bytes)
-    held = held === undefined ? bytes : Buffer.concat([held, bytes])
-    socket.pause()
-    if (mayGoOn) goOn()
-    else if (isFirst) goOnLater()
-  })
-  socket.on('end', () => {
-    if (held === undefined) endToNode()
-  })
-  return {
-    begin(request, response) {
-      current = { request, response }
-    },
-    fail() {
-      hasFailed = true
-    },
+
+  /** Not at once: all the requests of a piece would be answered before anybody else's. */
+  private goOnAfter(response: ServerResponse): void {
+    response.once('close', () => setImmediate(() => this.goOn()))
+  }
+
+  /** The answer that the client has to take before Node may read on. */
+  private untaken(): ServerResponse | undefined {
+    const { current } = this
+    if (this.hasFailed || current === undefined) return undefined
+    return current.req.complete && !current.writableFinished ? current : undefined
+  }
+
+  /** Whether Node waits for the rest of a request's body. */
+  private isReading(): boolean {
+    return this.current !== undefined && !this.current.req.complete
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { serveInTurn } from './inTurn.ts'
+import { serveOneRequestAtATime } from './inTurn.ts'
 
 let server: Server
 /** What Node's HTTP has read. */
@@ -13,7 +13,7 @@ beforeEach(async () => {
   asked = []
   server = createServer((request, response) => asked.push({ request, response }))
   server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  serveInTurn(server)
+  serveOneRequestAtATime(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
 })
 afterEach(() => {
@@ -73,7 +73,7 @@ test('a body is read while its request waits for it, and what follows is the nex
   expect(asked[1]?.request.url).toBe('/next')
 })
 
-test('bytes that are no request are refused after the answers before them', async () => {
+test('bytes that are not a request are refused after the answers before them', async () => {
   const { socket, received } = await open()
   socket.write(`${get('/1')}\0garbage\r\n\r\n${get('/2')}`)
   await untilAsked(1)

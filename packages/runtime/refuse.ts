@@ -18,17 +18,17 @@ export function refuse(error: ClientError, socket: Socket, refusal: () => string
   if (failed.has(socket)) return
   failed.add(socket)
   socket.pause()
-  // At the client's end, Node would make the answer before the last one.
+  // When the client ends, Node would treat the answer before as the last one.
   socket.removeAllListeners('end')
   // Node has taken its own listeners off the connection of a CONNECT.
   socket.on('error', () => {}).once('timeout', () => socket.destroy())
-  refuseInTurn(socket, refusal)
+  refuseOnceAnswered(socket, refusal)
 }
 
 /** A client would take the refusal for the answer to the request before, or for the rest of it: that one goes first. */
-function refuseInTurn(socket: Socket, refusal: () => string): void {
+function refuseOnceAnswered(socket: Socket, refusal: () => string): void {
   const { _httpMessage: before } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  if (before && !waitsForBody(before)) before.once('close', () => refuseInTurn(socket, refusal))
+  if (before && !waitsForBody(before)) before.once('close', () => refuseOnceAnswered(socket, refusal))
   else if (socket.writable) socket.end(refusal(), () => linger(socket))
   else socket.destroy()
 }

@@ -2,9 +2,9 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { FatalError, reasonOf } from './errors.ts'
-import { serveInTurn } from './inTurn.ts'
+import { serveOneRequestAtATime } from './inTurn.ts'
 import { type ClientError, refuse } from './refuse.ts'
-import { boundUnread, sizeOf, type Unread } from './unread.ts'
+import { sizeOf, type Unread, UnreadAnswers } from './unread.ts'
 
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
@@ -68,13 +68,13 @@ export async function listen(
 }
 
 /**
- * Puts the safe headers on every answer, closes connections beyond `maxConnections` at once, bounds what one may make of
- * others' time and of memory, and makes up for what Node's HTTP leaves without an answer:
+ * Puts the safe headers on every answer, closes connections beyond `maxConnections` at once, bounds the time and memory
+ * that one client can take, and answers what Node's HTTP would leave unanswered:
  *
  * - A client that shuts its sending half after its requests: Node would end the connection before it has answered.
  * - `CONNECT`: Node would destroy the connection, with the answers that are still to be sent.
  *
- * Answers that bypass fastify have to ask the result for room.
+ * Answers that bypass fastify have to reserve room in the result.
  */
 export function secure(
   app: FastifyInstance,
@@ -86,10 +86,10 @@ export function secure(
   server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     server.emit('clientError', new Error('a request to CONNECT'), socket),
   )
-  serveInTurn(server)
-  const unread = boundUnread(server, onUnread)
+  serveOneRequestAtATime(server)
+  const unread = new UnreadAnswers(server, onUnread)
   app.addHook('onSend', (request, reply, payload, done) => {
-    unread.hasRoom(request.raw.socket, sizeOf(payload))
+    unread.reserve(request.raw.socket, sizeOf(payload))
     for (const [name, value] of Object.entries(safeHeaders))
       if (!reply.hasHeader(name)) reply.header(name, value)
     done()

@@ -5,110 +5,143 @@ const mebi = 2 ** 20
 
 /**
  * The bytes of answers that clients of one server have not taken yet (docs/security.md, Limits on answers). The largest
- * answer has 5 MiB.
+ * page of orders has about 5 MiB.
  */
 const mostUnread = { server: 48 * mebi, owner: 16 * mebi }
 /** A connection that has taken no byte for this time is closed. */
 const stalledMs = 10_000
 const sweepEveryMs = 1_000
-/** Less than this fits into the buffer that each connection may have, and is not asked for. */
+/** Less than this fits into the buffer that each connection may have, and needs no reservation. */
 const small = 16 * 1_024
 /** What a stream keeps of an answer that is not read: two buffers of 64 KiB. */
 const ofStream = 128 * 1_024
 
-export type Unread = {
+/** Where to reserve room for an answer. */
+export type Unread = Pick<UnreadAnswers, 'reserve'>
+
+/**
+ * Bounds the unread bytes of a server. They are counted once a second, and what is reserved is added until then.
+ * `onClose` is called with how many connections were closed for them.
+ */
+export class UnreadAnswers {
+  private readonly connections = new Map<Socket, Connection>()
+  private readonly ofOwners = new Map<string, number>()
+  private total = 0
+  private readonly onClose: (connections: number) => void
+
+  constructor(server: Server, onClose: (connections: number) => void = () => {}) {
+    this.onClose = onClose
+    server.on('connection', (socket: Socket) => {
+      this.connections.set(socket, new Connection(socket))
+      socket.once('close', () => this.connections.delete(socket))
+    })
+    server.on('listening', () => {
+      const timer = setInterval(() => this.enforce(), sweepEveryMs).unref()
+      server.once('close', () => clearInterval(timer))
+    })
+  }
+
   /**
-   * Whether there is room for an answer on a connection; call it right before the answer is sent. False if its owner
-   * (an organization) leaves too much unread. If all together do, the connections whose answers have waited longest
-   * are closed.
+   * Reserves room for an answer on a connection; call it right before the answer is sent. False if its owner (an
+   * organization) leaves too much unread. If all together do, the connections whose answers have waited longest are
+   * closed.
    */
-  hasRoom(socket: Socket, bytes: number, owner?: string): boolean
-}
-
-type Waiting = {
-  owner: string | undefined
-  /** Bytes that the system had taken when it was last looked at, and since when it has not taken more. */
-  taken: number
-  takenAtMs: number
-  /** Since when it has had unread bytes; undefined if it has none. */
-  sinceMs: number | undefined
-}
-
-/** Bounds the unread bytes of a server. `onClose` is called with how many connections were closed for them. */
-export function boundUnread(server: Server, onClose: (connections: number) => void = () => {}): Unread {
-  const connections = new Map<Socket, Waiting>()
-  const ofOwners = new Map<string, number>()
-  /** As of the last sweep, with everything that was sent since. */
-  let total = 0
-
-  const add = (bytes: number, owner: string | undefined): void => {
-    total += bytes
-    if (owner !== undefined) ofOwners.set(owner, (ofOwners.get(owner) ?? 0) + bytes)
+  reserve(socket: Socket, bytes: number, owner?: string): boolean {
+    if (bytes < small) return true
+    const connection = this.connections.get(socket)
+    if (connection === undefined) return true
+    if (this.isOver(bytes, owner) || this.total + bytes > mostUnread.server) this.enforce(bytes)
+    if (this.isOver(bytes, owner)) return false
+    connection.owner = owner
+    this.add(bytes, owner)
+    return true
   }
-  const close = (socket: Socket): void => {
-    connections.delete(socket)
-    socket.destroy()
+
+  private isOver(bytes: number, owner: string | undefined): boolean {
+    return owner !== undefined && (this.ofOwners.get(owner) ?? 0) + bytes > mostUnread.owner
   }
-  const sweep = (nowMs: number): void => {
-    total = 0
-    ofOwners.clear()
+
+  /** Closes stalled connections, and more if there is no room for these bytes. */
+  private enforce(bytes = 0): void {
+    this.sweep(performance.now())
+    if (this.total + bytes > mostUnread.server) this.shed()
+  }
+
+  /** Counts the unread bytes, and closes stalled connections. */
+  private sweep(nowMs: number): void {
+    this.total = 0
+    this.ofOwners.clear()
     let stalled = 0
-    for (const [socket, waiting] of connections) {
-      const bytes = socket.writableLength
-      const taken = bytes === 0 ? 0 : takenOf(socket)
-      if (bytes === 0) waiting.sinceMs = undefined
-      else if (waiting.sinceMs === undefined || waiting.taken !== taken) {
-        waiting.sinceMs ??= nowMs
-        waiting.takenAtMs = nowMs
-        waiting.taken = taken
-      } else if (nowMs - waiting.takenAtMs >= stalledMs) {
-        close(socket)
+    for (const connection of this.connections.values()) {
+      const bytes = connection.look(nowMs)
+      if (connection.isStalled(nowMs)) {
+        this.close(connection)
         stalled += 1
-        continue
-      }
-      if (bytes > 0) add(bytes, waiting.owner)
+      } else if (bytes > 0) this.add(bytes, connection.owner)
     }
-    if (stalled > 0) onClose(stalled)
+    if (stalled > 0) this.onClose(stalled)
   }
+
   /** Closes connections until a quarter of the bound is free: each look costs 0.1 µs per connection. */
-  const shed = (): void => {
-    const oldest = [...connections]
-      .filter(([socket, { sinceMs }]) => sinceMs !== undefined && socket.writableLength > 0)
-      .toSorted(([, one], [, other]) => (one.sinceMs ?? 0) - (other.sinceMs ?? 0))
+  private shed(): void {
+    const oldest = [...this.connections.values()]
+      .filter(({ sinceMs, socket }) => sinceMs !== undefined && socket.writableLength > 0)
+      .toSorted((one, other) => (one.sinceMs ?? 0) - (other.sinceMs ?? 0))
     let closed = 0
-    for (const [socket, { owner }] of oldest) {
-      if (total <= (mostUnread.server * 3) / 4) break
-      add(-socket.writableLength, owner)
-      close(socket)
+    for (const connection of oldest) {
+      if (this.total <= (mostUnread.server * 3) / 4) break
+      this.add(-connection.socket.writableLength, connection.owner)
+      this.close(connection)
       closed += 1
     }
-    if (closed > 0) onClose(closed)
-  }
-  const look = (bytes = 0): void => {
-    sweep(performance.now())
-    if (total + bytes > mostUnread.server) shed()
+    if (closed > 0) this.onClose(closed)
   }
 
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, { owner: undefined, taken: 0, takenAtMs: 0, sinceMs: undefined })
-    socket.once('close', () => connections.delete(socket))
-  })
-  server.on('listening', () => {
-    const timer = setInterval(() => look(), sweepEveryMs).unref()
-    server.once('close', () => clearInterval(timer))
-  })
-  return {
-    hasRoom(socket, bytes, owner) {
-      if (bytes < small) return true
-      const waiting = connections.get(socket)
-      if (waiting === undefined) return true
-      const isOver = () => owner !== undefined && (ofOwners.get(owner) ?? 0) + bytes > mostUnread.owner
-      if (isOver() || total + bytes > mostUnread.server) look(bytes)
-      if (isOver()) return false
-      waiting.owner = owner
-      add(bytes, owner)
-      return true
-    },
+  private add(bytes: number, owner: string | undefined): void {
+    this.total += bytes
+    if (owner !== undefined) this.ofOwners.set(owner, (this.ofOwners.get(owner) ?? 0) + bytes)
+  }
+
+  private close({ socket }: Connection): void {
+    this.connections.delete(socket)
+    socket.destroy()
+  }
+}
+
+/** A connection, and how far its client has read. */
+class Connection {
+  readonly socket: Socket
+  /** Whose answer was sent last. */
+  owner: string | undefined
+  /** Since when it has had unread bytes; undefined if it has none. */
+  sinceMs: number | undefined
+  /** Bytes that the system had taken at the last look, and since when it has not taken more. */
+  private taken = 0
+  private takenAtMs = 0
+
+  constructor(socket: Socket) {
+    this.socket = socket
+  }
+
+  /** Notes what the system has taken since the last look; returns the unread bytes. */
+  look(nowMs: number): number {
+    const bytes = this.socket.writableLength
+    if (bytes === 0) {
+      this.sinceMs = undefined
+      return 0
+    }
+    const taken = takenOf(this.socket)
+    if (this.sinceMs === undefined || this.taken !== taken) {
+      this.sinceMs ??= nowMs
+      this.takenAtMs = nowMs
+      this.taken = taken
+    }
+    return bytes
+  }
+
+  /** Whether it had unread bytes at the last look, and has taken none for too long. */
+  isStalled(nowMs: number): boolean {
+    return this.sinceMs !== undefined && nowMs - this.takenAtMs >= stalledMs
   }
 }
 

@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { boundUnread, type Unread } from './unread.ts'
+import { UnreadAnswers } from './unread.ts'
 
 const mebi = 2 ** 20
 let server: Server
-let unread: Unread
+let unread: UnreadAnswers
 let closed: number
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   closed = 0
   server = createServer()
-  unread = boundUnread(server, connections => {
+  unread = new UnreadAnswers(server, connections => {
     closed += connections
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -34,9 +34,9 @@ async function open(): Promise<{ client: Socket; socket: Socket }> {
 }
 /** Sends an answer if there is room for it; whether there was. */
 function send(socket: Socket, mebibytes: number, owner?: string): boolean {
-  const hasRoom = unread.hasRoom(socket, mebibytes * mebi, owner)
-  if (hasRoom) socket.write('x'.repeat(mebibytes * mebi), 'latin1')
-  return hasRoom
+  const isReserved = unread.reserve(socket, mebibytes * mebi, owner)
+  if (isReserved) socket.write('x'.repeat(mebibytes * mebi), 'latin1')
+  return isReserved
 }
 
 test('a connection that takes nothing for 10 s is closed, one that takes something is not', async () => {

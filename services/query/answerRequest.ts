@@ -87,7 +87,7 @@ export function openAnswerRequest(deps: RequestDeps) {
       polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
       const ifNoneMatch = request.headers['if-none-match']
       const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
-      if (!unread.hasRoom(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
+      if (!unread.reserve(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
       reply.hijack()
       sendMessage(reply.raw, message)
       onAnswered(name, request, message.status)

@@ -131,7 +131,7 @@ export function openPolling({
     const ifNoneMatch = headers['if-none-match']
     try {
       const message = messageOf(answer, asOfMs, grant, { requestId: newRequestId(), ifNoneMatch })
-      if (!unread.hasRoom(asking.socket, message.body.length, poll.organizationId)) throw unavailable()
+      if (!unread.reserve(asking.socket, message.body.length, poll.organizationId)) throw unavailable()
       const ofOrigin = cors === undefined ? '' : linesOf(cors.headers(headers.origin))
       asking.answer(message.status, message.headers + ofOrigin, message.body)
       onAnswered(poll.name, one, message.status)

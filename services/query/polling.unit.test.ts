@@ -95,7 +95,7 @@ beforeEach(() => {
       confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
     },
     cors: undefined,
-    unread: { hasRoom: () => says.hasRoom },
+    unread: { reserve: () => says.hasRoom },
     onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
     onConfirmed: () => asked.confirmed++,
   })

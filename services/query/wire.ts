@@ -24,7 +24,7 @@ import { watchWatermarks } from './views/watermarks.ts'
  * in which it has to end.
  */
 const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drainMs)
-/** Large pages of orders take up to 40 MiB each while they are composed. */
+/** Large pages of orders take up to 25 MiB each while they are composed. */
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 

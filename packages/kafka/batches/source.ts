@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>
 
@@ -11,7 +11,7 @@ export class Source {
   /** The rest of the last piece: valid until the next one is requested. */
   #rest: Buffer = Buffer.alloc(0)
   #taken = 0
-  #turnBegan = performance.now()
+  #stretchBegan = performance.now()
 
   constructor(pieces: Pieces) {
     this.#pieces = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
@@ -70,9 +70,9 @@ export class Source {
   }
 
   async #pull(): Promise<boolean> {
-    if (performance.now() - this.#turnBegan > longestStretchMs) {
-      await nextTurn()
-      this.#turnBegan = performance.now()
+    if (performance.now() - this.#stretchBegan > longestStretchMs) {
+      await yieldToOthers()
+      this.#stretchBegan = performance.now()
     }
     const { done, value } = await this.#pieces.next()
     this.#rest = done ? Buffer.alloc(0) : value

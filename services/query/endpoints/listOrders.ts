@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { countOrders, readOrderPage } from '@tally/read-models'
 import { RequestProblem } from '../http/problems.ts'
 import { composeText } from '../views/composed.ts'
@@ -8,10 +8,10 @@ import { answerFromOrders, ifListed } from './orders.ts'
 
 /**
  * The bytes of lines that a page may have (docs/security.md, Limits on answers): 100 orders of 500 short lines have 4
- * MB; with the longest names and notes they would have 360 MB. One order has 3.7 MB at most. To compose pages of 8 MB
+ * MB; with the longest names and notes they would have 370 MB. One order has 3.7 MB at most. To compose pages of 8 MB
  * held others up for 70 ms.
  */
-const mostBytes = 5 * 1_024 * 1_024
+const maxPageBytes = 5 * 1_024 * 1_024
 /** Pages above this are composed one at a time: each takes about five times its size while it is composed. */
 const usualBytes = 1_024 * 1_024
 
@@ -42,15 +42,16 @@ export const listOrders = endpointRead({
           pagination,
         })
         if (offset >= totalCount) return compose([])
-        const read = (mostBytes: number) =>
-          readOrderPage(snapshot, filter, { offset, limit: pageSize, mostBytes })
+        const read = (bound: number) =>
+          readOrderPage(snapshot, filter, { offset, limit: pageSize, mostBytes: bound })
         const usual = await read(usualBytes)
         if (usual.orders !== undefined) return compose(usual.orders)
         const { bytes, largest } = usual
-        if (bytes > mostBytes) throw tooLarge(Math.floor(mostBytes / largest))
+        if (bytes > maxPageBytes) throw tooLarge(Math.floor(maxPageBytes / largest))
         return readers.largePages.enter(asked.key.organizationId, async () => {
-          const { orders = [] } = await read(bytes)
-          await othersTurn()
+          const { orders } = await read(bytes)
+          if (orders === undefined) throw new Error('a page of orders grew within one snapshot')
+          await yieldToOthers()
           return compose(orders)
         })
       },
