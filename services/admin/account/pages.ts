@@ -9,7 +9,7 @@ import { openSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { isOwnPassword } from '../signIn/ownPassword.ts'
-import { inTurn, knownAsker } from '../signIn/passwordQueue.ts'
+import { knownAsker, queuePasswordHash } from '../signIn/passwordQueue.ts'
 import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
 
@@ -67,7 +67,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const password = textOf(fields, 'password')
     const problem = await passwordProblem(password, email)
     if (problem !== undefined) return show(request, reply.code(400), { password: `The password ${problem}.` })
-    const passwordHash = await inTurn(knownAsker(email), () => hashPassword(password))
+    const passwordHash = await queuePasswordHash(knownAsker(email), () => hashPassword(password))
     await openSession(deps, request, reply, administratorId, {
       action: 'password-changed',
       before: tx => setPassword(tx, administratorId, passwordHash),

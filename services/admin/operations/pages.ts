@@ -20,7 +20,7 @@ const patienceMs = 5_000
 const shownCommands = 10
 
 const busyReplaying = () =>
-  new PageProblem(409, 'A replay is running', 'Wait until it has ended, then look at what is left.')
+  new PageProblem(409, 'A replay is running', 'Wait until it ends, then check which dead letters are left.')
 
 /** The operations page of the platform team. It covers all organizations, so other administrators get a 404. */
 export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import { count, type Exceeded, uncount } from '../signIn/attempts.ts'
+import { countAttempt, type Exceeded, uncountAttempt } from '../signIn/attempts.ts'
 import { readCookie } from '../signIn/cookies.ts'
 import { knownDevice } from '../signIn/devices.ts'
 import { noteLimited, noteRefused } from '../signIn/refusals.ts'
+import { counted } from '../views/format.ts'
 import { recoveryCodeOf } from './codes.ts'
 import type { useCode } from './store.ts'
 
@@ -18,7 +19,7 @@ const tooManyCodes = ({ waitSeconds }: Exceeded) =>
   new PageProblem(
     429,
     'Too many wrong codes',
-    `Codes of your app are accepted again in ${Math.ceil(waitSeconds / 3_600)} hours. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
+    `Codes of your app are accepted again in ${counted(Math.ceil(waitSeconds / 3_600), 'hour')}. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
     waitSeconds,
   )
 
@@ -48,20 +49,22 @@ export async function checkCode(
   }
 
   const subject = device ?? administratorId
-  const { attempts, exceeded } = await count(db, 'code', subject)
+  const { attempts, exceeded } = await countAttempt(db, 'code', subject)
   if (exceeded !== undefined) {
     await noteLimited(deps, refusal, exceeded)
     throw tooManyCodes(exceeded)
   }
-  let isWrong = false
-  try {
-    const used = await use()
-    isWrong = used === undefined
-    if (isWrong) await refuse()
-    if (isWrong && attempts === warnsAt)
-      deps.logger.warn({ administratorId, address: request.ip }, `${warnsAt} wrong codes of a second factor`)
+  const giveBack = () => uncountAttempt(db, 'code', subject)
+  const used = await use().catch(async error => {
+    await giveBack()
+    throw error
+  })
+  if (used !== undefined) {
+    await giveBack()
     return used
-  } finally {
-    if (!isWrong) await uncount(db, 'code', subject)
   }
+  await refuse()
+  if (attempts === warnsAt)
+    deps.logger.warn({ administratorId, address: request.ip }, `${warnsAt} wrong codes of a second factor`)
+  return undefined
 }

@@ -2,7 +2,7 @@ import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { count, limits } from '../signIn/attempts.ts'
+import { countAttempt, limits } from '../signIn/attempts.ts'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { openSealer } from './sealing.ts'
 import { sealSecrets } from './secrets.ts'
@@ -115,7 +115,7 @@ const stranger = () => newVisitor(fixture.app, '203.0.113.62')
 /** Counts wrong codes from browsers that an account does not know, without their passwords. */
 async function countWrong(organizationId: string, times: number) {
   const { id } = await storedSecret(organizationId)
-  for (let n = 0; n < times; n++) await count(fixture.db, 'code', id)
+  for (let n = 0; n < times; n++) await countAttempt(fixture.db, 'code', id)
 }
 
 test('who knows the password has 30 codes a day; a recovery code or a known browser still signs the owner in', async () => {

@@ -61,7 +61,7 @@ export function wrongCodesPage(area: FastifyInstance, { db }: AdminDeps): void {
       body: html`<section class="card narrow">
 <h1>Does someone else know your password?</h1>
 <p class="warning">${count} of your second factor, entered in new browsers since ${moment(wrong.since)}.</p>
-<p>A code is asked for after the right password only. If this was not you, change your password.</p>
+<p>Tally asks for a code only after the correct password. If this was not you, change your password.</p>
 <div class="actions"><a class="button primary" href="/account">Change password</a> <a class="button" href="${next}">Continue</a></div>
 </section>`,
     })

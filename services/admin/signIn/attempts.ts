@@ -6,8 +6,8 @@ import { networksOf } from './network.ts'
 /**
  * Sign-in attempts per window, which starts with the first one: of a known browser for an account; of a network over
  * all accounts, and of the site that it belongs to; of a network for one account; and for one account from everywhere.
- * The others are for passwords that a session asks for again, and for wrong codes of an app: 30 a day guess one with a
- * chance of 1 in 11,000, because three are right at a time.
+ * The others are for passwords that a session asks for again, for those that an account's reset links judge, and for
+ * wrong codes of an app: 30 a day guess one with a chance of 1 in 11,000, because three are right at a time.
  */
 export const limits = {
   device: { attempts: 10, window: '15 minutes' },
@@ -16,6 +16,7 @@ export const limits = {
   pair: { attempts: 10, window: '15 minutes' },
   account: { attempts: 100, window: '1 hour' },
   session: { attempts: 10, window: '15 minutes' },
+  reset: { attempts: 10, window: '15 minutes' },
   code: { attempts: 30, window: '24 hours' },
 } as const
 type Limit = keyof typeof limits
@@ -37,7 +38,7 @@ export const takeAnonymousAttempt = (db: Postgres, address: string): Promise<Exc
 
 async function countEach(db: Postgres, counters: [Limit, string][]): Promise<Exceeded | undefined> {
   for (const [limit, subject] of counters) {
-    const exceeded = await countAttempt(db, limit, subject)
+    const { exceeded } = await countAttempt(db, limit, subject)
     if (exceeded !== undefined) return exceeded
   }
   return undefined
@@ -70,15 +71,8 @@ function networkCounters(address: string): [Limit, string][] {
 export type Exceeded = { limit: Limit; waitSeconds: number; isFirst: boolean }
 type Counted = { attempts: number; exceeded: Exceeded | undefined }
 
-/** Counts an attempt for one limit. */
-export const countAttempt = async (
-  db: Postgres,
-  limit: Limit,
-  subject: string,
-): Promise<Exceeded | undefined> => (await count(db, limit, subject)).exceeded
-
-/** As countAttempt, and returns how many there were in this window. */
-export async function count(db: Postgres, limit: Limit, subject: string): Promise<Counted> {
+/** Counts an attempt for one limit; returns how many there were in this window. */
+export async function countAttempt(db: Postgres, limit: Limit, subject: string): Promise<Counted> {
   const { attempts: allowed, window } = limits[limit]
   const { rows } = await sql<{ attempts: number; seconds: number }>`
 insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)
@@ -92,8 +86,8 @@ returning attempts, ceil(extract(epoch from ends_at - now()))::int as seconds`.e
   return { attempts, exceeded: attempts <= allowed ? undefined : exceeded }
 }
 
-/** Takes back an attempt that `count` counted. */
-export async function uncount(db: Postgres, limit: Limit, subject: string): Promise<void> {
+/** Takes back an attempt that `countAttempt` counted. */
+export async function uncountAttempt(db: Postgres, limit: Limit, subject: string): Promise<void> {
   await sql`
 update sign_in_attempts set attempts = attempts - 1
 where subject_sha256 = ${hashOf(limit, subject)} and attempts > 0`.execute(db)

@@ -4,13 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { rememberDevice, rememberedDays } from './devices.ts'
-import { beginSession, endSession, findSession } from './sessions.ts'
+import { beginSession, endSession, findSession, type OidcProof } from './sessions.ts'
 
 /** How a session begins. */
 type Beginning = {
   action: Action
-  /** When they proved who they are, in epoch seconds; by default just now. */
-  provenAt?: number
+  /** Of a sign-in through the OpenID provider; any other is a proof just now. */
+  oidc?: OidcProof
   /** Runs first, in the same transaction. */
   before?: (tx: Tx) => Promise<void>
 }
@@ -21,15 +21,14 @@ export async function openSession(
   request: FastifyRequest,
   reply: FastifyReply,
   administratorId: string,
-  { action, provenAt, before }: Beginning,
+  { action, oidc, before }: Beginning,
 ): Promise<void> {
   const last = sessionToken(request)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
   const token = await db.transaction().execute(async tx => {
     await before?.(tx)
     if (last !== undefined) await endSession(tx, last)
-    const isOidc = action === 'sign-in-oidc'
-    const token = await beginSession(tx, administratorId, { address: request.ip, browser, isOidc, provenAt })
+    const token = await beginSession(tx, administratorId, { address: request.ip, browser, oidc })
     const session = await findSession(tx, token)
     if (session === undefined) throw new Error('a session disappeared right after it began')
     await note(tx, { ...session, address: request.ip }, { action })

@@ -19,7 +19,7 @@ export function confirmPages(area: FastifyInstance, deps: AdminDeps): void {
       title: 'Confirm that it is you',
       body: html`<section class="card narrow">
 <h1>Confirm that it is you</h1>
-<p>This needs a sign-in of the last 30 minutes.</p>
+<p>You must have signed in within the last 30 minutes.</p>
 ${session.isOidc || !deps.allowsPasswords ? elsewhere(next) : form({ session, next, mistake, csrf })}
 </section>`,
     }))

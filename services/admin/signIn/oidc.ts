@@ -12,8 +12,8 @@ export type OidcPending = {
   isFresh: boolean
 }
 
-/** The user as the provider identifies them, and when they proved it there, in epoch seconds; 0 if it does not say. */
-type OidcIdentity = { address: string; subject: string; provenAt: number }
+/** The user as the provider identifies them, and when they proved it there, in epoch seconds; undefined if it does not say. */
+type OidcIdentity = { address: string; subject: string; provenAt: number | undefined }
 
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */
@@ -101,8 +101,7 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
   }
 }
 
-/** Never later than now. A time far ahead proves nothing: it may be in milliseconds. */
-function provenAtOf(authTime: number | undefined): number {
-  const now = Math.floor(Date.now() / 1000)
-  return authTime === undefined || authTime > now + skewSeconds ? 0 : Math.min(authTime, now)
+/** A time far ahead proves nothing: it may be in milliseconds. */
+function provenAtOf(authTime: number | undefined): number | undefined {
+  return authTime !== undefined && authTime <= Date.now() / 1_000 + skewSeconds ? authTime : undefined
 }

@@ -38,7 +38,7 @@ const someoneElse = () =>
   new PageProblem(
     403,
     'Another account',
-    'You signed in there as someone else. To change the account, sign out first.',
+    'You signed in as someone else. To switch accounts, sign out first.',
   )
 
 /** Sign-in through an OpenID provider: the redirect to it, and the callback with a code. */
@@ -84,7 +84,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     if (pending.isFresh && (await isSomeoneElse(request, administratorId))) throw someoneElse()
     await openSession(deps, request, reply, administratorId, {
       action: 'sign-in-oidc',
-      provenAt: identity?.provenAt ?? 0,
+      oidc: { provenAt: identity?.provenAt },
     })
     metrics.signIns.inc({ outcome: 'signed-in' })
     const own = ownPath(pending.next)

@@ -6,7 +6,7 @@ import { checkCode } from '../secondFactor/checkCode.ts'
 import { useCode } from '../secondFactor/store.ts'
 import { countAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
-import { inTurn, knownAsker } from './passwordQueue.ts'
+import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 
 /** Whether it is the password of who is signed in; throws a 429 after ten attempts of this session in 15 minutes. */
@@ -19,7 +19,8 @@ export async function isOwnPassword(
   const { email } = sessionOf(request)
   const found = await findCredentials(deps.db, email)
   const isRight =
-    found !== undefined && (await inTurn(knownAsker(email), () => isPassword(given, found.passwordHash)))
+    found !== undefined &&
+    (await queuePasswordHash(knownAsker(email), () => isPassword(given, found.passwordHash)))
   if (!isRight) await noteRefused(deps, { account: email, address: request.ip })
   return isRight
 }
@@ -35,7 +36,7 @@ export async function isOwnCode(deps: AdminDeps, request: FastifyRequest, typed:
 
 async function takeOwnAttempt(deps: AdminDeps, request: FastifyRequest): Promise<void> {
   const { sessionId, email } = sessionOf(request)
-  const exceeded = await countAttempt(deps.db, 'session', String(sessionId))
+  const { exceeded } = await countAttempt(deps.db, 'session', String(sessionId))
   if (exceeded === undefined) return
   await noteLimited(deps, { account: email, address: request.ip }, exceeded)
   throw tooManyAttempts(exceeded)

@@ -10,7 +10,7 @@ import { openSession } from './begin.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
-import { inTurn, knownAsker, strangerAt } from './passwordQueue.ts'
+import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import { endSession, findSession } from './sessions.ts'
 import { signInView } from './view.ts'
@@ -59,7 +59,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       throw tooManyAttempts(exceeded)
     }
     const asker = device === undefined ? strangerAt(request) : knownAsker(attempt.email)
-    const administratorId = await inTurn(asker, () => check(account, textOf(fields, 'password')))
+    const administratorId = await queuePasswordHash(asker, () => check(account, textOf(fields, 'password')))
     if (administratorId === undefined) {
       soon(noteRefused(deps, { account, address: request.ip }))
       return show(request, reply.code(401), { next, email: given, mistake: wrong })

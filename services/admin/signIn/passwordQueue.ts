@@ -36,7 +36,10 @@ const busy = () =>
  * Runs `work`, which hashes a password, when it is its turn. Throws a 503 if too many wait, or if one of the same
  * account or network waits already: whoever sends many at once makes nobody else wait for them.
  */
-export async function inTurn<Result>({ isKnown, from }: Asker, work: () => Promise<Result>): Promise<Result> {
+export async function queuePasswordHash<Result>(
+  { isKnown, from }: Asker,
+  work: () => Promise<Result>,
+): Promise<Result> {
   if (running < mostAtOnce) running += 1
   else {
     const queue = isKnown ? known : strangers

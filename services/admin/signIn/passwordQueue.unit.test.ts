@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import { inTurn, knownAsker, strangerAt } from './passwordQueue.ts'
+import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
 
 const at = (ip: string) => strangerAt({ ip } as FastifyRequest)
 
 test('ten strangers wait, one of each network; who is known waits for none of them', async () => {
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
-  const ask = (asker: Parameters<typeof inTurn>[0]) =>
-    inTurn(asker, async () => {
+  const ask = (asker: Parameters<typeof queuePasswordHash>[0]) =>
+    queuePasswordHash(asker, async () => {
       order.push(asker.from)
       await gate.promise
     }).catch(({ status, retryAfterSeconds }) => [status, retryAfterSeconds])
@@ -27,8 +27,10 @@ test('ten strangers wait, one of each network; who is known waits for none of th
 
 test('a failed check gives its turn to the next', async () => {
   const results = await Promise.allSettled(
-    ['a', 'b', 'c', 'd'].map(account => inTurn(knownAsker(account), () => Promise.reject(new Error('x')))),
+    ['a', 'b', 'c', 'd'].map(account =>
+      queuePasswordHash(knownAsker(account), () => Promise.reject(new Error('x'))),
+    ),
   )
   expect(results.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
-  expect(await inTurn(knownAsker('a'), async () => 'its turn')).toBe('its turn')
+  expect(await queuePasswordHash(knownAsker('a'), async () => 'its turn')).toBe('its turn')
 })

@@ -9,7 +9,7 @@ import { csrfField } from '../views/layout.ts'
 import { countAttempt } from './attempts.ts'
 import { giveDevice } from './begin.ts'
 import { newPasswordFields } from './passwordFields.ts'
-import { inTurn, knownAsker } from './passwordQueue.ts'
+import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 
 type WithToken = { Params: { token: string } }
 
@@ -38,13 +38,13 @@ export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
     if (owner === undefined) throw expired()
     const { administratorId, email } = owner
     // Judging a long password takes 0.1 s, in which no other page is answered.
-    const exceeded = await countAttempt(db, 'session', `reset ${administratorId}`)
+    const { exceeded } = await countAttempt(db, 'reset', administratorId)
     if (exceeded !== undefined) throw tooManyAttempts(exceeded)
     const password = textOf(fieldsOf(request), 'password')
     const problem = await passwordProblem(password, email)
     if (problem !== undefined)
       return show(request, reply.code(400), { token, email, mistake: `The password ${problem}.` })
-    const passwordHash = await inTurn(knownAsker(email), () => hashPassword(password))
+    const passwordHash = await queuePasswordHash(knownAsker(email), () => hashPassword(password))
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, passwordHash)

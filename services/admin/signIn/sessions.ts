@@ -31,19 +31,23 @@ session.created_at > now() - ${longest}::interval and session.last_seen_at > now
 /** Where a session was begun, for the list of sessions. */
 export type Origin = { address: string; browser: string }
 
-/** Begins a session and returns its token; only its hash is stored. `provenAt` as in openSession. */
+/** When someone proved to the OpenID provider who they are, in epoch seconds; undefined if it does not say. */
+export type OidcProof = { provenAt: number | undefined }
+
+/** Begins a session and returns its token; only its hash is stored. Without `oidc` it is confirmed now. */
 export async function beginSession(
   db: Postgres,
   administratorId: string,
-  from: Origin & { isOidc?: boolean; provenAt?: number | undefined } = { address: '', browser: '' },
+  from: Origin & { oidc?: OidcProof | undefined } = { address: '', browser: '' },
 ): Promise<string> {
   const token = newToken()
-  const { address, browser, isOidc = false, provenAt } = from
+  const { address, browser, oidc } = from
+  // The provider's clock may be ahead.
+  const confirmedAt = oidc === undefined ? sql`now()` : sql`least(to_timestamp(${oidc.provenAt ?? 0}), now())`
   await sql`
 insert into admin_sessions (session_sha256, administrator_id, address, browser, is_oidc, confirmed_at)
 values (
-  ${sha256(token)}, ${administratorId}, ${address}, ${browser}, ${isOidc},
-  least(coalesce(to_timestamp(${provenAt ?? null}), now()), now())
+  ${sha256(token)}, ${administratorId}, ${address}, ${browser}, ${oidc !== undefined}, ${confirmedAt}
 )`.execute(db)
   return token
 }
