@@ -14,13 +14,14 @@ const varnish = { names: ['varnishd'], debianPackage: 'varnish', neededBy }
 export type Cache = { address: string; stop: () => Promise<unknown> }
 export type StartCache = (backend: string, folder: string) => Promise<Cache>
 
-/** The lines that nginx's documentation of `proxy_cache_valid` begins with, all of them; and kept connections. */
-const nginxSettings = (listen: string, backend: string, folder: string) => `
+/** Settings of an nginx that writes into this folder only. Its workers are another user's if root starts it. */
+export const nginxSettings = (folder: string, http: string) => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
 daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
 error_log stderr warn;
-events {}
+events { worker_connections 4096; }
 http {
   access_log off;
   client_body_temp_path ${folder}/body;
@@ -28,6 +29,12 @@ http {
   fastcgi_temp_path ${folder}/fastcgi;
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
+${http}
+}
+`
+
+/** The lines that nginx's documentation of `proxy_cache_valid` begins with, all of them; and kept connections. */
+const cacheSettings = (listen: string, backend: string, folder: string) => `
   proxy_cache_path ${folder}/cache levels=1:2 keys_zone=one:10m;
   upstream tally { server ${backend}; keepalive 4; }
   server {
@@ -40,17 +47,13 @@ http {
     proxy_cache_valid any 1m;
     add_header X-Cache $upstream_cache_status always;
     location / { proxy_pass http://tally; }
-  }
-}
-`
+  }`
 
 export const startNginx: StartCache = async (backend, folder) => {
   const listen = `127.0.0.1:${await freePort()}`
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'nginx.conf')
-  // Its workers are another user's if root starts it.
-  const user = process.getuid?.() === 0 ? 'user root;' : ''
-  writeFileSync(file, user + nginxSettings(listen, new URL(backend).host, folder))
+  writeFileSync(file, nginxSettings(folder, cacheSettings(listen, new URL(backend).host, folder)))
   const command = await programPath(nginx, log)
   return start('nginx', { command, args: ['-e', 'stderr', '-p', folder, '-c', file] }, listen, folder)
 }
@@ -64,7 +67,8 @@ export const startVarnish: StartCache = async (backend, folder) => {
   return start('varnish', { command: await programPath(varnish, log), args }, listen, folder)
 }
 
-async function start(
+/** Starts a program, and waits until it listens there. */
+export async function start(
   name: string,
   program: { command: string; args: string[] },
   listen: string,

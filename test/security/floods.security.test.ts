@@ -13,9 +13,9 @@ import { useAdministration } from '../hostile/administration.ts'
 import { polls } from './polls.ts'
 import { startProxy } from './proxies.ts'
 
-/** How long each pattern floods each port: `TALLY_FLOOD_SECONDS=60` finds more, in an hour. */
+/** How long each pattern floods each port: `TALLY_FLOOD_SECONDS=60` finds more, in about 75 minutes. */
 const seconds = Number(process.env.TALLY_FLOOD_SECONDS || 12)
-/** What must hold: 300 MiB with the 48 that may be unread (docs/security.md, Limits on answers), and of another client's polls. */
+/** What a process may take: 300 MiB, and the 48 that may be unread (docs/security.md, Limits on answers). */
 const ceilingMiB = 348
 /** While the largest pages are asked for again and again, Postgres takes the processors of a small machine. */
 const longestP99Ms = (pattern: string) => (pattern === 'repeats' || pattern === 'resets' ? 100 : 50)

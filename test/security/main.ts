@@ -5,10 +5,13 @@ import { scanReaders } from './readers.ts'
 import { notRun, scanners } from './scanners.ts'
 import { type Releases, startTarget, type Target } from './system.ts'
 
+/** What `scan` runs, by name. */
+export const parts = [...scanners.map(({ name }) => name), 'readers']
+
 /**
  * Scans the API and the administration area with tools from elsewhere, and compares the API's readers of requests for
- * `minutes`, 2 by default, with `seed`. With `only`, runs one of them (`readers`). Prints what each found and what could
- * not run; returns the number of findings, with one for a scanner that failed.
+ * `minutes`, 2 by default, with `seed`. With `only`, runs one of the `parts`. Prints what each found and what could not
+ * run; returns the number of findings, with one for a scanner that failed.
  */
 export async function scan(
   { only, minutes, seed }: { only?: string; minutes?: string; seed?: string },

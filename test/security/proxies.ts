@@ -1,31 +1,19 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { programPath } from '#infra/install/programs.ts'
-import { freePort, isFree } from '#infra/servers/ports.ts'
-import { end, endOfLog, launch } from '#infra/servers/process.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { nginxSettings, start } from '../integrations/caches.ts'
 
 /** Reverse proxies as their manuals begin: what runs, and its settings from `port` to the port behind it. */
 const proxies = {
   nginx: {
-    args: (file: string) => ['-c', file, '-g', 'daemon off;'],
-    settings: (port: number, behind: number, folder: string) => `
-pid ${folder}/nginx.pid;
-error_log ${folder}/nginx-error.log;
-events { worker_connections 4096; }
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
-  server {
-    listen 127.0.0.1:${port};
-    location / { proxy_pass http://127.0.0.1:${behind}; }
-  }
-}`,
+    args: (file: string) => ['-e', 'stderr', '-c', file],
+    settings: (port: number, behind: number, folder: string) =>
+      nginxSettings(
+        folder,
+        `server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${behind}; } }`,
+      ),
   },
   haproxy: {
     args: (file: string) => ['-db', '-f', file],
@@ -45,7 +33,7 @@ backend servers
 }
 export type Proxy = keyof typeof proxies
 
-/** Starts a proxy in front of a port; returns its port, and what ends it. As root on Debian its package is installed. */
+/** Starts a proxy in front of a port; as root on Debian its package is installed. Returns its port, and what ends it. */
 export async function startProxy(
   name: Proxy,
   behind: number,
@@ -55,13 +43,14 @@ export async function startProxy(
   const folder = mkdtempSync(join(tmpdir(), `tally-${name}-`))
   const port = await freePort()
   const file = join(folder, 'settings')
-  const logFile = join(folder, 'log')
   const { args, settings } = proxies[name]
   writeFileSync(file, settings(port, behind, folder))
-  const running = launch({ command, args: args(file), logFile, stopSignal: 'SIGTERM' })
-  while (await isFree(port)) {
-    if (running.hasEnded()) throw new Error(`${name} ended:\n${endOfLog(logFile)}`)
-    await sleep(20)
+  const { stop } = await start(name, { command, args: args(file) }, `127.0.0.1:${port}`, folder)
+  return {
+    port,
+    async stop() {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
-  return { port, stop: () => end(running, 'SIGTERM') }
 }
