@@ -80,13 +80,11 @@ select rolname as name from pg_roles where rolname = any(${Object.keys(roles)}::
  */
 export async function lackedTables(db: Postgres): Promise<string[]> {
   const needed = await neededRights(db)
-  const { rows } = await (needed.length === 0
-    ? sql<{ name: string }>`
-select relname as name from pg_class
-where relkind = 'r' and relnamespace = current_schema()::regnamespace and relowner = (${owner})
-  and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
-order by name`.execute(db)
-    : sql<{ name: string }>`
+  const { rows } = await (needed.length === 0 ? lackedByOther() : lackedByService(needed)).execute(db)
+  return rows.map(({ name }) => name)
+}
+
+const lackedByService = (needed: Needed[]) => sql<{ name: string }>`
 select distinct relname as name
 from pg_class join unnest(
   ${needed.map(({ table }) => table)}::text[],
@@ -96,16 +94,22 @@ where relnamespace = current_schema()::regnamespace and not case
   when privilege = 'delete' then has_table_privilege(oid, privilege)
   else has_any_column_privilege(oid, privilege)
 end
-order by relname`.execute(db))
-  return rows.map(({ name }) => name)
-}
+order by relname`
+
+const lackedByOther = () => sql<{ name: string }>`
+select relname as name from pg_class
+where relkind = 'r' and relnamespace = current_schema()::regnamespace and relowner = (${owner})
+  and not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert'))
+order by name`
+
+type Needed = { table: string; right: string }
 
 const owner = sql`select relowner from pg_class where oid = to_regclass('kysely_migration')`
 
 /**
  * What the service needs whose role, or a member of it, this connection has; nothing for the owner or any other role.
  */
-async function neededRights(db: Postgres): Promise<{ table: string; right: string }[]> {
+async function neededRights(db: Postgres): Promise<Needed[]> {
   const { rows } = await sql<{ name: string }>`
 select rolname as name from pg_roles
 where rolname = any(${Object.keys(roles)}::text[]) and pg_has_role(oid, 'usage')

@@ -28,10 +28,13 @@ export const wantsWritable = (url: string): boolean =>
  * What to say about an `sslmode` other than `verify-full`, which alone checks the server's certificate and name with
  * every version of pg: pg 8 takes `prefer`, `require` and `verify-ca` for it, pg 9 will not. Undefined: nothing.
  */
-export function sslModeWarning(url: string): string | undefined {
+export function sslModeWarning(url: string): { found: string; mend: string } | undefined {
   const mode = /[?&]sslmode=([^&]*)/.exec(url)?.[1] ?? 'disable'
   if (mode === 'disable' || mode === 'verify-full') return undefined
-  return `DATABASE_URL has sslmode=${mode}, with which a later version may not check the certificate of Postgres: write sslmode=verify-full`
+  return {
+    found: `DATABASE_URL has sslmode=${mode}, with which a later version may not check the certificate of Postgres`,
+    mend: 'write sslmode=verify-full',
+  }
 }
 
 /** Hosts, ports and database for messages, without user and password. */

@@ -20,16 +20,24 @@ export function registerReference(app: FastifyInstance, contact: string | undefi
   const page = once(async () => (await import('./referencePage.ts')).buildReferencePage(document()))
 
   app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(json()))
-  /** The files that were found, by their path: about ten, the largest of 1.5 MB, which nobody needs to copy again. */
+  // The files that were found, by their path: about ten, the largest of 1.5 MB, which need not be copied again.
   const files = new Map<string, Promise<LightMyRequestResponse>>()
   const fileOf = (path: string): Promise<LightMyRequestResponse> => {
     const known = files.get(path)
     if (known !== undefined) return known
-    const found = page().then(app => app.inject({ url: path }))
+    const found = find(path)
     files.set(path, found)
-    const forget = () => files.delete(path)
-    found.then(({ statusCode }) => statusCode !== 200 && forget(), forget)
     return found
+  }
+  const find = async (path: string): Promise<LightMyRequestResponse> => {
+    try {
+      const file = await (await page()).inject({ url: path })
+      if (file.statusCode !== 200) files.delete(path)
+      return file
+    } catch (error) {
+      files.delete(path)
+      throw error
+    }
   }
   const answer = async ({ url, headers }: FastifyRequest, reply: FastifyReply) => {
     const file = await fileOf(splitTarget(url).path)

@@ -30,18 +30,19 @@ export async function openAdmission(
     if (!events.has(order.eventId)) return undefined
     const made = countersOf(order).filter(key => !there.has(nameOf(key)))
     const needs = new Map<CounterScope['of'], CounterKey[]>()
-    for (const key of made) getOrInsertComputed(needs, scopeOf[key.kind], () => []).push(key)
+    for (const key of made) getOrInsertComputed(needs, limitOf[key.kind], () => []).push(key)
     for (const [of, { length }] of needs)
-      if (room.left(scope(of, order)) < length) return tooMany(of, order, room.limits[of])
-    for (const [of, { length }] of needs) room.use(scope(of, order), length)
+      if (room.left(scopeFor(of, order)) < length) return tooMany(of, order, room.limits[of])
+    for (const [of, { length }] of needs) room.use(scopeFor(of, order), length)
     for (const key of made) there.add(nameOf(key))
     return undefined
   }
 }
 
-const scopeOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
+/** The limit that each kind of counter takes room of. */
+const limitOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
 
-const scope = (of: CounterScope['of'], { eventId, dayId }: Order): CounterScope =>
+const scopeFor = (of: CounterScope['of'], { eventId, dayId }: Order): CounterScope =>
   of === 'rows' ? { of, eventId } : { of, eventId, dayId }
 
 const nameOf = ({ kind, eventId, dayId, areaId, number }: CounterKey): string =>
@@ -67,7 +68,7 @@ function countersOf(order: Order): CounterKey[] {
   ]
 }
 
-const things = {
+const limitNames = {
   rows: 'combinations of day, area and menu items',
   items: 'menu items on its day',
   timeBuckets: 'quarter hours on its day',
@@ -77,6 +78,6 @@ function tooMany(of: CounterScope['of'], { dayId }: Order, limit: number): Rejec
   return {
     outcome: 'rejected',
     reason: 'too-many',
-    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${things[of]} (dayId ${dayId}). Check the ids and times that the till sends`,
+    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]} (dayId ${dayId}). Check the ids and times that the till sends`,
   }
 }

@@ -50,7 +50,10 @@ where head.event_id = measured.event_id`.execute(db)
  */
 export type OrganizationSize = { organizationId: string | null; rows: number; redisBytes: number }
 
-/** The largest organizations: at most `limit` that have this many rows or bytes at least. */
+/**
+ * The largest organizations: at most `limit` that have this many rows or bytes at least. 10 bytes in Redis count as a
+ * row, as in the thresholds of the alert.
+ */
 export async function readLargestOrganizations(
   db: Kysely<Database>,
   { rows, redisBytes, limit }: { rows: number; redisBytes: number; limit: number },
@@ -61,7 +64,7 @@ select event.organization_id as "organizationId", sum(head.counted_rows)::bigint
 from event_heads as head left join events as event using (event_id)
 group by event.organization_id
 having sum(head.counted_rows) >= ${rows} or sum(head.redis_bytes) >= ${redisBytes}
-order by sum(head.redis_bytes) desc, sum(head.counted_rows) desc
+order by greatest(sum(head.redis_bytes) / 10, sum(head.counted_rows)) desc
 limit ${limit}`.execute(db)
   return found
 }

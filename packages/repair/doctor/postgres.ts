@@ -57,11 +57,13 @@ select current_setting('server_version_num')::int as number, current_setting('se
 /** Whether this role may use the tables, and their schema fits this program. */
 export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding> {
   const [closed, ...others] = await lackedTables(db)
-  if (closed !== undefined)
+  if (closed !== undefined) {
+    const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
     return fail(
-      `no right to use ${others.length === 0 ? closed : `${closed} and ${others.length} more tables`}`,
+      `no right to use ${others.length === 0 ? closed : `${closed} and ${more}`}`,
       'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/operations.md, Database roles)',
     )
+  }
   try {
     await checkSchema(db)
     const left = await leftContracts(db)

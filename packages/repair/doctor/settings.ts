@@ -32,8 +32,8 @@ export function examineSettings(environment: Environment): {
 }
 
 function validFinding({ databaseUrl }: Settings): Finding {
-  const [found = '', mend] = sslModeWarning(databaseUrl)?.split(': ') ?? []
-  return mend === undefined ? ok('valid') : warn(found, mend)
+  const warning = sslModeWarning(databaseUrl)
+  return warning === undefined ? ok('valid') : warn(warning.found, warning.mend)
 }
 
 /** Leaves out invalid settings until the others are valid; errors after the first may only follow from that. */

@@ -8,6 +8,7 @@ type Over = {
   value?: Buffer | null
   headers?: RecordHeaders
   reason?: string
+  message?: string
 }
 
 /** A dead letter of a topic, as a consumer reads it; by default an order without items. */
@@ -20,6 +21,7 @@ export function deadLetterRecord(
     value = Buffer.from('{"items":null}'),
     headers = {},
     reason = 'schema',
+    message = 'items: must be an array',
   }: Over = {},
 ): KafkaRecord {
   const all: [string, RecordHeaders[string]][] = [
@@ -27,7 +29,7 @@ export function deadLetterRecord(
     [added.topic, topic],
     [added.partition, String(partition)],
     [added.offset, String(offset)],
-    [added.message, 'items: must be an array'],
+    [added.message, message],
   ]
   const made: RecordHeaders = Object.create(null)
   for (const [name, values] of [...Object.entries(headers), ...all]) {

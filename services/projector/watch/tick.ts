@@ -35,29 +35,21 @@ export type Tick = { tick: () => Promise<void>; settle: () => Promise<unknown> }
 export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
   const { asOf, publisher, walk, sizes, assigned, refusals } = deps
   const attempt = openAttempts(deps)
-  let notingEnds: Promise<boolean> | undefined
   let draining: Promise<boolean> | undefined
-  let updating: Promise<boolean> | undefined
-  let measuring: Promise<boolean> | undefined
-
-  const startNotingEnds = (partitions: TopicPartition[], stored: Stored): void => {
-    notingEnds ??= attempt('note ends', () => learnEnds(deps, partitions, stored)).finally(() => {
-      notingEnds = undefined
-    })
-  }
-
-  const update = (partitions: TopicPartition[], stored: Stored, raised: RaisedAsOf): Promise<boolean> => {
-    const steps = async () => {
-      await publish(deps, stored.assigned) // 5
-      draining = attempt('drain', () => publisher.drain(isStopping))
-      await raiseInRedis(deps, stored, raised) // 6
-      await walk.step(partitions) // 7
-    }
-    updating ??= attempt('update Redis', () => refusals.during(steps)).finally(() => {
-      updating = undefined
-    })
-    return updating
-  }
+  const endsNoted = once((partitions: TopicPartition[], stored: Stored) =>
+    attempt('note ends', () => learnEnds(deps, partitions, stored)),
+  )
+  const update = once((partitions: TopicPartition[], stored: Stored, raised: RaisedAsOf) =>
+    attempt('update Redis', () =>
+      refusals.during(async () => {
+        await publish(deps, stored.assigned) // 5
+        draining = attempt('drain', () => publisher.drain(isStopping))
+        await raiseInRedis(deps, stored, raised) // 6
+        await walk.step(partitions) // 7
+      }),
+    ),
+  )
+  const measurement = once((partitions: TopicPartition[]) => attempt('measure', () => sizes.step(partitions)))
 
   const tick = async (): Promise<void> => {
     const partitions = assigned()
@@ -66,16 +58,29 @@ export function openTick(deps: WatchDeps, isStopping: () => boolean): Tick {
     const stored = await readOrRestore(deps, attempt, partitions) // 1
     if (stored === undefined) return
     findLost(deps, before, stored.assigned) // 2
-    startNotingEnds(partitions, stored) // 3
+    endsNoted.start(partitions, stored) // 3
     const raised = await raiseInPostgres(deps, attempt, stored) // 4
-    await answers(waitMs, () => update(partitions, stored, raised))
-    if (updating !== undefined && !hasAdded(stored.all))
+    const isDone = await answers(waitMs, () => update.start(partitions, stored, raised))
+    if (!isDone && !hasAdded(stored.all))
       await attempt('raise others', () => raiseInRedis(deps, stored, raised))
-    measuring ??= attempt('measure', () => sizes.step(partitions)).finally(() => {
-      measuring = undefined
-    }) // 8
+    measurement.start(partitions) // 8
   }
-  return { tick, settle: () => Promise.all([notingEnds, updating, draining, measuring]) }
+  const settle = () => Promise.all([endsNoted.settled(), update.settled(), draining, measurement.settled()])
+  return { tick, settle }
+}
+
+/** Work that runs once at a time: while a run is in progress, `start` returns that one. */
+function once<Of extends unknown[]>(work: (...of: Of) => Promise<boolean>) {
+  let running: Promise<boolean> | undefined
+  return {
+    start(...of: Of): Promise<boolean> {
+      running ??= work(...of).finally(() => {
+        running = undefined
+      })
+      return running
+    },
+    settled: () => running,
+  }
 }
 
 async function learnEnds(deps: WatchDeps, assigned: TopicPartition[], stored: Stored): Promise<void> {

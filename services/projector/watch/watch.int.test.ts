@@ -52,8 +52,11 @@ let sought: Set<number>
 async function watched(
   partitions: number[],
   heldBack: number[] = [],
-  { walk = { step: async () => {} }, logger = openLogger('test', 'silent') }: Partial<WatchDeps> = {},
-  publishing?: PromiseWithResolvers<void>,
+  {
+    walk = { step: async () => {} },
+    logger = openLogger('test', 'silent'),
+    publishing,
+  }: Partial<WatchDeps> & { publishing?: PromiseWithResolvers<void> } = {},
 ): Promise<Map<string, number>> {
   const { db } = database
   const raised = new Map<string, number>()
@@ -133,7 +136,7 @@ test('once partitions were added, no watermark in Redis exceeds what all partiti
 
 test('while documents are being published for long, the watermarks of what is published rise', async () => {
   for (const partition of [0, 1, 2]) await apply(partition)
-  const raised = await watched([0, 1, 2], [], {}, Promise.withResolvers())
+  const raised = await watched([0, 1, 2], [], { publishing: Promise.withResolvers() })
   expect(raised.size).toBe(3)
 })
 

@@ -21,7 +21,7 @@ export function addService(program: Command, { name, description, load }: Servic
       const settings = readSettings(process.env)
       const logger = openLogger(name, settings.logLevel)
       const warning = sslModeWarning(settings.databaseUrl)
-      if (warning !== undefined) logger.warn(warning)
+      if (warning !== undefined) logger.warn(`${warning.found}: ${warning.mend}`)
       await runService(logger, (lifecycle, crash) => start(settings, { lifecycle, logger, crash }))
     })
 }

@@ -16,8 +16,8 @@ ADMIN_OIDC_CLIENT_SECRET: true
 
 {{/* The key of the Secret with the address of Postgres for a component; none for one that does not use Postgres. */}}
 {{- define "tally.databaseUrlKey" -}}
-{{- $values := dict "contract" "migrate" | dig .component .component | get .root.Values -}}
-{{- $values.databaseUrlKey | default "" }}
+{{- $part := ternary "migrate" .component (eq .component "contract") -}}
+{{- (get .root.Values $part).databaseUrlKey | default "" }}
 {{- end }}
 
 {{/* The Secret that a component reads. Two hooks run before the release's own Secret exists, so they have a copy. */}}

@@ -253,10 +253,12 @@ test('a dead letter whose value is gone or too large cannot be replayed, and no 
 })
 
 test('a dead letter of a record that was not read cannot be replayed, and no null value is sent', async () => {
-  await given({ offset: 3, key: null, value: null, reason: 'too-large' })
+  const message =
+    'its batch unpacks to more than 2147483648 bytes, and the record lies beyond them: it was not read'
+  await given({ offset: 3, key: null, value: null, reason: 'too-large', message })
   expect(await run('replay', '--all')).toMatchObject({
     code: 1,
-    stderr: `tally: ${id(3)} cannot be replayed: items: must be an array\ntally: 1 dead letter cannot be replayed\n`,
+    stderr: `tally: ${id(3)} cannot be replayed: ${message}\ntally: 1 dead letter cannot be replayed\n`,
   })
   expect(await sentAgain()).toEqual([])
 })
