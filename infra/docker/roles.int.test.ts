@@ -36,7 +36,7 @@ select typname from pg_type where typnamespace = 'public'::regnamespace and typo
   return rows.map(({ name }) => name)
 }
 
-test('a database of an earlier Tally passes to an owner who is no superuser, and may do all that an owner must', async () => {
+test('a database of an earlier Tally passes to an owner who is not a superuser, and may do all that an owner must', async () => {
   expect(await ownedBySuperuser()).toContain('audit_entries')
   await runRoles()
   await runRoles()

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * How much of what is stored one batch reads. A batch has at most 10,000 records, and each of 200 bytes may name a
- * stored order of 0.6 MB: all of them would be 6 GB. Parsed, text takes up to five times its size.
+ * How much stored text one statement of a batch reads, give or take its last row. A batch has at most 10,000 records,
+ * and each of 200 bytes may name a stored order of 0.6 MB: all of them would be 6 GB. Parsed, text takes up to five
+ * times its size.
  */
 const mostStoredBytes = 32 * 1024 * 1024
 

@@ -33,9 +33,9 @@ export const metricHelp = {
   tally_projector_lost_commits_total:
     'Times that Postgres came back without commits of a partition, by topic; the records are read again',
   tally_projector_organization_rows:
-    'Orders and counters in Postgres, by organization (unknown: of events whose record has not arrived), once a minute; the 100 largest from 100,000 on',
+    'Orders and counters in Postgres, by organization (unknown: of events whose record has not arrived), once a minute; the 100 largest organizations with 100,000 rows or 10 MB in Redis',
   tally_projector_organization_redis_bytes:
-    'Memory of the documents in Redis, by organization, once a minute; the 100 largest from 10 MB on',
+    'Memory of the documents in Redis, by organization, once a minute; the 100 largest organizations with 100,000 rows or 10 MB in Redis',
   tally_query_requests_total: 'Requests answered, by endpoint and status',
   tally_query_request_seconds:
     'Time to answer a request, by endpoint and outcome: answered, refused (4xx), failed (5xx)',

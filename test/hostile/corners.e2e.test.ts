@@ -77,13 +77,16 @@ test.each(names)(
   },
 )
 
-test.each(names)('%s answers what comes before bytes that are no request, and refuses these', async name => {
-  const { address, get } = serverOf(name)
-  for (const bytes of ['garbage\r\n\r\n', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n']) {
-    const heard = await talk(address, get + bytes, { timeoutMs: 20_000 })
-    expect([statusesOf(heard), heard.closed]).toEqual([[200, 400], true])
-  }
-})
+test.each(names)(
+  '%s answers what comes before bytes that are not a request, and refuses these',
+  async name => {
+    const { address, get } = serverOf(name)
+    for (const bytes of ['garbage\r\n\r\n', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n']) {
+      const heard = await talk(address, get + bytes, { timeoutMs: 20_000 })
+      expect([statusesOf(heard), heard.closed]).toEqual([[200, 400], true])
+    }
+  },
+)
 
 test('a method that is unknown is refused by its path, in however many segments its line comes', async () => {
   const { address } = serverOf('the API')

@@ -1,4 +1,4 @@
-"""Sends requests whose answers it never reads, then bytes that are no request; prints how many of those were taken.
+"""Sends requests whose answers it never reads, then bytes that are not a request; prints how many of those were taken.
 
 Usage: unread.py HOST PORT MEBIBYTES
 """

@@ -10,7 +10,7 @@ export const parts = [...scanners.map(({ name }) => name), 'readers']
 
 /**
  * Scans the API and the administration area with tools from elsewhere, and compares the API's readers of requests for
- * `minutes`, 2 by default, with `seed`. With `only`, runs one of the `parts`. Prints what each found and what could not
+ * `minutes`, 2 by default, with `seed`. With `only`, runs one of the parts. Prints what each found and what could not
  * run; returns the number of findings, with one for a scanner that failed.
  */
 export async function scan(

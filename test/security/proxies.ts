@@ -33,7 +33,7 @@ backend servers
 }
 export type Proxy = keyof typeof proxies
 
-/** Starts a proxy in front of a port; as root on Debian its package is installed. Returns its port, and what ends it. */
+/** Starts a proxy in front of a port, and returns its port. As root on Debian its package is installed. */
 export async function startProxy(
   name: Proxy,
   behind: number,

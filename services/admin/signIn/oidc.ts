@@ -12,7 +12,10 @@ export type OidcPending = {
   isFresh: boolean
 }
 
-/** The user as the provider identifies them, and when they proved it there, in epoch seconds; undefined if it does not say. */
+/**
+ * The user as the provider identifies them, and when they proved it there, in epoch seconds; undefined if it does not
+ * say.
+ */
 type OidcIdentity = { address: string; subject: string; provenAt: number | undefined }
 
 export type Oidc = {
