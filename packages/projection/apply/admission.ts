@@ -2,7 +2,7 @@ import type { EventId, Order, Rejected } from '@tally/contract'
 import { allAreas, factsOf, getOrInsertComputed, noRefunds, type OrderFacts } from '@tally/core'
 import { type CounterKey, type CounterScope, hasCounters, itemsPerBlock } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import type { EventRoom } from './room.ts'
+import { EventRoom } from './room.ts'
 
 /**
  * Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied.
@@ -24,6 +24,13 @@ export async function openAdmission(
   for (const order of orders)
     if (events.has(order.eventId)) for (const key of countersOf(order)) keys.set(nameOf(key), key)
   const isStored = await hasCounters(tx, [...keys.values()])
+  const scopes = new Map<string, CounterScope>()
+  for (const order of orders)
+    if (events.has(order.eventId))
+      for (const of of limits) scopes.set(`${of} ${order.eventId} ${order.dayId}`, scopeFor(of, order))
+  // Of versions that lose, too; and in a room of its own, which other transactions do not touch meanwhile.
+  const own = new EventRoom(room.limits)
+  await own.count(tx, [...scopes.values()])
   const there = new Set([...keys.keys()].filter((_, index) => isStored[index]))
 
   return order => {
@@ -32,13 +39,17 @@ export async function openAdmission(
     const needs = new Map<CounterScope['of'], CounterKey[]>()
     for (const key of made) getOrInsertComputed(needs, limitOf[key.kind], () => []).push(key)
     for (const [of, { length }] of needs)
-      if (room.left(scopeFor(of, order)) < length) return tooMany(of, order, room.limits[of])
-    for (const [of, { length }] of needs) room.use(scopeFor(of, order), length)
+      if (own.left(scopeFor(of, order)) < length) return tooMany(of, order, room.limits[of])
+    for (const [of, { length }] of needs) {
+      own.use(scopeFor(of, order), length)
+      room.use(scopeFor(of, order), length)
+    }
     for (const key of made) there.add(nameOf(key))
     return undefined
   }
 }
 
+const limits = ['rows', 'items', 'timeBuckets'] as const
 /** The limit that each kind of counter takes room of. */
 const limitOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
 

@@ -1,7 +1,8 @@
+import type { EventId } from '@tally/contract'
 import { EventRoom, projectBatch } from '@tally/projection'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
-import { anOrder, aRefund } from '@tally/testkit/records/records'
+import { anOrder, aRefund, newEventId } from '@tally/testkit/records/records'
 import { expect } from 'vitest'
 
 const small = { rows: 100, items: 3, timeBuckets: 2 }
@@ -97,4 +98,36 @@ test('the combinations of day, area and items of an event are limited, in each e
   expect(await project({ eventId, dayId: 1, areaId: 6, status: 'Pending' })).toEqual([])
   expect(await project({ eventId, dayId: 1, areaId: 7, status: 'Pending' })).toHaveLength(1)
   expect(await project(...days(1, 2), ...days(9))).toHaveLength(1)
+})
+
+test('a process that forgets the room of many events rejects nothing that has room', async ({
+  harness,
+  eventId,
+}) => {
+  const room = new EventRoom()
+  const project = (from: number, ...orders: ReturnType<typeof anOrder>[]) =>
+    projectBatch({ ...harness.deps, room }, 'orders', batchOf(topics.orders, from, orders))
+  await project(0, anOrder({ eventId, items: lines(10) }))
+  for (let event = 0; event < 100_001; event += 1)
+    room.use({ of: 'rows', eventId: `event-${event}` as EventId }, 1)
+  const { effects } = await project(
+    1,
+    anOrder({ eventId, orderId: 'A-2', items: lines(11) }),
+    anOrder({ eventId: newEventId() }),
+  )
+  expect(effects?.rejected).toEqual([])
+})
+
+test('a version that the next one replaces in its batch counts if that one is rejected', async ({
+  harness,
+  eventId,
+  at,
+}) => {
+  const project = openProjector(harness, {})
+  const versions = [
+    { eventId, orderId: 'X', version: 1, items: lines(1) },
+    { eventId, orderId: 'X', version: 2, dayId: 42, items: lines(1, 2, 3, 4) },
+  ]
+  expect(await project(...versions)).toHaveLength(1)
+  expect(await at.figures()).toMatchObject({ orders: 1, sold: 1 })
 })

@@ -6,7 +6,7 @@ import type { Tx } from '@tally/storage'
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
 export type EventLimits = Record<CounterScope['of'], number>
 
-const eventLimits: EventLimits = { rows: 200_000, items: 10_000, timeBuckets: 10_000 }
+const eventLimits: EventLimits = { rows: 200_000, items: 10_000, timeBuckets: 50_000 }
 
 /** The room of this many scopes is remembered; more than that, and all are counted again. */
 const remembered = 100_000
@@ -29,6 +29,7 @@ export class EventRoom {
    * be admitted one by one (admission.ts), and have taken no room yet.
    */
   async take(tx: Tx, changes: ReadonlyMap<EventId, CounterChanges>): Promise<Set<EventId>> {
+    if (this.rooms.size > remembered) this.rooms.clear()
     const needs = [...changes].flatMap(([eventId, days]) => needsOf(eventId, days))
     const unsure = needs.filter(({ scope, count }) => this.left(scope) < count).map(({ scope }) => scope)
     if (unsure.length > 0) await this.count(tx, unsure)
@@ -47,8 +48,8 @@ export class EventRoom {
     this.rooms.set(nameOf(scope), this.left(scope) - count)
   }
 
-  private async count(tx: Tx, scopes: CounterScope[]): Promise<void> {
-    if (this.rooms.size > remembered) this.rooms.clear()
+  /** Counts the room of these scopes anew. */
+  async count(tx: Tx, scopes: CounterScope[]): Promise<void> {
     const counts = await countCounters(tx, scopes)
     for (const [index, scope] of scopes.entries())
       this.rooms.set(nameOf(scope), this.limits[scope.of] - (counts[index] as number))

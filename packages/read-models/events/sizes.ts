@@ -18,29 +18,37 @@ select event_id as "eventId", revision from event_heads where revision <> measur
 
 /**
  * Counts the orders and counters of these events, and stores that with the bytes that Redis needs for their
- * documents. A head that a batch has locked is left out; it is measured the next time.
+ * documents. The heads are locked only after everything is counted, because batches wait for them; one that a batch
+ * has locked is left out, and measured the next time.
  */
 export async function storeSizes(
   db: Postgres,
   measured: (UnmeasuredEvent & { redisBytes: number })[],
 ): Promise<void> {
+  const ids = measured.map(({ eventId }) => eventId)
+  const { rows: counted } = await sql<{ count: number }>`
+select ((
+  select count(*) + coalesce(sum(${statusTotal}) filter (where area_id = ${allAreas}::int), 0)
+  from daily_counters as counter where counter.event_id = asked.event_id
+)
++ (select count(*) from hourly_counters as counter where counter.event_id = asked.event_id)
++ (select count(*) from item_counters as counter where counter.event_id = asked.event_id))::bigint as count
+from unnest(${ids}::uuid[]) with ordinality as asked (event_id, place)
+order by place`.execute(db)
   await sql`
 with measured as (
   select measured.* from unnest(
-    ${measured.map(({ eventId }) => eventId)}::uuid[],
+    ${ids}::uuid[],
     ${measured.map(({ revision }) => revision)}::bigint[],
-    ${measured.map(({ redisBytes }) => redisBytes)}::bigint[]
-  ) as measured (event_id, revision, redis_bytes)
+    ${measured.map(({ redisBytes }) => redisBytes)}::bigint[],
+    ${counted.map(({ count }) => count)}::bigint[]
+  ) as measured (event_id, revision, redis_bytes, counted_rows)
   join event_heads using (event_id)
   order by event_id
   for no key update of event_heads skip locked
 )
 update event_heads as head
-set measured_revision = measured.revision, redis_bytes = measured.redis_bytes, counted_rows =
-  (select count(*) + coalesce(sum(${statusTotal}) filter (where area_id = ${allAreas}::int), 0)
-    from daily_counters as counter where counter.event_id = head.event_id)
-  + (select count(*) from hourly_counters as counter where counter.event_id = head.event_id)
-  + (select count(*) from item_counters as counter where counter.event_id = head.event_id)
+set measured_revision = measured.revision, redis_bytes = measured.redis_bytes, counted_rows = measured.counted_rows
 from measured
 where head.event_id = measured.event_id`.execute(db)
 }

@@ -56,7 +56,8 @@ export async function publishEvents(
     await epochs.enter(epoch, new Set(states.map(({ shard }) => shard)))
     const store = async (state: EventState): Promise<void> => {
       const { eventId, shard, revision, isAwaited } = state
-      if (isAwaited) return
+      // Tally before 0.3 published such events, too.
+      if (isAwaited) return void (await redis.del(keys.event(eventId)))
       const entry = entries.get(eventId) as Unpublished
       const outcome = await put({ redis, keys }, state, entry)
       if (outcome === 'stored') published.events.push({ eventId, shard, revision })

@@ -129,8 +129,10 @@ test('a crash between commit and publish is healed by the next owner', async () 
 test('of an event without a record Redis has nothing; its record brings everything', async () => {
   const publisher = openPublisher(harness)
   const id = eventId as EventId
+  await harness.redis.hset(harness.keys.event(id), 'revision', '1')
   await sell(publisher)
   await publisher.flush()
+  expect(await harness.redis.exists(harness.keys.event(id))).toBe(0)
   await harness.redis.hdel(harness.keys.shard(shard), publishedField(topics.orders))
   await heal(publisher)
   await publisher.drain()

@@ -51,11 +51,12 @@ export class Sizes {
     const { db, organizationsTopic, metrics } = this.deps
     if (performance.now() < this.nextMs) return
     this.nextMs = performance.now() + everyMs
+    const isKeeper = assigned.some(({ topic }) => topic === organizationsTopic)
+    if (isKeeper && (await this.measure())) this.nextMs = 0
+    const organizations = isKeeper ? await readLargestOrganizations(db, largest) : []
     metrics.organizationRows.reset()
     metrics.organizationRedisBytes.reset()
-    if (!assigned.some(({ topic }) => topic === organizationsTopic)) return
-    if (await this.measure()) this.nextMs = 0
-    for (const { organizationId, rows, redisBytes } of await readLargestOrganizations(db, largest)) {
+    for (const { organizationId, rows, redisBytes } of organizations) {
       const organization = { organization: organizationId ?? 'unknown' }
       metrics.organizationRows.set(organization, rows)
       metrics.organizationRedisBytes.set(organization, redisBytes)
