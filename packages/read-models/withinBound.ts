@@ -11,7 +11,7 @@ const mostStoredBytes = 32 * 1024 * 1024
 export const withinBound = (column: RawBuilder<unknown>) => sql<string | null>`
 case when coalesce(
   sum(octet_length(${column})) over (rows between unbounded preceding and 1 preceding), 0
-) < ${sql.lit(mostStoredBytes)} then ${column} end`
+) < ${mostStoredBytes}::bigint then ${column} end`
 
 /**
  * The text of a row of `withinBound`. Throws a TooMuchStoredError if it was beyond the bound: then the batch has to be
