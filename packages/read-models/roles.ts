@@ -63,11 +63,15 @@ export async function grantRoles(db: Postgres): Promise<void> {
   const { rows } = await sql<{ name: string }>`
 select rolname as name from pg_roles where rolname = any(${Object.keys(roles)}::text[])`.execute(db)
   if (rows.length === 0) return
-  const grants = rows.flatMap(({ name }) =>
-    Object.entries(roles[name] as Rights).map(
+  const { rows: schemas } = await sql<{
+    schema: string
+  }>`select quote_ident(current_schema()) as schema`.execute(db)
+  const grants = rows.flatMap(({ name }) => [
+    ...schemas.map(({ schema }) => `grant usage on schema ${schema} to ${name};`),
+    ...Object.entries(roles[name] as Rights).map(
       ([rights, tables]) => `grant ${rights} on ${tables.join(', ')} to ${name};`,
     ),
-  )
+  ])
   await db.transaction().execute(async tx => {
     await sql`select pg_advisory_xact_lock(hashtext('tally roles'))`.execute(tx)
     await sql.raw(grants.join('\n')).execute(tx)

@@ -21,6 +21,13 @@ export function serveOneRequestAtATime(server: Server): void {
   server.prependListener('clientError', (_error, socket) => inputs.get(socket as Socket)?.fail())
 }
 
+/** What has come of the head that Node is reading, if that came in several pieces: up to the end of its first line. */
+const begun = new WeakMap<Socket, string>()
+const longestLine = 16_384
+
+/** The beginning of the request that a connection has not sent completely; empty if all of it came in one piece. */
+export const beginningOf = (socket: Socket): string => begun.get(socket) ?? ''
+
 /**
  * What arrives on a connection, in one of three states:
  *
@@ -58,6 +65,7 @@ class Input {
 
   begin(response: ServerResponse): void {
     this.current = response
+    begun.delete(this.socket)
   }
 
   fail(): void {
@@ -68,7 +76,7 @@ class Input {
     const before = this.untaken()
     const isOpen = this.held.length === 0
     if (this.hasFailed || (isOpen && before === undefined && isOneRequest(bytes))) {
-      this.toNode(bytes)
+      this.give(bytes)
       return
     }
     this.held = isOpen ? bytes : Buffer.concat([this.held, bytes])
@@ -96,9 +104,17 @@ class Input {
         // Before the last piece: if that is refused, the connection is paused for good.
         this.socket.resume()
       }
-      this.toNode(first)
+      this.give(first)
     }
     if (this.socket.readableEnded) this.endToNode()
+  }
+
+  private give(bytes: Buffer): void {
+    const isPart = !this.hasFailed && !this.isReading() && !bytes.includes(endOfHead)
+    this.toNode(bytes)
+    const beginning = isPart ? beginningOf(this.socket) : '\n'
+    if (!beginning.includes('\n') && beginning.length < longestLine)
+      begun.set(this.socket, beginning + bytes.toString('latin1', 0, longestLine))
   }
 
   /** Not at once: all the requests of a piece would be answered before anybody else's. */

@@ -48,7 +48,7 @@ export const metricHelp = {
   tally_query_dropped_connections_total:
     'Connections closed at once because `QUERY_MAX_CONNECTIONS` were open',
   tally_query_unread_connections_total:
-    'Connections closed because their clients did not read answers, for 10 s or while too much was unread',
+    'Connections closed because their clients did not read answers, for two minutes or while too much was unread',
   tally_query_redis_refuses_writes:
     'Whether Redis refuses writes (1), so that Postgres answers: full, read-only, disk errors',
   tally_admin_requests_total: 'Pages of the administration area answered, by status',

@@ -8,8 +8,11 @@ const mebi = 2 ** 20
  * page of orders has about 5 MiB.
  */
 const mostUnread = { server: 48 * mebi, owner: 16 * mebi }
-/** A connection that has taken no byte for this time is closed. */
-const stalledMs = 10_000
+/**
+ * A connection that has taken no byte for this time is closed. The system takes bytes in portions of a third of its
+ * buffer, 1.3 MB: a client that reads 20 kB/s needs a minute for one.
+ */
+const stalledMs = 120_000
 const sweepEveryMs = 1_000
 /** Less than this fits into the buffer that each connection may have, and needs no reservation. */
 const small = 16 * 1_024
@@ -43,8 +46,8 @@ export class UnreadAnswers {
 
   /**
    * Reserves room for an answer on a connection; call it right before the answer is sent. False if its owner (an
-   * organization) leaves too much unread. If all together do, the connections whose answers have waited longest are
-   * closed.
+   * organization) leaves too much unread. If all together do, the connections that have taken nothing for the longest
+   * time are closed.
    */
   reserve(socket: Socket, bytes: number, owner?: string): boolean {
     if (bytes < small) return true
@@ -86,7 +89,7 @@ export class UnreadAnswers {
   private shed(): void {
     const oldest = [...this.connections.values()]
       .filter(({ sinceMs, socket }) => sinceMs !== undefined && socket.writableLength > 0)
-      .toSorted((one, other) => (one.sinceMs ?? 0) - (other.sinceMs ?? 0))
+      .toSorted((one, other) => one.takenAtMs - other.takenAtMs)
     let closed = 0
     for (const connection of oldest) {
       if (this.total <= (mostUnread.server * 3) / 4) break
@@ -117,7 +120,7 @@ class Connection {
   sinceMs: number | undefined
   /** Bytes that the system had taken at the last look, and since when it has not taken more. */
   private taken = 0
-  private takenAtMs = 0
+  takenAtMs = 0
 
   constructor(socket: Socket) {
     this.socket = socket

@@ -39,7 +39,7 @@ function send(socket: Socket, mebibytes: number, owner?: string): boolean {
   return isReserved
 }
 
-test('a connection that takes nothing for 10 s is closed, one that takes something is not', async () => {
+test('a connection that takes nothing for two minutes is closed, one that takes something is not', async () => {
   const [stuck, slow] = [await open(), await open()]
   send(stuck.socket, 12)
   send(slow.socket, 36)
@@ -52,7 +52,7 @@ test('a connection that takes nothing for 10 s is closed, one that takes somethi
     })
     slow.client.pause()
     await vi.waitFor(() => expect(slow.socket.writableLength).toBeGreaterThan(0), 10_000)
-    vi.advanceTimersByTime(5_000)
+    vi.advanceTimersByTime(60_000)
   }
   expect([stuck.socket.destroyed, slow.socket.destroyed, closed]).toEqual([true, false, 1])
 })
@@ -67,7 +67,7 @@ test('an organization has 16 MiB, and more once it has read', async () => {
   expect(send(second.socket, 16, 'o')).toBe(true)
 })
 
-test('what is over 48 MiB closes the connections whose answers have waited longest', async () => {
+test('what is over 48 MiB closes the connections that have taken nothing for the longest time', async () => {
   const connections = []
   for (let index = 0; index < 4; index += 1) {
     const connection = await open()

@@ -112,3 +112,40 @@ test('a method that is unknown is refused by its path, in however many segments 
     }
   }
 })
+
+test('bytes that cannot become a request are refused at once, what may become one at its end', async () => {
+  const { address } = serverOf('the API')
+  for (const bytes of ['\x16\x03\x01\x02', '{"a":1}']) {
+    const heard = await talk(address, bytes, { timeoutMs: 5_000 })
+    expect([bytes, statusesOf(heard), heard.closed]).toEqual([bytes, [400], true])
+  }
+  const heard = await talk(address, 'BREW /api/v1/ev', { halfClose: true, timeoutMs: 5_000 })
+  expect([statusesOf(heard), heard.closed]).toEqual([[400], true])
+})
+
+test('the problem of a request with a bad or too large head names its path, in however many pieces it comes', async () => {
+  const { address } = serverOf('the API')
+  for (const [line, status] of [
+    ['bad header', 400],
+    [`X: ${'x'.repeat(20_000)}`, 431],
+  ] as const) {
+    for (const pieces of [
+      [`GET ${poll} HTTP/1.1\r\n${line}\r\n\r\n`],
+      [`GET ${poll}`, ` HTTP/1.1\r\n`, `${line}\r\n\r\n`],
+    ]) {
+      const socket = open(address)
+      let text = ''
+      socket.setEncoding('latin1').on('data', more => {
+        text += more
+      })
+      for (const piece of pieces) {
+        socket.write(piece)
+        // What another connection gets shows that the server has read it.
+        await tally.get('/problems/unauthorized')
+      }
+      await expect.poll(() => statusesOf({ text }), { timeout: 20_000 }).toEqual([status])
+      socket.destroy()
+      expect(text).toContain(`"instance":"${poll}"`)
+    }
+  }
+})

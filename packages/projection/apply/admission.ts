@@ -27,7 +27,10 @@ export async function openAdmission(
   const scopes = new Map<string, CounterScope>()
   for (const order of orders)
     if (events.has(order.eventId))
-      for (const of of limits) scopes.set(`${of} ${order.eventId} ${order.dayId}`, scopeFor(of, order))
+      for (const of of limits) {
+        const scope = scopeFor(of, order)
+        scopes.set(`${of} ${scope.eventId} ${scope.dayId}`, scope)
+      }
   // Of versions that lose, too; and in a room of its own, which other transactions do not touch meanwhile.
   const own = new EventRoom(room.limits)
   await own.count(tx, [...scopes.values()])

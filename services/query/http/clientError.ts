@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
-import { refuse, safeHeaders } from '@tally/runtime'
+import { beginningOf, refuse, safeHeaders } from '@tally/runtime'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 
 /** `rawPacket` is a Buffer at run time; fastify declares its JSON form. `bytesParsed` is how far Node's parser came. */
@@ -16,42 +16,48 @@ const lines = new WeakMap<Socket, string>()
 /**
  * Answers input that never became a request (not HTTP, headers too long, too slow, a method unknown to Node's parser)
  * with a problem, and closes the connection. The answer depends on the bytes alone, however they are cut into segments:
- * `instance` is the path only for an unknown method, whose line is waited for. All else has `/`.
+ * the line of an unknown method is waited for, as long as it may still become one.
  */
 export function answerClientError(
   error: ClientError,
   socket: Socket,
   isKnownPath: (path: string) => boolean,
 ): void {
-  const line = error.code === 'HPE_INVALID_METHOD' ? lineOf(error, socket) : ''
-  if (line === undefined) return
-  refuse(error, socket, () => problemText(...problemOf(error, line, isKnownPath)))
+  const isMethod = error.code === 'HPE_INVALID_METHOD'
+  const line = isMethod ? methodLine(error, socket) : beginningOf(socket) + textOf(error.rawPacket)
+  const answer = () =>
+    refuse(error, socket, () => problemText(...problemOf(error, lines.get(socket) ?? line, isKnownPath)))
+  if (!isMethod || line.includes('\n') || !mayBecomeLine(line)) answer()
+  // Before Node, which would end the connection without an answer.
+  else socket.prependOnceListener('end', answer)
 }
 
-/**
- * The request line from the byte on that makes its method unknown; undefined if its end has not come yet. Each further
- * segment is an error of Node's parser, too.
- */
-function lineOf({ rawPacket, bytesParsed = 0 }: ClientError, socket: Socket): string | undefined {
+/** The request line from the byte on that makes its method unknown; each further segment is an error, too. */
+function methodLine({ rawPacket, bytesParsed = 0 }: ClientError, socket: Socket): string {
   const before = lines.get(socket)
-  // At the client's end there are no bytes.
-  if (!Buffer.isBuffer(rawPacket)) return before ?? ''
-  const from = before === undefined ? bytesParsed : 0
-  const line = ((before ?? '') + rawPacket.toString('latin1', from, from + longestLine)).slice(0, longestLine)
-  lines.set(socket, line)
-  return line.includes('\n') || line.length >= longestLine ? line : undefined
+  const line = (before ?? '') + textOf(rawPacket, before === undefined ? bytesParsed : 0)
+  lines.set(socket, line.slice(0, longestLine))
+  return line
 }
+
+/** At the client's end there are no bytes. */
+const textOf = (packet: unknown, from = 0): string =>
+  Buffer.isBuffer(packet) ? packet.toString('latin1', from, from + longestLine) : ''
+
+const mayBecomeLine = (line: string): boolean =>
+  line.length < longestLine && /^[!#$%&'*+.^_`|~\w-]*( (\/\S*( [HTP/1.0]*\r?)?)?)?$/.test(line)
 
 function problemOf(
   { code }: ClientError,
   line: string,
   isKnownPath: (path: string) => boolean,
 ): [ProblemType, string] {
-  if (code === 'HPE_HEADER_OVERFLOW') return ['request-too-large', '/']
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['request-timeout', '/']
   const target = /^[!#$%&'*+.^_`|~\w-]* (\/\S*) HTTP\/1\.[01]\r?\n/.exec(line)?.[1]
   const path = target === undefined ? '/' : splitTarget(target).path
-  if (path === '/' || findBrokenEncoding(path) !== undefined) return ['bad-request', path]
+  if (code === 'HPE_HEADER_OVERFLOW') return ['request-too-large', path]
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['request-timeout', path]
+  if (code !== 'HPE_INVALID_METHOD' || path === '/' || findBrokenEncoding(path) !== undefined)
+    return ['bad-request', path]
   return [isKnownPath(path) ? 'method-not-allowed' : 'not-found', path]
 }
 
