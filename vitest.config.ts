@@ -16,6 +16,7 @@ const shared = {
   hookTimeout: 180_000,
   teardownTimeout: 30_000,
   expect: { poll: { timeout: 120_000 } },
+  setupFiles: ['infra/local/tests/processorTime.ts'],
 }
 
 /** Unit tests need nothing installed, the model needs Spin, all others need servers. */

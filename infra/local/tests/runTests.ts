@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { startVitest, type Vitest } from 'vitest/node'
 import type { Interruption } from '../interruption.ts'
 import { type Count, countingReporter } from './countingReporter.ts'
+import { type FileTime, table, tableHead, timesReporter } from './times.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -20,12 +21,15 @@ export function beginRun(interruption: Interruption): TestRun {
   return { count, interruption }
 }
 
-/** Runs the test files whose paths contain one of the texts, all without any, and counts them. */
+/**
+ * Runs the test files whose paths contain one of the texts, all without any, counts them, and prints the ten slowest.
+ * Returns how long each took.
+ */
 export async function runTests(
   wanted: string[],
   { count, interruption: { signal, keepSignals } }: TestRun,
   options: { config?: string } = {},
-): Promise<void> {
+): Promise<FileTime[]> {
   let vitest: Vitest | undefined
   const onInit = (started: Vitest) => {
     vitest = started
@@ -33,7 +37,8 @@ export async function runTests(
   }
   // Ends the tests and, by the global set-up's end, the servers.
   signal.addEventListener('abort', () => void vitest?.close())
-  const reporters = ['default', { ...countingReporter(count), onInit }]
+  const times: FileTime[] = []
+  const reporters = ['default', { ...countingReporter(count), onInit }, timesReporter(times)]
   try {
     const finished = await startVitest(wanted, { ...options, root, watch: false, run: true, reporters })
     await finished.close()
@@ -41,4 +46,6 @@ export async function runTests(
     count.failed += 1
     console.error(error)
   }
+  if (times.length > 10) console.log(['The slowest files:', tableHead, ...table(times, 10)].join('\n'))
+  return times
 }
