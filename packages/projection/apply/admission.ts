@@ -2,7 +2,7 @@ import type { EventId, Order, Rejected } from '@tally/contract'
 import { allAreas, factsOf, getOrInsertComputed, noRefunds, type OrderFacts } from '@tally/core'
 import { type CounterKey, type CounterScope, hasCounters, itemsPerBlock } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import { EventRoom } from './room.ts'
+import { EventRoom, scopeName } from './room.ts'
 
 /**
  * Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied.
@@ -21,16 +21,12 @@ export async function openAdmission(
   { room, events, orders }: { room: EventRoom; events: ReadonlySet<EventId>; orders: Order[] },
 ): Promise<Admit> {
   const keys = new Map<string, CounterKey>()
-  for (const order of orders)
-    if (events.has(order.eventId)) for (const key of countersOf(order)) keys.set(nameOf(key), key)
-  const isStored = await hasCounters(tx, [...keys.values()])
   const scopes = new Map<string, CounterScope>()
-  for (const order of orders)
-    if (events.has(order.eventId))
-      for (const of of limits) {
-        const scope = scopeFor(of, order)
-        scopes.set(`${of} ${scope.eventId} ${scope.dayId}`, scope)
-      }
+  for (const order of orders.filter(({ eventId }) => events.has(eventId))) {
+    for (const key of countersOf(order)) keys.set(nameOf(key), key)
+    for (const scope of limits.map(of => scopeFor(of, order))) scopes.set(scopeName(scope), scope)
+  }
+  const isStored = await hasCounters(tx, [...keys.values()])
   // Of versions that lose, too; and in a room of its own, which other transactions do not touch meanwhile.
   const own = new EventRoom(room.limits)
   await own.count(tx, [...scopes.values()])

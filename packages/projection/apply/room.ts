@@ -41,22 +41,23 @@ export class EventRoom {
 
   /** The room of a scope; none before it was counted, and below zero if it holds more than the limit already. */
   left(scope: CounterScope): number {
-    return this.rooms.get(nameOf(scope)) ?? 0
+    return this.rooms.get(scopeName(scope)) ?? 0
   }
 
   use(scope: CounterScope, count: number): void {
-    this.rooms.set(nameOf(scope), this.left(scope) - count)
+    this.rooms.set(scopeName(scope), this.left(scope) - count)
   }
 
   /** Counts the room of these scopes anew. */
   async count(tx: Tx, scopes: CounterScope[]): Promise<void> {
     const counts = await countCounters(tx, scopes)
     for (const [index, scope] of scopes.entries())
-      this.rooms.set(nameOf(scope), this.limits[scope.of] - (counts[index] as number))
+      this.rooms.set(scopeName(scope), this.limits[scope.of] - (counts[index] as number))
   }
 }
 
-const nameOf = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
+/** Tells two scopes apart. */
+export const scopeName = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
 
 /** The counters of each scope that changes of an event touch at most. */
 function needsOf(eventId: EventId, days: CounterChanges): { scope: CounterScope; count: number }[] {

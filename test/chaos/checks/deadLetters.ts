@@ -1,22 +1,12 @@
+import { rejectionReasons } from '@tally/contract'
 import { type RecordHeaders, readTopic, topicNames } from '@tally/kafka'
 import { badHeader } from '../load/load.ts'
 import { prefix } from '../system/system.ts'
 import type { Checking } from './checking.ts'
 
-const reasons = [
-  'not-json',
-  'schema',
-  'key-mismatch',
-  'conflict',
-  'contradiction',
-  'too-many',
-  'too-large',
-  'internal',
-]
-
 /** Whether a dead letter is for one record; the others name offsets that a command gave up. */
 const isOfRecord = ({ headers }: { headers: RecordHeaders }) =>
-  reasons.includes(String(headers['tally.reason']))
+  rejectionReasons.some(reason => reason === String(headers['tally.reason']))
 
 /** Checks that every bad record in Kafka is a dead letter, and nothing else is. */
 export async function checkDeadLetters({ system, feeding, wrongs }: Checking): Promise<void> {
