@@ -52,7 +52,7 @@ test('the program in Python outlasts the page of a portal, and a proxy that remo
     server.close(),
   )
   expect(stderr).toBe('')
-  expect(stdout).toMatch(/^no answer: .*\nsold: None \(old\)\nsold: 3 \(old\)\n/)
+  expect(stdout).toMatch(/^no answer: .*\nsold: None \(old\)\nsold: 3 \(old\)/)
 })
 
 test('the sketch shows that more came back than was sold', async () => {
