@@ -44,6 +44,7 @@ export default defineConfig({
           include: [`${folders}/*.{int,e2e}.test.ts`],
           exclude: [model],
           globalSetup: 'infra/local/tests/testServers.ts',
+          isolate: false,
         },
       },
     ],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestServers } from '@tally/testkit/servers/provided'
+import type { ServerAddresses } from '@tally/testkit/servers/provided'
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers'
 import type { Image } from '../servers/container.ts'
 import { kafkaImage } from '../servers/kafka.ts'
@@ -16,7 +16,7 @@ import { addressOf } from '../words.ts'
 export async function startContainers(
   wanted: Record<'kafka' | 'postgres' | 'redis', boolean>,
   log: (line: string) => void,
-): Promise<TestServers & { stop: () => Promise<void> }> {
+): Promise<ServerAddresses & { stop: () => Promise<void> }> {
   const { host } = (await getContainerRuntimeClient()).info.containerRuntime
   const started: StartedTestContainer[] = []
   const address = async () => `${host}:${await freePort()}`

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestServers } from '@tally/testkit/servers/provided'
+import { createMigrated } from '@tally/testkit/servers/migrated'
+import type { ServerAddresses } from '@tally/testkit/servers/provided'
 import type { TestProject } from 'vitest/node'
 import { startCluster } from '../cluster/index.ts'
 import { startRedisCluster } from '../cluster/redisCluster.ts'
@@ -11,7 +12,7 @@ import { startContainers } from './testContainers.ts'
 
 const runsFolder = localFolder('test')
 
-type Started = TestServers & { stop: () => Promise<void> }
+type Started = ServerAddresses & { stop: () => Promise<void> }
 type Wanted = Record<'kafka' | 'postgres' | 'redis', boolean>
 
 const log = (line: string) => void process.stderr.write(`${line}\n`)
@@ -24,8 +25,14 @@ const log = (line: string) => void process.stderr.write(`${line}\n`)
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { stop, ...servers } = await startWanted()
-  project.provide('servers', servers)
-  return stop
+  try {
+    const { name, drop } = await createMigrated(servers.databaseUrl)
+    project.provide('servers', { ...servers, migratedDatabase: name })
+    return () => drop().finally(stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }
 
 async function startWanted(): Promise<Started> {

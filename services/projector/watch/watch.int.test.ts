@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '@tally/kafka'
+import { connectKafka } from '@tally/kafka'
 import {
   ensureOffsets,
   lockOffset,
@@ -9,23 +9,27 @@ import {
 } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { allKeys } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Publisher } from '../publish/publisher.ts'
 import { openAsOf } from './asOf.ts'
 import type { WatchDeps } from './deps.ts'
 import { watch } from './watch.ts'
 
-const topic = 'orders'
 const ends = [5, 1_000, 5]
-// Three partitions with these ends; the watch asks Kafka nothing else.
-vi.mock('@tally/kafka', async original => ({
-  ...(await original<typeof import('@tally/kafka')>()),
-  describeTopics: async () => new Map([[topic, ends.length]]),
-  logEnds: async () => new Map([[topic, new Map(ends.map((end, partition) => [partition, { end }]))]]),
-}))
+const kafka = connectKafka(
+  { brokers: inject('servers').kafkaBrokers.split(','), ssl: false },
+  { clientId: 'test', logger: openLogger('test', 'silent') },
+)
+afterAll(() => kafka.close())
+const topic = await newTopic(kafka, { partitions: ends.length })
+await sendAll(
+  kafka,
+  ends.flatMap((end, partition) => texts(topic, Array<string>(end).fill('a record'), partition)),
+)
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -82,7 +86,7 @@ async function watched(
   }
   const series = { set() {}, inc() {} }
   const watching = watch({
-    kafka: {} as KafkaConnection,
+    kafka,
     db,
     redis,
     keys: allKeys('test'),
