@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { SlowestFirst } from './infra/local/tests/slowestFirst.ts'
 
 const folders = '{packages,services,infra,test}/**'
 const model = 'test/model/*.int.test.ts'
@@ -23,9 +24,12 @@ const shared = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Two files for each core: most of them wait, for Kafka above all.
+    maxWorkers: 4,
+    sequence: { sequencer: SlowestFirst },
     projects: [
-      // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s.
+      // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s, and a second
+      // for each file with servers.
       {
         test: {
           ...shared,

@@ -36,7 +36,6 @@ function clockFault(name: string, of: (system: System) => Processes): Fault {
   return {
     name,
     allows: 'everything',
-    isLong: true,
     isPossible: () => hasWrongClocks(() => {}),
     async run(system, random, tools) {
       const { running, start } = of(system)

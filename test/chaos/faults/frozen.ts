@@ -30,7 +30,6 @@ export const frozenFaults: Fault[] = [
   {
     name: 'projector frozen in a transaction until Postgres ends it',
     allows: 'everything',
-    isLong: true,
     prepare: system => system.scaleTo(2),
     async run(system, random) {
       const projector = random.of(system.projectors)

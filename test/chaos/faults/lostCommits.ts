@@ -26,7 +26,6 @@ export const lostCommitFaults: Fault[] = [
     name: 'Postgres goes back to an older state while no record arrives',
     allows: 'no-orders',
     mayGoBack: true,
-    isLong: true,
     recoverTimeoutMs,
     async run(system, random, tools) {
       const { feeding, wrongs } = tools

@@ -36,7 +36,6 @@ export const poisonFaults: Fault[] = [
   {
     name: 'a record of 540 MB of spaces',
     allows: 'everything',
-    isLong: true,
     async run(system, random, tools) {
       const number = random.uuid()
       tools.feeding.bad.add(number)
@@ -53,7 +52,6 @@ export const poisonFaults: Fault[] = [
   {
     name: 'records of up to 12 MiB',
     allows: 'everything',
-    isLong: true,
     async run(system, random, tools) {
       const { feeding } = tools
       const eventId = random.of(tools.eventIds())
@@ -76,7 +74,6 @@ export const poisonFaults: Fault[] = [
   {
     name: 'the most expensive records',
     allows: 'everything',
-    isLong: true,
     async run(system, random, tools) {
       const { feeding, eventIds } = tools
       const organizationId = feeding.book.organizationOf(random.of(eventIds()))

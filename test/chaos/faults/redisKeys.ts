@@ -87,7 +87,6 @@ export const redisKeyFaults: Fault[] = [
   {
     name: 'keys of Redis go back while no record arrives',
     allows: 'everything',
-    isLong: true,
     listsTimeoutMs: healTimeoutMs,
     run: (system, random, tools) =>
       withRedis(system, async redis => {

@@ -57,7 +57,6 @@ export const undecodableFaults: Fault[] = [
   {
     name: 'a batch that cannot be decoded, then skipped',
     allows: 'everything',
-    isLong: true,
     isPossible: ({ dataFolder }) => existsSync(join(dataFolder, 'kafka/data')),
     run: (system, random, tools) => meetDamage(system, tools, random.of(tools.eventIds())),
   },

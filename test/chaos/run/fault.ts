@@ -28,8 +28,6 @@ export type Fault<On extends System = LinkedSystem> = Pick<Rule, 'mayGoBack'> & 
   recoverTimeoutMs?: number
   /** The same for the lists of events; by default 5 s after everything else. */
   listsTimeoutMs?: number
-  /** Takes long and is not part of `npm test`. */
-  isLong?: boolean
 }
 
 /** Lets the damage last for a while. */
