@@ -28,8 +28,8 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },
     projects: [
-      // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s, and a second
-      // for each file with servers.
+      // Loading modules again for each file took 41 s of processor time for all unit tests, instead of 25 s, and a
+      // second for each file with servers.
       {
         test: {
           ...shared,
