@@ -13,7 +13,6 @@ const nothing = Buffer.alloc(0)
  * took 8 MB of memory while their answers were unread. Call it before the server has its first connection.
  */
 export function serveOneRequestAtATime(server: Server): void {
-  const inputs = new WeakMap<Socket, Input>()
   server.on('connection', (socket: Socket) => inputs.set(socket, new Input(socket)))
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
     inputs.get(request.socket)?.begin(response),
@@ -21,12 +20,15 @@ export function serveOneRequestAtATime(server: Server): void {
   server.prependListener('clientError', (_error, socket) => inputs.get(socket as Socket)?.fail())
 }
 
-/** What has come of the head that Node is reading, if that came in several pieces: up to the end of its first line. */
-const begun = new WeakMap<Socket, string>()
-const longestLine = 16_384
+const inputs = new WeakMap<Socket, Input>()
+/** No part of a request behind this is kept. */
+export const longestLine = 16_384
 
-/** The beginning of the request that a connection has not sent completely; empty if all of it came in one piece. */
-export const beginningOf = (socket: Socket): string => begun.get(socket) ?? ''
+/**
+ * The beginning of the request that Node is reading, or has just refused: its first line as far as it has come, and
+ * maybe more, in however many pieces. Empty between requests.
+ */
+export const beginningOf = (socket: Socket): string => inputs.get(socket)?.beginning() ?? ''
 
 /**
  * What arrives on a connection, in one of three states:
@@ -49,6 +51,9 @@ class Input {
   private current: ServerResponse | undefined
   private held: Buffer = nothing
   private hasFailed = false
+  /** The head that Node is reading: what came of it before, and the bytes that Node is getting just now. */
+  private before = ''
+  private given: Buffer = nothing
 
   constructor(socket: Socket) {
     this.socket = socket
@@ -65,11 +70,19 @@ class Input {
 
   begin(response: ServerResponse): void {
     this.current = response
-    begun.delete(this.socket)
+    this.before = ''
+    this.given = nothing
   }
 
   fail(): void {
     this.hasFailed = true
+  }
+
+  beginning(): string {
+    if (this.before.length >= longestLine || this.given.length === 0) return this.before
+    // Blank lines before a request belong to no request.
+    const text = (this.before + this.given.toString('latin1', 0, longestLine)).replace(/^[\r\n]+/, '')
+    return text.slice(0, longestLine)
   }
 
   private take(bytes: Buffer): void {
@@ -110,11 +123,10 @@ class Input {
   }
 
   private give(bytes: Buffer): void {
-    const isPart = !this.hasFailed && !this.isReading() && !bytes.includes(endOfHead)
+    this.given = this.isReading() ? nothing : bytes
     this.toNode(bytes)
-    const beginning = isPart ? beginningOf(this.socket) : '\n'
-    if (!beginning.includes('\n') && beginning.length < longestLine)
-      begun.set(this.socket, beginning + bytes.toString('latin1', 0, longestLine))
+    this.before = bytes.includes(endOfHead) ? '' : this.beginning()
+    this.given = nothing
   }
 
   /** Not at once: all the requests of a piece would be answered before anybody else's. */

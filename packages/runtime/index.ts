@@ -1,7 +1,7 @@
 export * from './databaseUrl.ts'
 export * from './deadline.ts'
 export * from './errors.ts'
-export { beginningOf } from './inTurn.ts'
+export { beginningOf, longestLine } from './inTurn.ts'
 export * from './interval.ts'
 export * from './lifecycle.ts'
 export * from './logger.ts'

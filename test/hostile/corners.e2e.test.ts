@@ -119,8 +119,12 @@ test('bytes that cannot become a request are refused at once, what may become on
     const heard = await talk(address, bytes, { timeoutMs: 5_000 })
     expect([bytes, statusesOf(heard), heard.closed]).toEqual([bytes, [400], true])
   }
-  const heard = await talk(address, 'BREW /api/v1/ev', { halfClose: true, timeoutMs: 5_000 })
+  const begun = 'BREW /api/v1/ev'
+  const heard = await talk(address, begun, { halfClose: true, timeoutMs: 5_000 })
   expect([statusesOf(heard), heard.closed]).toEqual([[400], true])
+  // Its end comes while these bytes wait for the answer before them.
+  const both = await talk(address, serverOf('the API').get + begun, { halfClose: true, timeoutMs: 5_000 })
+  expect([statusesOf(both), both.closed]).toEqual([[200, 400], true])
 })
 
 test('the problem of a request with a bad or too large head names its path, in however many pieces it comes', async () => {

@@ -16,6 +16,8 @@ export async function scanReaders(
   try {
     return { conversations: await compareReaders(api, { path, token }, { seed, minutes }), found: [] }
   } catch (error) {
-    return { conversations: 0, found: String(error instanceof Error ? error.message : error).split('\n') }
+    // fast-check's message names the conversation, its cause what differs.
+    const said = error instanceof Error ? [error.message, error.cause ?? ''] : [error]
+    return { conversations: 0, found: said.map(String).join('\n').split('\n') }
   }
 }

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
-import { beginningOf, refuse, safeHeaders } from '@tally/runtime'
+import { beginningOf, longestLine, refuse, safeHeaders } from '@tally/runtime'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 
-/** `rawPacket` is a Buffer at run time; fastify declares its JSON form. `bytesParsed` is how far Node's parser came. */
-type ClientError = Error & { code?: string | undefined; rawPacket?: unknown; bytesParsed?: number }
-
-/** A longer one is not waited for. */
-const longestLine = 16_384
-
-/** What has come of request lines with a method that Node's parser does not know. */
-const lines = new WeakMap<Socket, string>()
+type ClientError = Error & { code?: string | undefined }
 
 /**
  * Answers input that never became a request (not HTTP, headers too long, too slow, a method unknown to Node's parser)
@@ -23,27 +16,18 @@ export function answerClientError(
   socket: Socket,
   isKnownPath: (path: string) => boolean,
 ): void {
-  const isMethod = error.code === 'HPE_INVALID_METHOD'
-  const line = isMethod ? methodLine(error, socket) : beginningOf(socket) + textOf(error.rawPacket)
-  const answer = () =>
-    refuse(error, socket, () => problemText(...problemOf(error, lines.get(socket) ?? line, isKnownPath)))
-  if (!isMethod || line.includes('\n') || !mayBecomeLine(line)) answer()
+  const answer = () => {
+    const line = beginningOf(socket)
+    refuse(error, socket, () => problemText(...problemOf(error, line, isKnownPath)))
+  }
+  const isWhole = error.code !== 'HPE_INVALID_METHOD' || !mayBecomeLine(beginningOf(socket))
+  // Nothing follows if the client has shut its half, and has no end any more if that came while bytes were held back.
+  if (isWhole || socket.readableEnded) answer()
   // Before Node, which would end the connection without an answer.
   else socket.prependOnceListener('end', answer)
 }
 
-/** The request line from the byte on that makes its method unknown; each further segment is an error, too. */
-function methodLine({ rawPacket, bytesParsed = 0 }: ClientError, socket: Socket): string {
-  const before = lines.get(socket)
-  const line = (before ?? '') + textOf(rawPacket, before === undefined ? bytesParsed : 0)
-  lines.set(socket, line.slice(0, longestLine))
-  return line
-}
-
-/** At the client's end there are no bytes. */
-const textOf = (packet: unknown, from = 0): string =>
-  Buffer.isBuffer(packet) ? packet.toString('latin1', from, from + longestLine) : ''
-
+/** A longer one is not waited for. */
 const mayBecomeLine = (line: string): boolean =>
   line.length < longestLine && /^[!#$%&'*+.^_`|~\w-]*( (\/\S*( [HTP/1.0]*\r?)?)?)?$/.test(line)
 
