@@ -1,6 +1,13 @@
 export { type Action, type Actor, commandActor, note, noteBothEnds, noteOf } from './administrators/audit.ts'
 export { allowOnce, forgetTokens, ownerOfToken, useToken } from './administrators/oneTimeTokens.ts'
-export { hashPassword, isPassword, maxPasswordLength, minPasswordLength } from './administrators/password.ts'
+export {
+  hashPassword,
+  isPassword,
+  maxPasswordLength,
+  minPasswordLength,
+  type PasswordCost,
+  passwordCost,
+} from './administrators/password.ts'
 export { passwordProblem } from './administrators/passwordRules.ts'
 export * from './administrators/store.ts'
 export type {

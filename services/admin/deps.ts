@@ -1,4 +1,4 @@
-import type { AccessKeys, AccessRedis } from '@tally/access'
+import type { AccessKeys, AccessRedis, PasswordCost } from '@tally/access'
 import type { KafkaConnection } from '@tally/kafka'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
 import type { Logger, RateLimits } from '@tally/runtime'
@@ -18,6 +18,8 @@ export type AdminDeps = {
   oidc: Oidc | undefined
   /** Whether one can sign in with a password. */
   allowsPasswords: boolean
+  /** What the hash of a new password costs; of a known one, its own parameters. */
+  passwordCost: PasswordCost
   /** Whether a sign-in with a password needs a second factor. */
   requiresSecondFactor: boolean
   /** Encrypts the secrets of second factors; without one, none can be set up. */

@@ -1,4 +1,4 @@
-import { accessKeys, accessScripts } from '@tally/access'
+import { accessKeys, accessScripts, passwordCost } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
@@ -98,6 +98,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     logger,
     oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
     allowsPasswords: admin.allowsPasswords,
+    passwordCost,
     requiresSecondFactor: admin.requiresSecondFactor,
     sealer,
     metrics: adminMetrics(registry),

@@ -3,11 +3,14 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
+/** The parameters of scrypt, as the PHC format names them. */
+export type PasswordCost = { ln: number; r: number; p: number }
+
 /**
  * OWASP's choice for scrypt: 32 MiB and about 0.15 s per password. Each hash names its parameters, so they can be
  * raised.
  */
-const cost = { ln: 15, r: 8, p: 3 }
+export const passwordCost: PasswordCost = { ln: 15, r: 8, p: 3 }
 const saltLength = 16
 const hashLength = 32
 
@@ -19,7 +22,7 @@ export const maxPasswordLength = 128
 const longestKnown = 200
 
 /** Hashes a password with a new salt; returns the hash with its parameters in the PHC format. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = passwordCost): Promise<string> {
   const salt = randomBytes(saltLength)
   const hash = await scryptOf(password, salt, cost)
   return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${salt.toString('base64')}$${hash.toString('base64')}`
@@ -43,7 +46,7 @@ export async function isPassword(password: string, hashed: string): Promise<bool
 }
 
 /** NFKC: the same password typed on another keyboard is the same password. */
-function scryptOf(password: string, salt: Buffer, { ln, r, p }: typeof cost): Promise<Buffer> {
+function scryptOf(password: string, salt: Buffer, { ln, r, p }: PasswordCost): Promise<Buffer> {
   const N = 2 ** ln
   return derive(password.normalize('NFKC'), salt, hashLength, { N, r, p, maxmem: 256 * N * r })
 }

@@ -67,7 +67,9 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const password = textOf(fields, 'password')
     const problem = await passwordProblem(password, email)
     if (problem !== undefined) return show(request, reply.code(400), { password: `The password ${problem}.` })
-    const passwordHash = await queuePasswordHash(knownAsker(email), () => hashPassword(password))
+    const passwordHash = await queuePasswordHash(knownAsker(email), () =>
+      hashPassword(password, deps.passwordCost),
+    )
     await openSession(deps, request, reply, administratorId, {
       action: 'password-changed',
       before: tx => setPassword(tx, administratorId, passwordHash),

@@ -18,11 +18,10 @@ import { signInView } from './view.ts'
 /** The same for an unknown e-mail and a wrong password, so that it does not reveal who is an administrator. */
 const wrong = 'Incorrect e-mail or password.'
 
-/** Compared if there is no such account, so that it takes as long. */
-const placeholderHash = hashPassword('placeholder')
-
 export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   const { db, metrics, oidc, logger } = deps
+  /** Compared if there is no such account, so that it takes as long. */
+  const placeholderHash = hashPassword('placeholder', deps.passwordCost)
   const show = (
     request: FastifyRequest,
     reply: FastifyReply,

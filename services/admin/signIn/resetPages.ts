@@ -21,7 +21,7 @@ const expired = () =>
   )
 
 /** The page of a link that `tally administrators reset` printed: sets a new password, once. */
-export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
+export function resetPages(app: FastifyInstance, { db, passwordCost }: AdminDeps): void {
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Omit<Shown, 'csrf'>) =>
     sendPage(request, reply, csrf => ({ title: 'New password', body: resetView({ ...shown, csrf }) }))
 
@@ -44,7 +44,9 @@ export function resetPages(app: FastifyInstance, { db }: AdminDeps): void {
     const problem = await passwordProblem(password, email)
     if (problem !== undefined)
       return show(request, reply.code(400), { token, email, mistake: `The password ${problem}.` })
-    const passwordHash = await queuePasswordHash(knownAsker(email), () => hashPassword(password))
+    const passwordHash = await queuePasswordHash(knownAsker(email), () =>
+      hashPassword(password, passwordCost),
+    )
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, passwordHash)

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createAdministrator, hashPassword } from '@tally/access'
+import { createAdministrator, hashPassword, passwordCost } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { connectKafka } from '@tally/kafka'
 import { openPostgres } from '@tally/read-models'
@@ -16,6 +16,12 @@ import { adminMetrics } from '../metrics.ts'
 import { openSealer } from '../secondFactor/sealing.ts'
 
 export const password = 'a long enough password'
+
+/** Of a fixture whose tests judge what a hash costs: 0.15 s of the processor. */
+export const realCost = { passwordCost }
+
+/** 0.1 ms: the tests of a file check more than a hundred passwords. */
+const cheapCost = { ln: 4, r: 8, p: 1 }
 
 /** The area with real servers but without a port: requests are injected. */
 export async function openFixture(over: Partial<AdminDeps> = {}) {
@@ -48,6 +54,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     logger,
     oidc: undefined,
     allowsPasswords: true,
+    passwordCost: cheapCost,
     requiresSecondFactor: false,
     sealer: openSealer(['5'.repeat(64)]),
     metrics: adminMetrics(openMetrics('admin')),
@@ -79,7 +86,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
 export type Fixture = Awaited<ReturnType<typeof openFixture>>
 
 /** An organization with one administrator, whose password is `password`. */
-export async function newOffice({ db }: Fixture, { isPlatform = false } = {}) {
+export async function newOffice({ db, deps }: Fixture, { isPlatform = false } = {}) {
   const organizationId = randomUUID() as OrganizationId
   const organization = { version: 1, name: 'Pro Loco <b>San Vito</b>', status: 'Trial', revision: 1 } as const
   await db
@@ -87,7 +94,7 @@ export async function newOffice({ db }: Fixture, { isPlatform = false } = {}) {
     .values({ organization_id: organizationId, ...organization })
     .execute()
   const email = `anna-${randomBytes(4).toString('hex')}@example.org`
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, deps.passwordCost)
   await createAdministrator(db, { organizationId, email, isPlatform, passwordHash })
   return { organizationId, email }
 }
