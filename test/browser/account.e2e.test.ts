@@ -33,6 +33,13 @@ test('a reset link sets a new password, with which one signs in, and works once'
   await page.getByText('Password set. Sign in with it.').waitFor()
   await expectAccessible(page)
   await signIn(page, email, next)
+  // The hash of a new password is what a process of the area makes, with its real cost.
+  const { password_hash } = await fixture.tally.database.db
+    .selectFrom('administrators')
+    .select('password_hash')
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow()
+  expect(password_hash).toMatch(/^\$scrypt\$ln=15,r=8,p=3\$/)
   expect((await page.goto(link))?.status()).toBe(404)
   expect(wrongs).toEqual([])
 })

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { countEvening, type Evening } from './evening.ts'
+import { layoutWrongs } from './fits.ts'
 import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
-import { layoutWrongs } from './shots.ts'
 
 let fixture: Fixture
 let evening: Evening
@@ -13,7 +13,7 @@ let visitor: Watched
 let page: Page
 beforeAll(async () => {
   fixture = await openFixture()
-  evening = await countEvening(fixture.tally, 3_000)
+  evening = await countEvening(fixture.tally, 600)
   visitor = await visit(fixture, { locale: 'it-IT', timezoneId: 'America/New_York' })
   page = visitor.page
   await signIn(page, await fixture.administrator(evening.organizationId))

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
-import { type Fixture, openFixture, picture, signIn, visit } from './fixture.ts'
+import { type Fixture, openFixture, picture, signIn, takesPictures, visit } from './fixture.ts'
 
 let fixture: Fixture
 const festival = newFestival()
@@ -142,8 +142,7 @@ test('signing out elsewhere shows the sign-in form on this screen too', async ()
   await page.waitForURL(/sign-in/, { timeout: 20_000 })
 })
 
-// Several states, one after the other, and four pictures: on a busy machine more than the usual limit of a test.
-test('a number changes while the feed runs', { timeout: 600_000 }, async () => {
+test('a number changes while the feed runs', async () => {
   const { tally } = fixture
   const feed = startProcess(['feed', '--rate', '60', '--orders', '9000', '--evenings', '1'], tally.settings)
   const organizationId = await firstOrganization(feed.log)
@@ -153,10 +152,10 @@ test('a number changes while the feed runs', { timeout: 600_000 }, async () => {
   await reads(page, 'orders', /^[1-9]/)
   const before = await text(page, 'orders')
   await until('the number changes', async () => (await text(page, 'orders')) !== before)
-  await until(
-    'enough to look at',
-    async () => Number((await text(page, 'orders'))?.replaceAll(',', '')) > 250,
-  )
+  if (takesPictures) {
+    const sold = async () => Number((await text(page, 'orders'))?.replaceAll(',', ''))
+    await until('enough to look at', async () => (await sold()) > 250)
+  }
   await reads(page, 'status-text', 'Live')
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await picture(page, 'live', true)

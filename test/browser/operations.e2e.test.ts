@@ -15,7 +15,7 @@ afterAll(() => fixture?.close())
 test('the platform team sees a rejected record, and replays it when its cause is mended', async () => {
   await fixture.tally.count([festival.order({ totalAmount: '1' }), festival.order({ dayId: 'x' })])
   const { page, wrongs } = await visit(fixture)
-  await signIn(page, await fixture.administrator(festival.organizationId, '--platform'))
+  await signIn(page, await fixture.administrator(festival.organizationId, { isPlatform: true }))
   await follow(page, 'Operations')
   await page.getByText('2 records').waitFor()
   expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')

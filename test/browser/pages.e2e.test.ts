@@ -1,11 +1,11 @@
-import { runTally } from '@tally/testkit/processes/process'
+import { beginReset } from '@tally/access'
 import { newFestival } from '@tally/testkit/records/festival'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { countEvening, type Evening } from './evening.ts'
+import { expectFits } from './fits.ts'
 import { type Fixture, openFixture, signIn, visit } from './fixture.ts'
-import { shoot } from './shots.ts'
 
 let fixture: Fixture
 let evening: Evening
@@ -16,19 +16,19 @@ beforeAll(async () => {
   await fixture.tally.count([
     empty.organization({ name: 'Associazione Turistica Pro Loco di San Vito al Tagliamento' }),
   ])
-  evening = await countEvening(fixture.tally, 2_000)
-  email = await fixture.administrator(evening.organizationId, '--platform')
+  evening = await countEvening(fixture.tally, 400)
+  email = await fixture.administrator(evening.organizationId, { isPlatform: true })
 }, 300_000)
 afterAll(() => fixture?.close())
 
 /** Pages that no other test shows to axe. */
 const unchecked = new Set(['reset', 'screens', 'screens-listed', 'confirm', 'no-events'])
 
-/** Opens and shoots pages one after the other in one session. */
+/** Opens and judges pages one after the other in one session. */
 const tour = (page: Page) => async (name: string, path: string, ready?: () => Promise<unknown>) => {
   await page.goto(path)
   await ready?.()
-  await shoot(page, name)
+  await expectFits(page, name)
   if (unchecked.has(name)) await expectAccessible(page)
 }
 
@@ -36,8 +36,9 @@ test('every page fits a phone, a tablet and a screen, light and dark', async () 
   const { page, wrongs } = await visit(fixture, { locale: 'it-IT' })
   const see = tour(page)
   await see('sign-in', '/sign-in')
-  const { stdout } = await runTally(['administrators', 'reset', '--email', email], fixture.tally.settings)
-  await see('reset', new URL(stdout.trim()).pathname)
+  const { db } = fixture.tally.database
+  const { token: resetToken } = await db.transaction().execute(tx => beginReset(tx, email))
+  await see('reset', `/reset/${resetToken}`)
   await see('reset-ended', '/reset/none')
   await signIn(page, email)
 
@@ -46,13 +47,13 @@ test('every page fits a phone, a tablet and a screen, light and dark', async () 
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('button', { name: 'Menu' }).click()
   await expectAccessible(page)
-  await shoot(page, 'menu')
+  await expectFits(page, 'menu')
   await see('day', `/live/day?eventId=${evening.eventId}&day=${evening.dayId}`)
   await see('screens', '/screens')
   await page.getByLabel('Name').fill('Sala grande')
   await page.getByRole('button', { name: 'Create link' }).click()
   const link = (await page.locator('#token').textContent()) ?? ''
-  await shoot(page, 'screen-link')
+  await expectFits(page, 'screen-link')
   await see('screens-listed', '/screens')
   await see('screen', new URL(link).pathname, isLive)
 
@@ -62,7 +63,7 @@ test('every page fits a phone, a tablet and a screen, light and dark', async () 
   await page.getByRole('checkbox').first().check()
   await page.getByRole('button', { name: 'Create key' }).click()
   const token = (await page.locator('#token').textContent()) ?? ''
-  await shoot(page, 'key-made')
+  await expectFits(page, 'key-made')
   await fixture.tally.get('/api/v1/events', { token })
   const key = `/keys/${token.split('_')[1]}`
   await fixture.tally.count([empty.order({ totalAmount: '1' })])

@@ -3,8 +3,8 @@ import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
+import { expectFits } from './fits.ts'
 import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
-import { shoot } from './shots.ts'
 
 const festival = newFestival()
 const cup = { menuItemId: 70, itemName: 'Cup deposit' }
@@ -72,7 +72,7 @@ test('the live screen has returned cups below the best sellers, and the night at
     '01:00 | 2 | -40,00 €',
   ])
   await expectAccessible(page)
-  await shoot(page, 'live-returns')
+  await expectFits(page, 'live-returns')
 })
 
 test('the sheet has them on their own too, and fits the paper', async () => {
@@ -82,6 +82,6 @@ test('the sheet has them on their own too, and fits the paper', async () => {
     'Cup deposit | -3 | 0 | -6,00 €',
   ])
   await expectAccessible(page)
-  await shoot(page, 'day-returns')
+  await expectFits(page, 'day-returns')
   expect(visitor.wrongs).toEqual([])
 })

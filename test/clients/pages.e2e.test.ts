@@ -1,11 +1,10 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
 import { burger, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { localFolder } from '#infra/folder.ts'
 import { chromiumPath } from '#infra/install/chromium.ts'
 import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from '../browser/accessible.ts'
@@ -59,11 +58,6 @@ const reads = (page: Page, id: string, wanted: string | RegExp) =>
     const text = ((await page.locator(`#${id}`).textContent()) ?? '').replaceAll(/\s+/g, ' ')
     return typeof wanted === 'string' ? text === wanted : wanted.test(text)
   })
-const picture = (page: Page, name: string) => {
-  mkdirSync(localFolder('screenshots'), { recursive: true })
-  return page.screenshot({ path: join(localFolder('screenshots'), `${name}.png`), fullPage: true })
-}
-
 test('the dashboard is less than 10 kB of own code', () => {
   const code = readdirSync(source).filter(name => !name.endsWith('.md'))
   const bytes = code.reduce((sum, name) => sum + readFileSync(join(source, name)).length, 0)
@@ -125,7 +119,6 @@ test('an hour below zero has a bar on the other side, and returned cups are no b
     expect(Math.round((returned?.x ?? 0) + (returned?.width ?? 0))).toBe(Math.round(sold?.x ?? -1))
     expect(Math.round((100 * (returned?.width ?? 0)) / (sold?.width ?? 1))).toBe(50)
     await expectAccessible(page)
-    await picture(page, `dashboard-returns-${width}`)
     expect(wrongs).toEqual([])
   }
 })
@@ -173,7 +166,6 @@ test.for([
   await reads(page, 'best', /Acqua/)
   await reads(page, 'hours', /21/)
   expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(width)
-  await picture(page, `dashboard-${width}-${colorScheme}`)
 })
 
 test('the guides of the service fit a phone, and can be read by everybody', async () => {
@@ -187,7 +179,6 @@ test('the guides of the service fit a phone, and can be read by everybody', asyn
     await page.goto(query.address + path)
     expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(390)
     await expectAccessible(page)
-    await picture(page, `guide${path.replaceAll('/', '-')}`)
   }
   expect(wrongs).toEqual([])
 })

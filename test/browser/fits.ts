@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
+import { takesPictures } from './fixture.ts'
 
 /** A phone, a tablet, a screen. */
 const widths = [390, 768, 1440] as const
@@ -13,22 +14,26 @@ const thumbPx = 44
 const folder = localFolder('screenshots/pages')
 
 /**
- * Takes pictures of the page that is open, in both colour schemes at three widths, without loading it anew. Fails if
- * something is wider than the screen at one of them, if the header takes more than a line, or if something to tap on a
- * phone is smaller than a thumb.
+ * Fails if something on the open page is wider than the screen at one of three widths, if the header takes more than a
+ * line, or if something to tap on a phone is smaller than a thumb. With UPDATE_SCREENSHOTS=1 it also takes pictures, in
+ * both colour schemes.
  */
-export async function shoot(page: Page, name: string): Promise<void> {
-  mkdirSync(folder, { recursive: true })
+export async function expectFits(page: Page, name: string): Promise<void> {
   for (const width of widths) {
     await page.setViewportSize({ width, height: width < 700 ? 844 : 900 })
     // Charts follow the new width a frame later.
     const wrongs = () => page.evaluate(layoutWrongs, { width, thumbPx: width < 700 ? thumbPx : 0 })
     await expect.poll(wrongs, { timeout: 10_000, message: `${name} at ${width} px` }).toEqual([])
-    for (const colorScheme of schemes) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      const path = join(folder, `${name}-${width}-${colorScheme}.jpeg`)
-      await page.screenshot({ path, fullPage: true, type: 'jpeg', quality: 70, animations: 'disabled' })
-    }
+    if (takesPictures) await shoot(page, `${name}-${width}`)
+  }
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const path = join(folder, `${name}-${colorScheme}.jpeg`)
+    await page.screenshot({ path, fullPage: true, type: 'jpeg', quality: 70, animations: 'disabled' })
   }
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
 }
