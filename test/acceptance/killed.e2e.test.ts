@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 const tally = useTally({ partitions: 3 })
 
 test('a projector that is killed in mid-batch, again and again, leaves exact answers behind', async () => {
-  const { festivals, records } = season(20260904, { events: 8, orders: 400 })
+  const { festivals, records } = season(20260904, { events: 4, orders: 400 })
   const roll = dice(7)
   const bad = { type: 'orders' as const, key: 'x', value: Buffer.from('bad') }
   const sending = (async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const tally = useTally({ projectors: 2, partitions: 3 })
 const given = Number(process.env.TALLY_SEED ?? 0)
-const seeds = given > 0 ? [given] : Array.from({ length: 5 }, () => 1 + Math.floor(Math.random() * 1e9))
+const seeds = given > 0 ? [given] : Array.from({ length: 3 }, () => 1 + Math.floor(Math.random() * 1e9))
 
 test.for(seeds)('any records in any order answer as a count by hand (TALLY_SEED=%i)', async seed => {
   const { festivals, records } = season(seed)

@@ -55,7 +55,7 @@ test('an upgrade from the previous version under load is exact and fails no requ
   if (previous === undefined) return skip('the previous version is not in the history of this clone')
   const old = (command: string[]) => runTally(command, tally.settings, '', previous)
   expect(await old(['migrate'])).toMatchObject({ code: 0 })
-  const { festivals, records } = season(7, { events: 6, orders: 250, isPlain: true })
+  const { festivals, records } = season(7, { events: 4, orders: 250, isPlain: true })
   const isSale = ({ type }: TestRecord) => type === 'orders' || type === 'refunds'
   const sales = records.filter(isSale)
   const [{ organizationId }] = festivals as [(typeof festivals)[number]]
@@ -82,7 +82,7 @@ test('an upgrade from the previous version under load is exact and fails no requ
   onTestFinished(balancer.close)
   await Promise.all(oldQueries.map(balancer.add))
   const paths = mine.flatMap(({ path }) => [path, `${path}/analytics/kpis`, `${path}/live/item-counts`])
-  const requests = startRequests(balancer, { rate: 200, paths, token })
+  const requests = startRequests(balancer, { rate: 100, paths, token })
   const producing = startProducing(sales)
 
   expect(await runTally(['migrate'], tally.settings)).toMatchObject({ code: 0 })

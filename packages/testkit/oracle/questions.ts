@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { endpoints } from '@tally/contract'
 import { expect } from 'vitest'
 import type { Tally } from '../processes/tally.ts'
@@ -133,13 +134,17 @@ export async function expectAnswer(
   token: string,
 ) {
   const { status, body } = await tally.get(path, { token })
-  expect({ path, status, data: body?.data }).toEqual({ path, status: 200, data })
-  expect({ path, meta: body.meta }).toEqual({
-    path,
-    meta: { generatedAt: expect.any(String), eventId, asOf: expect.any(String), ...meta },
-  })
+  expectEqual({ path, status, data: body?.data }, { path, status: 200, data })
+  // That these are times, the schema says.
+  const { generatedAt, asOf } = body.meta
+  expectEqual({ path, meta: body.meta }, { path, meta: { generatedAt, eventId, asOf, ...meta } })
   // The schema drops what it does not name: an answer that it changes has a field too many.
-  expect(endpoints[endpoint].answer.parse(body)).toEqual(body)
+  expectEqual(endpoints[endpoint].answer.parse(body), body)
+}
+
+/** As toEqual, which takes ten times as long, and is needed only to say what differs. */
+function expectEqual(actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected)
 }
 
 /** The query string of the parameters that have a value. */
