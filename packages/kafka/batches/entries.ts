@@ -34,6 +34,10 @@ const smallestMessageBytes = 26
  * The complete entries of a fetch that reach its offset, in order. The last one may be cut off and is fetched again;
  * the first one never is. Throws UndecodableBatchError if an entry's frame is invalid; entries after it cannot be
  * found.
+ *
+ * An entry beyond the high watermark is invalid, because no checksum covers its offset. But a broker reports the
+ * watermark from before its read, so an entry that was appended in between lies beyond it as well: only a second fetch
+ * tells (see isFirstReport).
  */
 export function* entriesOf(fetched: Fetched): Generator<Entry> {
   const { bytes, highWatermark } = fetched
@@ -76,4 +80,13 @@ export function undecodable(
   cause?: unknown,
 ): UndecodableBatchError {
   return new UndecodableBatchError({ topic, partition, from, to: Math.max(to, from + 1) }, why, cause)
+}
+
+/**
+ * Whether a batch could not be decoded for the first time at this offset; `suspected` is the offset at which the fetch
+ * before failed. The caller fetches it again before it reports damage: the batch may have been appended during the
+ * fetch, or damaged on its way.
+ */
+export function isFirstReport(error: unknown, suspected: number | undefined): error is UndecodableBatchError {
+  return error instanceof UndecodableBatchError && error.from !== suspected
 }

@@ -19,6 +19,8 @@ export type Memory = {
   positions: OffsetTable<number>
   batchErrors: OffsetTable<Error>
   failures: OffsetTable<number>
+  /** Where a fetch brought a batch that cannot be decoded, until a second fetch confirms or refutes it. */
+  suspects: OffsetTable<number>
   /** Partitions that are not fetched until `resume` is called. */
   held: OffsetTable<true>
   /** Number of seeks of each partition: a batch fetched before the last seek is out of date. */
@@ -38,6 +40,7 @@ export function newMemory(): Memory {
     positions: new OffsetTable(),
     batchErrors: new OffsetTable(),
     failures: new OffsetTable(),
+    suspects: new OffsetTable(),
     held: new OffsetTable(),
     seeks: new OffsetTable(),
     assignment: new Map(),

@@ -56,8 +56,9 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
 
     /** Forgets partitions that are not assigned, and seeks and holds the others again. */
     restore(assignment: Assignment): void {
-      const { positions, batchErrors, failures, held, seeks } = memory
-      for (const table of [positions, batchErrors, failures, held, seeks]) table.keepOnly(assignment)
+      const { positions, batchErrors, failures, suspects, held, seeks } = memory
+      for (const table of [positions, batchErrors, failures, suspects, held, seeks])
+        table.keepOnly(assignment)
       for (const [topic, partition, offset] of positions.entries()) seek(topic, partition, offset)
       for (const [topic, partition] of held.entries()) hold(topic, partition)
     },

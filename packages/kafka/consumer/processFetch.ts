@@ -1,5 +1,6 @@
 import type { Logger } from '@tally/runtime'
 import type { EachBatchPayload } from 'kafkajs'
+import { isFirstReport } from '../batches/entries.ts'
 import { backoffMs } from '../client/backoff.ts'
 import type { ConsumeOptions, RecordBatch } from '../types.ts'
 import type { Commits } from './commits.ts'
@@ -24,7 +25,8 @@ type ProcessDeps = {
 /**
  * Returns a function that passes the batches of a fetch to onBatch, unless the partition was taken away, held or sought
  * since the fetch. It calls `begun` when it starts with the first one. If a batch fails, the partition is read again
- * from that batch after a back-off.
+ * from that batch after a back-off; if it cannot be decoded, it is fetched again at once before that counts as a
+ * failure.
  */
 export function openProcess(deps: ProcessDeps) {
   const { options, memory, positions, generations, commits, heartbeat, closing, logger } = deps
@@ -40,6 +42,7 @@ export function openProcess(deps: ProcessDeps) {
         const next = await options.onBatch(batch, { heartbeat, isStale: () => isGone(of) })
         memory.batchErrors.delete(topic, partition)
         memory.failures.delete(topic, partition)
+        memory.suspects.delete(topic, partition)
         if (generations.current() !== generation) return
         commits.add(topic, partition, next)
         if (isOutdated(of)) return
@@ -56,6 +59,12 @@ export function openProcess(deps: ProcessDeps) {
   const fail = (of: Fetch, from: number, error: Error): void => {
     const { topic, partition, generation } = of
     if (generations.current() !== generation) return
+    if (isFirstReport(error, memory.suspects.get(topic, partition))) {
+      memory.suspects.set(topic, partition, error.from)
+      logger.debug({ err: error, topic, partition, from }, 'a batch cannot be decoded; fetching it again')
+      if (!isOutdated(of)) positions.seek(topic, partition, from)
+      return
+    }
     const failures = (memory.failures.get(topic, partition) ?? 0) + 1
     memory.failures.set(topic, partition, failures)
     memory.batchErrors.set(topic, partition, error)

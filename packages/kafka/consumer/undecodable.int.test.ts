@@ -6,6 +6,9 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { UndecodableBatchError } from '../errors.ts'
+import { readBack } from '../log/readBack.ts'
+import { readRecordAt } from '../log/readRecordAt.ts'
+import { readTopic } from '../log/readTopic.ts'
 
 const brokers = inject('servers').kafkaBrokers
 const damagedText = 'to be damaged on its way'
@@ -13,20 +16,104 @@ const damagedText = 'to be damaged on its way'
 type Connection = { processData(bytes: Buffer): unknown }
 const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype
 
-/** Damages a byte of each record with that text on its way from the broker, until `mend` is called. */
-function damage(): { mend(): void } {
+/**
+ * Damages a byte of each record with that text on its way from the broker, in so many answers or until `mend` is
+ * called.
+ */
+function damage(times = Number.POSITIVE_INFINITY): { mend(): void; happened(): boolean } {
   const { processData } = connectionOf
+  let left = times
   const mend = (): void => void Object.assign(connectionOf, { processData })
   Object.assign(connectionOf, {
     processData(this: Connection, bytes: Buffer) {
-      for (let at = bytes.indexOf(damagedText); at >= 0; at = bytes.indexOf(damagedText, at + 1))
-        bytes[at] = 0x54
+      const first = left > 0 ? bytes.indexOf(damagedText) : -1
+      if (first >= 0) left--
+      for (let at = first; at >= 0; at = bytes.indexOf(damagedText, at + 1)) bytes[at] = 0x54
       return processData.call(this, bytes)
     },
   })
   onTestFinished(mend)
-  return { mend }
+  return { mend, happened: () => left === 0 }
 }
+
+type Answer = { responses: { partitions: { highWatermark: string }[] }[] }
+type Asking = { fetch(of: unknown): Promise<Answer> }
+const broker: Asking = createRequire(import.meta.url)('kafkajs/src/broker/index.js').prototype
+
+/** The first answer with records names a high watermark from before them, as of a broker that is appended to meanwhile. */
+function reportOnce(highWatermark: number): { happened(): boolean } {
+  const { fetch } = broker
+  let isReported = false
+  const mend = (): void => void Object.assign(broker, { fetch })
+  Object.assign(broker, {
+    async fetch(this: Asking, of: unknown) {
+      const answer = await fetch.call(this, of)
+      const found = answer.responses.flatMap(({ partitions }) => partitions)
+      const late = found.find(one => !isReported && Number(one.highWatermark) > highWatermark)
+      if (late !== undefined) {
+        late.highWatermark = String(highWatermark)
+        isReported = true
+      }
+      return answer
+    },
+  })
+  onTestFinished(mend)
+  return { happened: () => isReported }
+}
+
+async function all<T>(reads: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const read of reads) found.push(read)
+  return found
+}
+
+const faults = [
+  ['lies beyond a high watermark from before it', () => reportOnce(1)],
+  ['was damaged on its way once', () => damage(1)],
+] as const
+
+test.each(faults)('a batch that %s is fetched again, and nothing is reported', async (_, begin) => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, ['a']))
+  await sendAll(connection, texts(topic, [damagedText]))
+  const errors: unknown[] = []
+  const { happened } = begin()
+  const reading = await readForTest(connection, { topics: [topic] })
+  await until('both are read', () => {
+    errors.push(...reading.consumer.state().batchErrors)
+    return reading.records.length === 2
+  })
+  expect([happened(), reading.records.map(textOf), errors]).toEqual([true, ['a', damagedText], []])
+})
+
+test.each(faults)('reads outside of a group fetch a batch that %s again, too', async (_, begin) => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  const of = { topic, partition: 0 }
+  await sendAll(connection, texts(topic, ['a']))
+  await sendAll(connection, texts(topic, [damagedText]))
+  const reads = [
+    async () => (await all(readTopic(connection, topic))).flatMap(({ records }) => records),
+    async () => {
+      const windows = await all(readBack(connection, of, { start: 0, end: 2 }, record => record))
+      return windows.flatMap(({ kept }) => kept).reverse()
+    },
+    async () => [{ value: Buffer.from('a') }, (await readRecordAt(connection, of, 1)) ?? { value: null }],
+  ]
+  for (const read of reads) {
+    const { happened } = begin()
+    expect([(await read()).map(textOf), happened()]).toEqual([['a', damagedText], true])
+  }
+})
+
+test('a batch that a second fetch finds damaged too is reported by reads outside of a group', async () => {
+  const connection = connectForTest(brokers)
+  const topic = await newTopic(connection)
+  await sendAll(connection, texts(topic, [damagedText]))
+  damage(2)
+  await expect(all(readTopic(connection, topic))).rejects.toThrow(UndecodableBatchError)
+})
 
 test('a damaged batch stops only its own partition, after the records before it, and is read once it is intact again', async () => {
   const connection = connectForTest(brokers)

@@ -1,9 +1,9 @@
-import { readParts } from '../batches/readParts.ts'
 import type { Cluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { KafkaRecord } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
+import { fetchParts } from './fetchParts.ts'
 import { endOffsets } from './offsets.ts'
 
 /** Offsets of a window: a listing of a few records reads one, a long search few requests. */
@@ -46,15 +46,12 @@ function readWindow<T>(
   return inside(connection).cluster.use([topic], async (cluster: Cluster) => {
     const kept: T[] = []
     for (let next = start; next < end; ) {
-      const fetched = await fetchOnce(cluster, topic, partition, next, fetchBytes)
-      if (fetched === undefined) {
-        next = await afterDeleted(connection, { topic, partition }, next)
-        continue
-      }
-      for await (const part of readParts(fetched)) {
+      const from = next
+      for await (const part of fetchParts(at => fetchOnce(cluster, topic, partition, at, fetchBytes), from)) {
         for (const record of part.records) if (record.offset < end) kept.push(keep(record))
         next = part.next
       }
+      if (next === from) next = await afterDeleted(connection, { topic, partition }, from)
     }
     return kept
   })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readParts } from '../batches/readParts.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { KafkaRecord } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
+import { fetchParts } from './fetchParts.ts'
 
 /** Kafka returns the first batch of records whatever its size, and one batch is enough. */
 const oneBatchBytes = 1
@@ -17,12 +17,12 @@ export async function readRecordAt(
   { topic, partition }: TopicPartition,
   offset: number,
 ): Promise<KafkaRecord | undefined> {
-  const fetched = await inside(connection).cluster.use([topic], cluster =>
-    fetchOnce(cluster, topic, partition, offset, oneBatchBytes),
-  )
-  if (fetched === undefined) return undefined
+  const fetch = (from: number) =>
+    inside(connection).cluster.use([topic], cluster =>
+      fetchOnce(cluster, topic, partition, from, oneBatchBytes),
+    )
   // The records before it in its batch are left out: it is the first, or the log does not hold it.
-  for await (const { records } of readParts(fetched)) {
+  for await (const { records } of fetchParts(fetch, offset)) {
     const [first] = records
     if (first !== undefined) return first.offset === offset ? first : undefined
   }

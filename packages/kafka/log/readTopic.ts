@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFatal } from '@tally/runtime'
-import { readParts } from '../batches/readParts.ts'
 import { backoffMs } from '../client/backoff.ts'
 import { type Cluster, openCluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
@@ -8,6 +7,7 @@ import { TopicMissingError } from '../errors.ts'
 import { describeTopics } from '../topics/topics.ts'
 import type { RecordBatch } from '../types.ts'
 import { fetchOnce } from './fetchOnce.ts'
+import { fetchParts } from './fetchParts.ts'
 import { endOffsets } from './offsets.ts'
 
 /** One read of a topic; `left` is the number of offsets of the whole topic that are still to be read after it. */
@@ -29,9 +29,9 @@ export async function* readTopic(connection: KafkaConnection, topic: string): As
   try {
     for (const [partition, { start, end }] of partitions) {
       for (let next = start; next < end; ) {
-        const fetched = await withRetries(cluster, topic, () => fetchOnce(cluster, topic, partition, next))
-        const parts = fetched ? readParts(fetched) : [await afterDeleted(connection, topic, partition, next)]
-        for await (const part of parts) {
+        const fetch = (from: number) =>
+          withRetries(cluster, topic, () => fetchOnce(cluster, topic, partition, from))
+        for await (const part of orDeleted(connection, fetchParts(fetch, next), { topic, partition, next })) {
           const read = cutAt(end, part)
           left -= read.next - next
           next = read.next
@@ -58,19 +58,24 @@ export async function topicLogs(
   return [...logs].sort(([one], [other]) => one - other)
 }
 
-/** Skips what retention has deleted since the offsets were read. */
-async function afterDeleted(
+/** The parts; if there are none, a batch without records that skips what retention has deleted meanwhile. */
+async function* orDeleted(
   connection: KafkaConnection,
-  topic: string,
-  partition: number,
-  from: number,
-): Promise<RecordBatch> {
+  parts: AsyncIterable<RecordBatch>,
+  { topic, partition, next: from }: { topic: string; partition: number; next: number },
+): AsyncGenerator<RecordBatch> {
+  let isEmpty = true
+  for await (const part of parts) {
+    isEmpty = false
+    yield part
+  }
+  if (!isEmpty) return
   const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
   if (log === undefined || log.start <= from)
     throw new Error(
       `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
     )
-  return { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
+  yield { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
 }
 
 function cutAt(end: number, batch: RecordBatch): RecordBatch {
