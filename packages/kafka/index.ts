@@ -1,4 +1,4 @@
-export { connectKafka, inside, type KafkaConnection } from './client/connection.ts'
+export { connectKafka, inside, type KafkaConnection, pingKafka } from './client/connection.ts'
 export { kafkajs } from './client/kafkajs.ts'
 export { consumeBatches } from './consumer/consumer.ts'
 export {

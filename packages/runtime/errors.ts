@@ -6,6 +6,9 @@ export class FatalError extends Error {}
 
 export type Part = 'kafka' | 'postgres' | 'redis'
 
+/** The names of the parts in sentences. */
+export const partNames = { kafka: 'Kafka', postgres: 'Postgres', redis: 'Redis' } as const
+
 /** The fields that pg, kafkajs, ioredis and Node put on an error, as far as they matter here. */
 type Cause = Error & { code?: unknown; type?: unknown; path?: unknown }
 
@@ -130,7 +133,7 @@ function isTransientCause(cause: Cause): boolean {
 function isConnectionCause(cause: Cause): boolean {
   const { code, message, name } = cause
   if (isSystemCode(cause)) return true
-  if (typeof code === 'string' && (/^08...$/.test(code) || code === '57P03')) return true
+  if (typeof code === 'string' && (/^08...$/.test(code) || /^57P0[123]$/.test(code))) return true
   if (isKafkaCause(cause)) return /Connection|Timeout|BrokerNotFound|NoBrokerAvailable/.test(name)
   if (name === 'ReplyError') return false
   return (

@@ -1,12 +1,14 @@
 import type { ServiceDeps } from './lifecycle.ts'
 import { type Metrics, openMetrics, type ProcessName } from './metrics.ts'
 import { openOps, type Readiness } from './ops.ts'
+import { type Meanwhile, type Outages, openOutages } from './outages.ts'
 import type { Settings } from './settings.ts'
 import { openStartup, type Startup } from './startup.ts'
 
 export type ServiceOps = {
   registry: Metrics
   startup: Startup
+  outages: Outages
   /**
    * Logs that the service has started, with these fields; from now on `readiness` answers `/readyz`, until the process
    * is stopping.
@@ -16,17 +18,18 @@ export type ServiceOps = {
 
 /**
  * Opens the operations port of a service first of all, so that `/readyz` says what the service waits for while it
- * starts.
+ * starts. `meanwhile`: what the service does while a part does not answer.
  */
 export async function openServiceOps(
   name: ProcessName,
   ops: Settings['ops'],
-  defaultPort: number,
+  { defaultPort, meanwhile }: { defaultPort: number; meanwhile: Meanwhile },
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
 ): Promise<ServiceOps> {
   const registry = openMetrics(name)
-  const startup = openStartup(lifecycle, logger)
-  let readiness: Readiness = () => startup.missing() ?? 'starting'
+  const outages = openOutages(logger, meanwhile)
+  const startup = openStartup(lifecycle, outages)
+  let readiness: Readiness = () => outages.missing() ?? 'starting'
   const address = await openOps(
     lifecycle,
     { ...ops, port: ops.port ?? defaultPort },
@@ -36,6 +39,7 @@ export async function openServiceOps(
   return {
     registry,
     startup,
+    outages,
     started(check, fields = {}) {
       readiness = check
       logger.info({ ...fields, ops: address }, `${name} started`)

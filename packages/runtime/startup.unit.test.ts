@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { FatalError } from './errors.ts'
 import { openLifecycle } from './lifecycle.ts'
 import { openLogger } from './logger.ts'
+import { openOutages } from './outages.ts'
 import { openStartup } from './startup.ts'
 
 const logger = openLogger('test', 'silent')
@@ -10,25 +11,26 @@ const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: '
 function open() {
   const lifecycle = openLifecycle(logger)
   const warn = vi.spyOn(logger, 'warn').mockReset()
-  return { lifecycle, startup: openStartup(lifecycle, logger), warn }
+  const outages = openOutages(logger, {})
+  return { lifecycle, outages, startup: openStartup(lifecycle, outages), warn }
 }
 
 test('a part that answers at once causes no wait', async () => {
-  const { startup, warn } = open()
+  const { startup, outages, warn } = open()
   expect(await startup.until('Postgres', async () => 7)).toBe(7)
-  expect([startup.missing(), warn.mock.calls]).toEqual([undefined, []])
+  expect([outages.missing(), warn.mock.calls]).toEqual([undefined, []])
 })
 
 test('a process waits for a part that is down; the log says so once, /readyz while it waits', async () => {
-  const { startup, warn } = open()
+  const { startup, outages, warn } = open()
   let tries = 0
   const done = startup.until('Postgres', async () => {
     if (++tries < 4) throw refused()
   })
   await startup.waits
-  expect(startup.missing()).toBe('waiting for Postgres (connect ECONNREFUSED)')
+  expect(outages.missing()).toBe('waiting for Postgres (connect ECONNREFUSED)')
   await done
-  expect([startup.missing(), warn.mock.calls.length]).toEqual([undefined, 1])
+  expect([outages.missing(), warn.mock.calls.length]).toEqual([undefined, 1])
 })
 
 test('the log gives each reason to wait once', async () => {
@@ -39,10 +41,9 @@ test('the log gives each reason to wait once', async () => {
     const error = answers.shift()
     if (error !== undefined) throw error
   })
-  const warned = (message: string) => [{ err: { message } }, 'Postgres does not answer; waiting for it']
   expect(warn.mock.calls).toMatchObject([
-    warned('connect ECONNREFUSED'),
-    warned('password authentication failed'),
+    [{ part: 'Postgres', reason: 'connect ECONNREFUSED' }, expect.any(String)],
+    [{ part: 'Postgres', reason: 'password authentication failed' }, expect.any(String)],
   ])
 })
 
@@ -65,12 +66,12 @@ test('errors of a part that has just started are repeated at first', async () =>
 })
 
 test('a process waits for two parts at the same time and names both', async () => {
-  const { startup, lifecycle } = open()
+  const { startup, outages, lifecycle } = open()
   const down = () => Promise.reject(refused())
   void startup.until('Postgres', down)
   void startup.until('Kafka', down)
   await vi.waitFor(() =>
-    expect(startup.missing()).toBe(
+    expect(outages.missing()).toBe(
       'waiting for Postgres (connect ECONNREFUSED) and Kafka (connect ECONNREFUSED)',
     ),
   )

@@ -1,4 +1,5 @@
 import { deadline } from './deadline.ts'
+import { reasonOf } from './errors.ts'
 
 /**
  * Rejects with a TimeoutError if the answer takes longer than `ms` (time in which this process was frozen does not
@@ -18,8 +19,9 @@ export async function timeout<Result>(ms: number, answer: Promise<Result>): Prom
 }
 
 /** Whether a call succeeds in time. */
-export const answers = (ms: number, ask: () => Promise<unknown>): Promise<boolean> =>
-  timeout(ms, Promise.resolve().then(ask)).then(
-    () => true,
-    () => false,
-  )
+export const answers = async (ms: number, ask: () => Promise<unknown>): Promise<boolean> =>
+  (await silenceOf(ms, ask)) === undefined
+
+/** Why a call does not succeed in time, in one line; undefined if it does. */
+export const silenceOf = (ms: number, ask: () => Promise<unknown>): Promise<string | undefined> =>
+  timeout(ms, Promise.resolve().then(ask)).then(() => undefined, reasonOf)

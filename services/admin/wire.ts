@@ -2,15 +2,16 @@ import { accessKeys, accessScripts, passwordCost } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
 import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
-  answers,
   listen,
+  type Meanwhile,
   openServiceOps,
   type ServiceDeps,
   type Settings,
   SettingsError,
+  silenceOf,
+  watchParts,
 } from '@tally/runtime'
-import { openRedis, whenReady } from '@tally/storage'
-import { sql } from 'kysely'
+import { openRedis, pingPostgres, pingRedis, whenReady } from '@tally/storage'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { adminMetrics } from './metrics.ts'
@@ -20,6 +21,11 @@ import { openOidc } from './signIn/oidc.ts'
 import { forgetEnded } from './signIn/sessions.ts'
 
 const forgetEveryMs = 10 * 60_000
+
+const meanwhile: Meanwhile = {
+  Postgres: 'Live screens that are open go on; other pages ask to try again',
+  Redis: 'Live screens read from Postgres; counts of requests are not shown',
+}
 
 /** How long Postgres may take to answer before the area counts as not ready. */
 const patienceMs = 800
@@ -38,14 +44,15 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
       'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
       ['ADMIN_SECOND_FACTOR', 'ADMIN_SECRET_KEY'],
     )
-  const { registry, startup, started } = await openServiceOps('admin', settings.ops, 9092, service)
+  const ops = { defaultPort: 9092, meanwhile }
+  const { registry, startup, outages, started } = await openServiceOps('admin', settings.ops, ops, service)
   const db = openPostgres(settings.databaseUrl, {
     name: 'admin',
     max: 8,
     statementTimeoutMs: 10_000,
     onlyReads: true,
     onOpen: pool => registry.watchPool('admin', pool),
-    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+    onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
   const schemaChecked = startup.until('Postgres', async () => {
@@ -58,6 +65,13 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
       )
   })
   await Promise.race([schemaChecked, startup.waits])
+  const watch = (probes: Parameters<typeof watchParts>[1]) =>
+    lifecycle.onRelease('watch of parts', watchParts(outages, probes))
+  // Until then, the check says whether Postgres answers.
+  void schemaChecked.then(
+    () => watch({ Postgres: () => pingPostgres(db) }),
+    () => undefined,
+  )
   schemaChecked.catch(crash)
 
   const redis = openRedis(
@@ -70,6 +84,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     { ...readModelScripts, ...accessScripts },
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
+  watch({ Redis: () => pingRedis(redis) })
   const keys = {
     ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
     ...accessKeys(settings.redisPrefix),
@@ -114,9 +129,8 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   const address = await listen(app, admin, 'ADMIN')
   started(
     async () => {
-      if (startup.missing() !== undefined) return startup.missing()
-      const isUp = await answers(patienceMs, () => sql`select 1`.execute(db))
-      return isUp ? undefined : 'Postgres does not answer'
+      const reason = await silenceOf(patienceMs, () => pingPostgres(db))
+      return reason && `waiting for Postgres (${reason})`
     },
     { address },
   )

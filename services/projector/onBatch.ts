@@ -5,6 +5,7 @@ import { projectPieces, slices } from '@tally/projection'
 import { isTransient, type Logger, partOf } from '@tally/runtime'
 import type { ProjectorMetrics } from './metrics.ts'
 import type { Publisher } from './publish/publisher.ts'
+import type { Troubles } from './troubles.ts'
 import type { AsOf } from './watch/asOf.ts'
 
 /** The size of one transaction: at most about a second of work, for which heartbeats, a stop and other batches wait. */
@@ -18,6 +19,7 @@ export type OnBatchDeps = {
   publisher: Publisher
   asOf: AsOf
   metrics: ProjectorMetrics
+  troubles: Troubles
   logger: Logger
   crash: (error: unknown) => void
 }
@@ -27,7 +29,8 @@ export type OnBatchDeps = {
  * has their documents published, and returns the offset to read next. It throws a transient error, so that the batch is
  * read again; any other error ends the process.
  */
-export function onBatch({ project, types, publisher, asOf, metrics, logger, crash }: OnBatchDeps) {
+export function onBatch(deps: OnBatchDeps) {
+  const { project, types, publisher, asOf, metrics, troubles, logger, crash } = deps
   const projectSlice = (slice: RecordBatch): Promise<number> => {
     let began = performance.now()
     return projectPieces(project, types.get(slice.topic) as RecordType, slice, (piece, projected) => {
@@ -70,7 +73,10 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
     for (const [outcome, count] of Object.entries(counts)) {
       if (count > 0) metrics.records.inc({ topic, outcome }, count)
     }
-    for (const { rejected } of effects.rejected) metrics.rejected.inc({ topic, reason: rejected.reason })
+    for (const [reason, of] of Map.groupBy(effects.rejected, ({ rejected }) => rejected.reason)) {
+      metrics.rejected.inc({ topic, reason }, of.length)
+      troubles.rejected(reason, of.length, { topic, partition, offset: of.at(-1)?.offset ?? from })
+    }
     if (counts.ignored > 0) warnIgnored(topic, partition)
     metrics.batches.inc({ topic })
     metrics.batchSeconds.observe(tookMs / 1000)
@@ -86,8 +92,11 @@ export function onBatch({ project, types, publisher, asOf, metrics, logger, cras
       }
       return next
     } catch (error) {
-      if (isTransient(error)) metrics.failures.inc({ part: partOf(error) })
-      else crash(error)
+      if (!isTransient(error)) crash(error)
+      else {
+        metrics.failures.inc({ part: partOf(error) })
+        troubles.failed(batch, error)
+      }
       throw error
     }
   }

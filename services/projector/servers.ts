@@ -1,4 +1,11 @@
-import { checkTopics, connectKafka, type KafkaConnection, openProducer, type Producer } from '@tally/kafka'
+import {
+  checkTopics,
+  connectKafka,
+  type KafkaConnection,
+  openProducer,
+  type Producer,
+  pingKafka,
+} from '@tally/kafka'
 import {
   checkSchema,
   openPostgres,
@@ -8,8 +15,15 @@ import {
   redisKeys,
   type Seen,
 } from '@tally/read-models'
-import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
-import { openRedis, type Postgres } from '@tally/storage'
+import {
+  type Metrics,
+  type Outages,
+  type ServiceDeps,
+  type Settings,
+  type Startup,
+  watchParts,
+} from '@tally/runtime'
+import { openRedis, type Postgres, pingPostgres, pingRedis } from '@tally/storage'
 
 /** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
 export const hangsMs = 500
@@ -32,7 +46,12 @@ export type Servers = {
 export async function openServers(
   settings: Settings,
   { lifecycle, logger }: Pick<ServiceDeps, 'lifecycle' | 'logger'>,
-  { startup, metrics, maxBatches }: { startup: Startup; metrics: Metrics; maxBatches: number },
+  {
+    startup,
+    outages,
+    metrics,
+    maxBatches,
+  }: { startup: Startup; outages: Outages; metrics: Metrics; maxBatches: number },
 ): Promise<Servers> {
   const seen = { epoch: 0, revision: 0 }
   const db = openPostgres(settings.databaseUrl, {
@@ -43,7 +62,7 @@ export async function openServers(
     prepares: true,
     seen,
     onOpen: pool => metrics.watchPool('projector', pool),
-    onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+    onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy(), hangsMs)
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-projector', logger })
@@ -65,5 +84,11 @@ export async function openServers(
   lifecycle.onRelease('redis', () => redis.disconnect())
   const producer = await startup.until('Kafka', () => openProducer(kafka))
   lifecycle.onRelease('producer', () => producer.close())
+  const probes = {
+    Kafka: () => pingKafka(kafka),
+    Postgres: () => pingPostgres(db),
+    Redis: () => pingRedis(redis),
+  }
+  lifecycle.onRelease('watch of parts', watchParts(outages, probes))
   return { db, seen, redis, keys: redisKeys(settings.redisPrefix, settings.redisQuietMs), kafka, producer }
 }

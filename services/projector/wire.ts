@@ -1,7 +1,16 @@
 import type { RecordType } from '@tally/contract'
 import { openDeadLetters } from '@tally/dead-letters'
 import { type Consumer, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
-import { type Logger, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
+import {
+  type Logger,
+  type Meanwhile,
+  openServiceOps,
+  partNames,
+  partOf,
+  reasonOf,
+  type ServiceDeps,
+  type Settings,
+} from '@tally/runtime'
 import { consume } from './consume.ts'
 import { type Logs, openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'
@@ -10,6 +19,7 @@ import { type ProjectorMetrics, projectorMetrics } from './metrics.ts'
 import { openPartitionCheck } from './partitioner.ts'
 import { openPublisher } from './publish/publisher.ts'
 import { hangsMs, openServers, type Servers } from './servers.ts'
+import { openTroubles } from './troubles.ts'
 import { openAsOf } from './watch/asOf.ts'
 import { openRefusals, type Refusals } from './watch/refusals.ts'
 import { Sizes } from './watch/sizes.ts'
@@ -18,6 +28,12 @@ import { type Watch, watch } from './watch/watch.ts'
 
 /** Batches of different partitions processed at the same time: while one waits for Postgres, another is decoded. */
 const concurrency = 4
+
+const meanwhile: Meanwhile = {
+  Kafka: 'Figures stay as they are, and asOf stands still; the API answers',
+  Postgres: 'Figures stay as they are, and Kafka keeps new records; the API answers from Redis',
+  Redis: 'Figures are stored in Postgres, from which the API answers',
+}
 
 /**
  * Starts a projector, as soon as Postgres and Kafka answer. Throws a sentence if the schema or a topic is missing, or
@@ -36,11 +52,18 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   const names = topicNames(settings.topicPrefix)
   const types = recordTypes(names)
   const topics = [...types.keys()]
-  const { registry, startup, started } = await openServiceOps('projector', settings.ops, 9090, service) // 1
+  const ops = { defaultPort: 9090, meanwhile }
+  const { registry, startup, outages, started } = await openServiceOps(
+    'projector',
+    settings.ops,
+    ops,
+    service,
+  ) // 1
   const metrics = projectorMetrics(registry, topics)
 
   const servers = await openServers(settings, service, {
     startup,
+    outages,
     metrics: registry,
     maxBatches: concurrency,
   }) // 2
@@ -63,6 +86,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
     groupId: settings.kafkaGroupId,
     concurrency,
     types,
+    troubles: openTroubles(logger),
     deadLetters: openDeadLetters(servers.producer, names.deadLetters),
     onAssigned: partitions => {
       assigned = partitions
@@ -73,7 +97,7 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
   lifecycle.onRelease('consumer', () => consumer.stop())
   lifecycle.onRelease('logs', watchLogs({ logs, metrics, logger }), hangsMs)
 
-  started(() => notReady(consumer, logs, refusals))
+  started(() => outages.missing() ?? notReady(consumer, logs, refusals))
 }
 
 /** The topics that are read, with the type of their records. */
@@ -117,7 +141,8 @@ function notReady(consumer: Consumer, logs: Logs, refusals: Refusals): string | 
   if (!joined) return 'not in the consumer group yet'
   const held = logs.notReady() ?? refusals.notReady()
   if (held !== undefined) return held
-  if (lastError !== undefined) return 'Kafka or a batch has failed; retrying'
+  if (lastError !== undefined)
+    return `trying again after an error of ${partNames[partOf(lastError)]} (${reasonOf(lastError)})`
   // Whoever restarts the next projector now would move partitions that this one does not read yet.
   if (!begun) return 'finding where its partitions begin'
   return lastFetchMs > 30_000 ? 'Kafka has not answered for 30 s' : undefined

@@ -1,6 +1,5 @@
-import { answers } from '@tally/runtime'
-import type { Postgres, RedisClient } from '@tally/storage'
-import { sql } from 'kysely'
+import { silenceOf } from '@tally/runtime'
+import { type Postgres, pingPostgres, pingRedis, type RedisClient } from '@tally/storage'
 
 /** For each of the two: together they stay below 1 s, the default timeout of a Kubernetes probe. */
 const patienceMs = 400
@@ -11,8 +10,10 @@ const patienceMs = 400
  */
 export function queryReadiness({ redis, db }: { redis: RedisClient; db: Postgres }) {
   return async (): Promise<string | undefined> => {
-    if (await answers(patienceMs, () => redis.ping())) return undefined
-    if (await answers(patienceMs, () => sql`select 1`.execute(db))) return undefined
-    return 'neither Redis nor Postgres answers'
+    const noRedis = await silenceOf(patienceMs, () => pingRedis(redis))
+    if (noRedis === undefined) return undefined
+    const noPostgres = await silenceOf(patienceMs, () => pingPostgres(db))
+    if (noPostgres === undefined) return undefined
+    return `neither Redis (${noRedis}) nor Postgres (${noPostgres}) answers`
   }
 }

@@ -1,7 +1,14 @@
 import { type AccessKeys, accessKeys } from '@tally/access'
 import { checkSchema, openPostgres, type RedisKeys, redisKeys } from '@tally/read-models'
-import type { Metrics, ServiceDeps, Settings, Startup } from '@tally/runtime'
-import { openRedis, type Postgres } from '@tally/storage'
+import {
+  type Metrics,
+  type Outages,
+  type ServiceDeps,
+  type Settings,
+  type Startup,
+  watchParts,
+} from '@tally/runtime'
+import { openRedis, type Postgres, pingPostgres, pingRedis } from '@tally/storage'
 import { type QueryRedis, queryScripts } from './redis/scripts.ts'
 
 /** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
@@ -28,7 +35,7 @@ export type Servers = {
 export async function openServers(
   settings: Settings,
   { lifecycle, logger, crash }: ServiceDeps,
-  { startup, metrics }: { startup: Startup; metrics: Metrics },
+  { startup, outages, metrics }: { startup: Startup; outages: Outages; metrics: Metrics },
 ): Promise<Servers> {
   const openPool = (name: string, max: number) => {
     const pool = openPostgres(settings.databaseUrl, {
@@ -37,15 +44,22 @@ export async function openServers(
       statementTimeoutMs: 5_000,
       onlyReads: true,
       onOpen: pool => metrics.watchPool(name, pool),
-      onError: error => logger.warn({ err: error }, 'a connection to Postgres broke'),
+      onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
     })
     lifecycle.onRelease('postgres', () => pool.destroy(), hangsMs)
     return pool
   }
   const db = openPool('reads', readConnections)
   const authDb = openPool('keys and limits', authConnections)
+  const watch = (probes: Parameters<typeof watchParts>[1]) =>
+    lifecycle.onRelease('watch of parts', watchParts(outages, probes))
   const schemaChecked = startup.until('Postgres', () => checkSchema(db))
   await Promise.race([schemaChecked, startup.waits])
+  // Until then, the check says whether Postgres answers.
+  void schemaChecked.then(
+    () => watch({ Postgres: () => pingPostgres(authDb) }),
+    () => undefined,
+  )
   schemaChecked.catch(crash)
 
   const redis = openRedis(
@@ -60,6 +74,7 @@ export async function openServers(
     queryScripts,
   )
   lifecycle.onRelease('redis', () => redis.disconnect())
+  watch({ Redis: () => pingRedis(redis) })
   const keys = {
     ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
     ...accessKeys(settings.redisPrefix),

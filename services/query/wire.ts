@@ -1,6 +1,6 @@
 import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts } from '@tally/access'
 import { topicNames } from '@tally/kafka/names'
-import { listen, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
+import { listen, type Meanwhile, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import type { RequestDeps } from './answerRequest.ts'
 import { buildApp } from './app.ts'
@@ -28,6 +28,11 @@ const lastAnswersMs = (drainMs: number): number => Math.min(5_000, 6_500 - drain
 const largePagesOptions = { places: 1, placesOfOne: 1, waitingOfOne: 4, waitMs: 3_000 }
 const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_000 }
 
+const meanwhile: Meanwhile = {
+  Postgres: 'Figures and API keys come from Redis; lists of orders are answered 503',
+  Redis: 'Answers come from Postgres',
+}
+
 /**
  * Starts a query process. It holds no state that another one would need, does not wait for Redis or Postgres, and ends
  * if Postgres answers with another schema version.
@@ -41,9 +46,10 @@ const gateOptions = { places: 6, placesOfOne: 4, waitingOfOne: 200, waitMs: 3_00
  */
 export async function startQuery(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger } = service
-  const { registry, startup, started } = await openServiceOps('query', settings.ops, 9091, service) // 1
+  const ops = { defaultPort: 9091, meanwhile }
+  const { registry, startup, outages, started } = await openServiceOps('query', settings.ops, ops, service) // 1
   const metrics = queryMetrics(registry)
-  const servers = await openServers(settings, service, { startup, metrics: registry }) // 2
+  const servers = await openServers(settings, service, { startup, outages, metrics: registry }) // 2
   const { redis, keys, authDb } = servers
   const counts = openRequestCounts({ redis, keys, logger })
   lifecycle.onRelease('counts of requests', () => counts.close(), hangsMs)

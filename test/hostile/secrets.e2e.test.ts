@@ -205,11 +205,7 @@ async function failEverything(): Promise<void> {
     ['a port that nothing listens on', { DATABASE_URL: database.replace(/:\d+\//, ':1/') }],
   ]
   for (const [what, settings] of waited)
-    outputs[`query with ${what}`] = await logOf(
-      ['query'],
-      settings,
-      /Postgres does not answer; waiting for it/,
-    )
+    outputs[`query with ${what}`] = await logOf(['query'], settings, /Postgres does not answer \(/)
   for (const [what, settings] of ended) {
     const { code, ...output } = await runTally(['query'], { ...withPasswords, ...settings })
     expect({ what, failed: code !== 0 }).toEqual({ what, failed: true })

@@ -82,14 +82,15 @@ export function openKeySource({
   }
 
   function failed(error: unknown): void {
-    if (!isDown) logger.warn({ err: error }, 'Postgres does not answer; API keys are looked up in Redis')
+    if (!isDown)
+      logger.debug({ err: error }, 'Postgres does not answer in time; API keys are looked up in Redis')
     isDown = true
   }
 
   function recovered(): void {
     if (!isDown) return
     isDown = false
-    logger.info({}, 'Postgres answers again; API keys are looked up there')
+    logger.debug({}, 'Postgres answers again; API keys are looked up there')
     onRecovery()
   }
 

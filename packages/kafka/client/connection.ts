@@ -34,6 +34,11 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
   return connection
 }
 
+/** Resolves if a broker answers; rejects with kafkajs's error. */
+export async function pingKafka(connection: KafkaConnection): Promise<void> {
+  await inside(connection).admin.use(admin => admin.describeCluster())
+}
+
 /** What only this package sees of a connection, so that kafkajs stays hidden. */
 export function inside(connection: KafkaConnection): Inside {
   const found = insides.get(connection)

@@ -3,6 +3,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { ConsumeOptions, Consumer } from '../types.ts'
 import { newMemory, stateOf, type Tuning } from './memory.ts'
 import { openSession, type Session } from './session.ts'
+import { openUnexpected } from './unexpected.ts'
 import { openWhyFatal } from './whyFatal.ts'
 
 const defaultTuning: Tuning = {
@@ -39,6 +40,7 @@ export async function consumeBatches(
   const stopping = new AbortController()
   let session: Session | undefined
   let sessionBeganAt = 0
+  const unexpected = openUnexpected(logger, 'the consumer stopped; starting it again')
   const whyFatal = openWhyFatal(connection, options.topics, memory)
 
   const supervise = async (): Promise<void> => {
@@ -51,7 +53,7 @@ export async function consumeBatches(
       await Promise.race([session.close(), sleepUntil(stopTimeoutMs, stopping.signal)])
       const fatal = error && (await whyFatal(error))
       if (fatal) return options.onCrash(fatal)
-      logger.warn({ err: error }, 'the consumer stopped; starting it again')
+      unexpected(error, failures)
       if (Date.now() - sessionBeganAt > stalledMs) failures = 1
       await sleepUntil(backoffMs(failures), stopping.signal)
     }

@@ -3,6 +3,7 @@ import { backoffMs, sleepUntil } from '../client/backoff.ts'
 import type { Assignment, ConsumeOptions } from '../types.ts'
 import type { Memory } from './memory.ts'
 import type { Positions } from './positions.ts'
+import { openUnexpected } from './unexpected.ts'
 
 /** From one join to the next. `over` is aborted when the partitions are being taken away: start nothing more. */
 export type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
@@ -13,6 +14,7 @@ type GenerationDeps = { options: ConsumeOptions; memory: Memory; positions: Posi
 
 /** The current generation. It is ready once onAssigned has said where its partitions start. */
 export function openGenerations({ options, memory, positions, logger }: GenerationDeps) {
+  const unexpected = openUnexpected(logger, 'could not find where to begin; trying again')
   let current: Generation = {
     over: new AbortController(),
     ready: new Promise(() => undefined),
@@ -33,7 +35,7 @@ export function openGenerations({ options, memory, positions, logger }: Generati
         return
       } catch (error) {
         memory.assignError = error as Error
-        logger.warn({ err: error }, 'could not find where to begin; trying again')
+        unexpected(error, failures)
         await sleepUntil(backoffMs(failures), over)
       }
     }

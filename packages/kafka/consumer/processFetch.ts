@@ -68,7 +68,7 @@ export function openProcess(deps: ProcessDeps) {
     const failures = (memory.failures.get(topic, partition) ?? 0) + 1
     memory.failures.set(topic, partition, failures)
     memory.batchErrors.set(topic, partition, error)
-    logger.warn({ err: error, topic, partition, from, failures }, 'a batch failed; trying it again')
+    logger.debug({ err: error, topic, partition, from, failures }, 'a batch failed; trying it again')
     if (!isOutdated(of)) positions.retry(topic, partition, from, backoffMs(failures))
   }
 

@@ -1,5 +1,5 @@
 import { databaseAddresses, timeout, wantsWritable } from '@tally/runtime'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { forKysely, openStatementNames, type StatementNames } from './connection.ts'
 import type { Database } from './database.ts'
@@ -96,6 +96,11 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
   // The query of a connection that breaks while in use fails; without a listener, the error would also end the process.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
+}
+
+/** Resolves if Postgres answers; rejects with pg's error. */
+export async function pingPostgres(db: Kysely<Database>): Promise<void> {
+  await sql`select 1`.execute(db)
 }
 
 /** Throws 25006 if the connection must be writable and is not. */

@@ -58,7 +58,10 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
           slotsRefreshInterval: 5_000,
           clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
         })
-  client.on('error', onError)
+  client.on('error', error => {
+    lastErrors.set(client, error)
+    onError(error)
+  })
   // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one
   // gives replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
   for (const [script, { file, preludes }] of Object.entries(scripts ?? {})) {
@@ -67,6 +70,19 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
     client.defineCommand(script, { numberOfKeys: numberOfKeys(file) as number, lua })
   }
   return client as RedisClient & ScriptCalls<Scripts>
+}
+
+/** Why each client lost its connection, or could not connect: its commands do not say. */
+const lastErrors = new WeakMap<RedisClient, Error>()
+
+/** Resolves if Redis answers, of a cluster every master. Rejects with the reason, such as why it cannot be connected. */
+export async function pingRedis(redis: RedisClient): Promise<void> {
+  try {
+    const masters = redis instanceof Cluster ? redis.nodes('master') : []
+    await Promise.all(masters.length === 0 ? [redis.ping()] : masters.map(node => node.ping()))
+  } catch (error) {
+    throw redis.status === 'ready' ? error : (lastErrors.get(redis) ?? error)
+  }
 }
 
 /**

@@ -32,7 +32,7 @@ function problemOf(error: unknown, request: FastifyRequest): PageProblem {
   if (statusCode >= 400 && statusCode < 500)
     return new PageProblem(statusCode, 'Bad request', 'Go back and try again.')
   if (isTransient(error)) {
-    request.log.warn({ err: error }, 'Postgres does not answer')
+    request.log.debug({ err: error }, 'a part does not answer')
     return unavailable()
   }
   request.log.error({ err: error }, 'a request failed unexpectedly')
