@@ -10,6 +10,7 @@ export {
   UndecodableBatchError,
 } from './errors.ts'
 export { groupState } from './inspect/groupState.ts'
+export { type HeldBack, heldBack } from './inspect/heldBack.ts'
 export type { Right } from './inspect/rights.ts'
 export { type TopicState, topicStates } from './inspect/topicStates.ts'
 export { type JudgedLog, judgeLogs, type LogPosition, skipHint } from './log/judgeLogs.ts'

@@ -14,7 +14,7 @@ export type Cluster = {
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
   findBroker(of: { nodeId: string }): Promise<Broker>
   findControllerBroker(): Promise<Broker>
-  brokerPool: { metadataExpireAt: number | null }
+  brokerPool: { metadataExpireAt: number | null; brokers: Record<string, unknown> }
 }
 
 export type Broker = {

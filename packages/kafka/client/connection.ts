@@ -13,7 +13,14 @@ export type KafkaConnection = {
 
 const closeTimeoutMs = 2_000
 
-type Inside = { kafka: Kafka; admin: SharedAdmin; cluster: SharedCluster; logger: ConnectOptions['logger'] }
+type Inside = {
+  kafka: Kafka
+  admin: SharedAdmin
+  cluster: SharedCluster
+  logger: ConnectOptions['logger']
+  /** As KAFKA_BROKERS names them. */
+  brokers: string[]
+}
 
 const insides = new WeakMap<KafkaConnection, Inside>()
 
@@ -30,7 +37,7 @@ export function connectKafka(settings: KafkaSettings, { clientId, logger }: Conn
     await settled(Promise.all([admin.close(), cluster.close()]), closeTimeoutMs)
   }
   const connection: KafkaConnection = { clientId, close }
-  insides.set(connection, { kafka, admin, cluster, logger })
+  insides.set(connection, { kafka, admin, cluster, logger, brokers: settings.brokers })
   return connection
 }
 

@@ -34,6 +34,7 @@ import {
   checkRetention,
   checkTopicsExist,
 } from './topics.ts'
+import { checkTransactions } from './transactions.ts'
 import { checkVacuum } from './vacuum.ts'
 
 const kafkaChecks: Checks<KafkaDeps> = {
@@ -46,6 +47,7 @@ const kafkaChecks: Checks<KafkaDeps> = {
   'record size': checkRecordSize,
   partitioner: checkPartitioner,
   group: checkGroup,
+  transactions: checkTransactions,
 }
 
 const postgresChecks: Checks<PostgresDeps> = {

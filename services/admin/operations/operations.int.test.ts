@@ -1,6 +1,7 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { clearStall, noteStall } from '@tally/read-models'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
+import { beginTransaction } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
@@ -70,6 +71,27 @@ test('each shard’s lag and age are shown', async () => {
     'the lag is 30 in total',
     async () => lagsOf(await page()).reduce((sum, lag) => sum + lag, 0) === 30,
   )
+})
+
+test('an open transaction is named with its producer and the command that ends it, and its records count as lag', async () => {
+  const { orders } = names()
+  const lags = async () =>
+    [...(await page()).matchAll(/"Lag" class="number">(\d+)</g)].map(([, lag]) => Number(lag))
+  const before = (await lags()).reduce((sum, lag) => sum + lag, 0)
+  const transaction = await beginTransaction(fixture.deps.kafka)
+  const hourAgo = String(Date.now() - 3_600_000)
+  await transaction.send({
+    topic: orders,
+    messages: [{ key: 'k', value: '{}', partition: 0, timestamp: hourAgo }],
+  })
+  const shown = await page()
+  await transaction.abort()
+  expect(shown).toMatch(
+    /Open transactions.*-0 stands at offset \d+: producer \d+ \(transactional.id [0-9a-f-]{36}\) holds a transaction open, and wrote last 36\d\d s ago/,
+  )
+  expect(shown).toContain(`abort --topic ${orders} --partition 0 --start-offset `)
+  expect((await lags()).reduce((sum, lag) => sum + lag, 0)).toBeGreaterThan(before)
+  await until('it has ended', async () => !(await page()).includes('Open transactions'))
 })
 
 test('dead letters are counted by reason, never shown with a value, and replayed once', async () => {

@@ -12,7 +12,7 @@ import { badForm, PageProblem } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 import { counted, type Format } from '../views/format.ts'
 import { readDeadLettersPage } from './deadLetters.ts'
-import { readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
+import { readHeldBack, readLastRebuild, readShards, readStalled, readVersions } from './read.ts'
 import { operationsView } from './view.ts'
 
 /** How long a page waits for Kafka. */
@@ -34,12 +34,13 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
       platformSessionOf(request)
       const { before } = request.query
       if (before !== undefined && !isCursor(before)) throw badForm()
-      const [shards, found, rebuild, versions, stalled, commands] = await Promise.all([
+      const [shards, found, rebuild, versions, stalled, heldBack, commands] = await Promise.all([
         readShards(deps),
         timeout(patienceMs, readDeadLettersPage(deps, before)).catch(() => undefined),
         readLastRebuild(db),
         readVersions(deps),
         readStalled(deps),
+        readHeldBack(deps),
         readAudit(db, null, { limit: shownCommands }),
       ])
       const format = formatOf(request)
@@ -49,7 +50,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         section: 'operations',
         notice,
         body: operationsView(
-          { shards, deadLetters: found, rebuild, versions, stalled, commands },
+          { shards, deadLetters: found, rebuild, versions, stalled, heldBack, commands },
           { csrf, format },
         ),
       }))

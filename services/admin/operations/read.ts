@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { endOffsets, type KafkaConnection, topicNames } from '@tally/kafka'
+import {
+  describeTopics,
+  type HeldBack,
+  heldBack,
+  type KafkaConnection,
+  logEnds,
+  topicNames,
+} from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
 import { timeout } from '@tally/runtime'
 import type { Postgres, RedisClient } from '@tally/storage'
@@ -14,13 +21,23 @@ type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPr
 
 const patienceMs = 3_000
 
+/** Where the logs of these topics end, including records of open transactions, as the projector's metric counts lag. */
+async function endsOf(kafka: KafkaConnection, topics: string[]) {
+  return logEnds(kafka, partitionsOf(await describeTopics(kafka, topics)))
+}
+
+const partitionsOf = (counts: Map<string, number>) =>
+  [...counts].flatMap(([topic, count]) =>
+    Array.from({ length: count }, (_, partition) => ({ topic, partition })),
+  )
+
 /** The lag of each shard over its topics; all records of a shard that no projector has read yet. */
 export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
     readOffsets(db, topics),
-    timeout(patienceMs, endOffsets(kafka, topics)).catch(() => undefined),
+    timeout(patienceMs, endsOf(kafka, topics)).catch(() => undefined),
   ])
   const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
   const shards = new Set([...stored.map(({ partition }) => partition), ...known])
@@ -38,6 +55,19 @@ export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Sha
         asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
       }
     })
+}
+
+/** The transactions of other producers that hold back a shard; none if Kafka does not answer. */
+export async function readHeldBack({
+  kafka,
+  topicPrefix,
+}: Pick<Parts, 'kafka' | 'topicPrefix'>): Promise<HeldBack[]> {
+  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
+  const find = async () => {
+    const counts = await describeTopics(kafka, [organizations, events, orders, refunds])
+    return heldBack(kafka, partitionsOf(counts))
+  }
+  return timeout(patienceMs, find()).catch(() => [])
 }
 
 export type StalledPartition = Stall & { topic: string; partition: number }

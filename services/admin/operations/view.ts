@@ -1,3 +1,4 @@
+import type { HeldBack } from '@tally/kafka'
 import { type AuditEntry, nameOfAction } from '../audit/store.ts'
 import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
@@ -12,6 +13,7 @@ export type OperationsShown = {
   rebuild: Rebuild | undefined
   versions: Versions
   stalled: StalledPartition[]
+  heldBack: HeldBack[]
   /** The latest of the platform team's commands that leave an audit entry. */
   commands: AuditEntry[]
 }
@@ -20,12 +22,13 @@ export type OperationsShown = {
 const behindMs = 5_000
 
 export function operationsView(
-  { shards, deadLetters, rebuild, versions, stalled, commands }: OperationsShown,
+  { shards, deadLetters, rebuild, versions, stalled, heldBack, commands }: OperationsShown,
   { csrf, format }: { csrf: string; format: Format },
 ): Html {
   return html`<h1>Operations</h1>
 <p class="faint">For the platform team. Covers all organizations.</p>
 ${stalled.length === 0 ? '' : stalledView(stalled)}
+${heldBack.length === 0 ? '' : heldBackView(heldBack)}
 <section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards, format)}</section>
 <section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">
@@ -41,6 +44,12 @@ ${stalled.map(
   ({ topic, partition, state, sinceMs, message }) => html`<p><span class="badge revoked">${state}</span>
 <code>${topic}-${partition}</code> since ${moment(sinceMs)}<span class="block">${message}</span></p>`,
 )}</section>`
+}
+
+function heldBackView(heldBack: HeldBack[]): Html {
+  return html`<section class="card"><h2>Open transactions</h2>
+<p class="faint">Records behind them are not counted before they end. End the producer. If it is gone, the command gives up its transaction.</p>
+${heldBack.map(({ found, command }) => html`<p>${found}<span class="block"><code>${command}</code></span></p>`)}</section>`
 }
 
 function commandsView(commands: AuditEntry[]): Html {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { openCommand, withKafka, withSchema } from '../../open.ts'
-import { print } from '../../output.ts'
+import { print, remark } from '../../output.ts'
 
 export function addList(offsets: Command): void {
   offsets
@@ -10,14 +10,21 @@ export function addList(offsets: Command): void {
     .action(async ({ json }: { json?: true }) => {
       const { settings, logger } = await openCommand()
       const { topicPrefix } = settings
-      const listed = await withSchema(settings.databaseUrl, db =>
+      const { listed, holding } = await withSchema(settings.databaseUrl, db =>
         withKafka(settings, logger, async kafka => {
-          const { listOffsets } = await import('@tally/repair')
-          return listOffsets({ kafka, db, topicPrefix })
+          const [{ listOffsets }, { heldBack }] = await Promise.all([
+            import('@tally/repair'),
+            import('@tally/kafka'),
+          ])
+          const listed = await listOffsets({ kafka, db, topicPrefix })
+          const behind = listed.filter(({ state }) => state === 'behind')
+          return { listed, holding: await heldBack(kafka, behind) }
         }),
       )
       if (json !== true && listed.length > 0) print(columns(...heading))
       for (const one of listed) print(json === true ? JSON.stringify(one) : lineOf(one))
+      for (const { found, command } of holding)
+        remark(`tally: ${found}. End that producer; if it is gone, give up its transaction: ${command}`)
     })
 }
 

@@ -1,0 +1,23 @@
+import { heldBack } from '@tally/kafka'
+import { type Finding, fail, ok, skip, warn } from './check.ts'
+import type { KafkaDeps } from './kafka.ts'
+
+/** As asOf.ts: figures this old are a failure. */
+const failsAfterMs = 30_000
+
+/** Whether another producer's transaction holds back a topic that is read. */
+export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<Finding> {
+  const { deadLetters: _, ...read } = names
+  const partitions = Object.values(read).flatMap(topic =>
+    Array.from({ length: topics.get(topic)?.partitions ?? 0 }, (_, partition) => ({ topic, partition })),
+  )
+  if (partitions.length === 0) return skip('not checked: see topics')
+  const [first, ...others] = await heldBack(kafka, partitions)
+  if (first === undefined) return ok('none holds back a partition')
+  const more = others.length === 0 ? '' : `; so do ${others.length} more`
+  const judge = first.quietMs < failsAfterMs ? warn : fail
+  return judge(
+    `${first.found}${more}`,
+    `end that producer; if it is gone, give up its transaction: ${first.command} (docs/runbook.md, TallyShardStandsStill)`,
+  )
+}
