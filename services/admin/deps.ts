@@ -33,6 +33,8 @@ export type AdminDeps = {
   /** The area's own URL, if it is set; with https its cookies are for TLS only. */
   publicUrl: string | undefined
   trustedProxies: string[]
+  /** How often a live screen checks that its session or link is valid. */
+  screenCheckMs: number
   /** Connections beyond this number are closed at once. */
   maxConnections: number
 }

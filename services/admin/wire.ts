@@ -14,6 +14,7 @@ import {
 import { openRedis, pingPostgres, pingRedis, whenReady } from '@tally/storage'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
+import { checkEveryMs } from './live/stream.ts'
 import { adminMetrics } from './metrics.ts'
 import { openSealer } from './secondFactor/sealing.ts'
 import { sealSecrets } from './secondFactor/secrets.ts'
@@ -122,6 +123,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     apiUrl: admin.apiUrl,
     publicUrl: admin.url,
     trustedProxies: admin.trustedProxies,
+    screenCheckMs: checkEveryMs,
     maxConnections: admin.maxConnections,
   })
   lifecycle.onRelease('pages', () => app.close())

@@ -1,13 +1,17 @@
-import { backoffMs } from './backoff.js'
 import { openHoursChart } from './hours.js'
+import { openMarks } from './marks.js'
 import { showStatus } from './status.js'
+import { follow } from './stream.js'
 
 const live = document.getElementById('live')
+const isLink = live.dataset.kind === 'link'
 const by = id => document.getElementById(id)
 const { locale } = document.documentElement.dataset
 const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
 const whole = new Intl.NumberFormat(locale)
-const chart = openHoursChart(by('hours-chart'))
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const chart = by('hours-chart') && openHoursChart(by('hours-chart'))
+const mark = openMarks()
 const statusNames = {
   PreOrder: 'Pre-order',
   Pending: 'Pending',
@@ -26,16 +30,31 @@ function element(name, className, ...children) {
   return made
 }
 
-/** Sets a text if it changes, and highlights it briefly. */
+/** Sets a text if it changes, and marks the number if it has changed before. */
 function put(id, text) {
   const target = by(id)
   if (target.textContent === text) return
+  if (target.dataset.isKnown) mark(target)
+  target.dataset.isKnown = 'yes'
   target.textContent = text
-  target.classList.remove('changed')
-  requestAnimationFrame(() => target.classList.add('changed'))
 }
 
-function showDay({ kpis, hours, best, returned, counts, statuses }) {
+/** The names of what is shown come with the figures, so that they always belong together. */
+function showNames({ eventName, date, openDay }) {
+  by('event').textContent = eventName
+  by('date').textContent = date === '' ? 'This day is no longer listed' : dates.format(new Date(date))
+  document.title = `${eventName} · Tally`
+  const offer = by('open-day')
+  // The stream of a link goes on with the day that is open.
+  offer.hidden = openDay === null || isLink
+  if (offer.hidden) return
+  offer.querySelector('span').textContent = `${dates.format(new Date(openDay.date))} is open now.`
+  offer.querySelector('a').href = `/live?eventId=${live.dataset.event}&day=${openDay.dayId}`
+}
+
+function showDay(day) {
+  const { kpis, hours, best, returned, counts, statuses } = day
+  showNames(day)
   put('sales', euros.format(kpis.totalSales))
   put('orders', whole.format(kpis.totalOrders))
   put('items', whole.format(kpis.totalItemsSold))
@@ -70,7 +89,7 @@ const bestRow = best => {
   return item => {
     const bar = element('span', 'bar')
     bar.style.setProperty('--share', String(item.quantity / most))
-    bar.ariaHidden = 'true'
+    bar.setAttribute('aria-hidden', 'true')
     return element('li', '', ...itemCells(item), bar)
   }
 }
@@ -97,43 +116,30 @@ const statusRows = statuses =>
     element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
   )
 
+const hasDay = by('sales') !== null
 const status = showStatus(locale)
-let attempts = 0
-
-/** Opens the stream; after it breaks or is refused, again, with growing pauses until figures arrive. */
-function listen() {
-  const source = new EventSource(live.dataset.stream)
-  source.addEventListener('day', ({ data }) => showDay(JSON.parse(data)))
-  source.addEventListener('beat', ({ data }) => {
-    attempts = 0
-    status.heard(JSON.parse(data))
-  })
-  source.addEventListener('signed-out', () => {
-    source.close()
+follow(live.dataset.stream, {
+  day(day) {
+    // The page of an event without a day has no place for figures: it is opened again as soon as there is one.
+    if (!hasDay) return location.reload()
+    showDay(day)
+    status.shows(day)
+  },
+  beat: status.heard,
+  failed: () => hasDay && status.failed(),
+  hidden: () => hasDay && status.hidden(),
+  over() {
     const here = encodeURIComponent(location.pathname + location.search)
-    // A screen's link may have ended, or another day has begun: its page knows.
-    location.assign(live.dataset.endsAt === '/screen' ? '/screen' : `/sign-in?next=${here}`)
-  })
-  source.addEventListener('error', async () => {
-    const isRefused = source.readyState === EventSource.CLOSED
-    source.close()
-    if (isRefused && (await isPageGone())) location.reload()
-    else setTimeout(listen, backoffMs(attempts++))
-  })
-}
-
-/** Whether the page itself is refused by now: after the session has ended, its reload leads to the sign-in. */
-async function isPageGone() {
-  const reply = await fetch(location.href, { method: 'HEAD', redirect: 'manual' }).catch(() => undefined)
-  return reply !== undefined && (reply.type === 'opaqueredirect' || [401, 403, 404].includes(reply.status))
-}
-
-listen()
+    // The page of a link says that it has ended; the sign-in leads back here if the session has not.
+    if (isLink) location.reload()
+    else location.assign(`/sign-in?next=${here}`)
+  },
+})
 
 const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)
   by('full-screen').textContent = isOn ? 'Leave full screen' : 'Full screen'
-  by('full-screen').ariaPressed = String(isOn)
+  by('full-screen').setAttribute('aria-pressed', String(isOn))
 }
 by('full-screen').addEventListener('click', async () => {
   const isOn = !document.body.classList.contains('hall')

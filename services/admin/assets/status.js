@@ -4,39 +4,54 @@ const behindMs = 5_000
 const silentMs = 4_000
 
 /**
- * Shows whether the figures are live, behind or disconnected, with times in the event's time zone; screen readers
+ * Shows whether the figures are live, final, behind or disconnected, with times in the event's time zone; screen readers
  * announce changes.
  */
 export function showStatus(locale) {
   const status = document.getElementById('status')
   const text = document.getElementById('status-text')
   const asOf = document.getElementById('as-of')
-  const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', timeZone: 'UTC' })
-  const minutes = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone: 'UTC' })
-  let heardAt
-  let beat
+  const formatOf = styles => new Intl.DateTimeFormat(locale, { ...styles, timeZone: 'UTC' })
+  const clock = formatOf({ timeStyle: 'medium' })
+  const minutes = formatOf({ timeStyle: 'short' })
+  const moments = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
+  let closedAt = null
+  let silence
 
   const say = (state, sentence) => {
     if (status.dataset.state !== state) status.dataset.state = state
     if (text.textContent !== sentence) text.textContent = sentence
   }
-  const look = () => {
-    if (heardAt === undefined) return
-    if (performance.now() - heardAt > silentMs) return say('cut-off', 'Connection lost: retrying')
-    const { asOfMs, offsetMs, nowMs } = beat
-    if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
-    asOf.textContent = `counted up to ${clock.format(asOfMs + offsetMs)}`
-    if (nowMs - asOfMs > behindMs) say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
-    else say('live', 'Live')
+  const lost = () => {
+    silence = undefined
+    say('cut-off', 'Connection lost: retrying')
   }
-  setInterval(look, 500)
 
   return {
+    /** Call it with each day: when it was closed, on the event's clock, or null. */
+    shows(day) {
+      closedAt = day.closedAt
+    },
     /** Call it with each beat: the figures' watermark, its offset from UTC and the server's time. */
-    heard(next) {
-      beat = next
-      heardAt = performance.now()
-      look()
+    heard({ asOfMs, offsetMs, nowMs }) {
+      clearTimeout(silence)
+      silence = setTimeout(lost, silentMs)
+      if (asOfMs === null) return say('behind', 'Behind: nothing is counted yet')
+      asOf.textContent = `counted up to ${clock.format(asOfMs + offsetMs)}`
+      if (nowMs - asOfMs > behindMs)
+        say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
+      else if (closedAt !== null) say('closed', `Closed ${moments.format(closedAt)}`)
+      else say('live', 'Live')
+    },
+    /** Call it when an attempt has failed: the next one may succeed before anybody misses a beat. */
+    failed() {
+      if (silence === undefined) lost()
+    },
+    /** Call it when the page is hidden: when it is shown again, the figures are those of before until the next beat. */
+    hidden() {
+      clearTimeout(silence)
+      silence = undefined
+      say('', 'Connecting …')
     },
   }
 }

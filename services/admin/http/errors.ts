@@ -1,5 +1,6 @@
 import { isTransient } from '@tally/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { html } from '../views/html.ts'
 import { sendPage } from './page.ts'
 import { notFound, PageProblem, unavailable } from './problem.ts'
@@ -8,6 +9,8 @@ import { notFound, PageProblem, unavailable } from './problem.ts'
 export function registerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOf(error, request)
+    if (isStream(request) && problem.status === 404)
+      return reply.code(200).type('text/event-stream').send(overEvent)
     if (problem.retryAfterSeconds !== undefined)
       reply.header('Retry-After', String(problem.retryAfterSeconds))
     return sendPage(request, reply.code(problem.status), {

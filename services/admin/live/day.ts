@@ -1,5 +1,14 @@
-import type { EventId, HourBucket, ItemCount, KpisAnswer, OrderStatus, TopItem } from '@tally/contract'
-import { allAreas, type ItemsDocument, itemCounts, topItems } from '@tally/core'
+import {
+  type EventDay,
+  type EventId,
+  type HourBucket,
+  type ItemCount,
+  type KpisAnswer,
+  type OrderStatus,
+  offsetIn,
+  type TopItem,
+} from '@tally/contract'
+import { allAreas, type ItemsDocument, itemCounts, openDay, topItems } from '@tally/core'
 import {
   type DocumentName,
   documentName,
@@ -22,12 +31,20 @@ export type DayRef = { eventId: EventId; dayId: number }
 export type DayRead = ReadVersion & { event: StoredEvent } & DayTexts
 type DayTexts = Record<View, string>
 
-/** What a screen shows of a day; `statuses` is null while Postgres does not answer. */
+/**
+ * What a screen shows of a day, with the names of both, so that no figure stands under another name than its own.
+ * `statuses` is null while Postgres does not answer.
+ */
 export type DayShown = {
   revision: number
   eventName: string
+  dayId: number
+  /** Empty if the event no longer lists the day. */
   date: string
-  isOpen: boolean
+  /** When the day was closed, in milliseconds of the event's own clock; null while it is open. */
+  closedAt: number | null
+  /** Another day that is open now. */
+  openDay: Pick<EventDay, 'dayId' | 'date'> | null
   kpis: KpisAnswer
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
@@ -53,14 +70,18 @@ export function showDay(
   statuses: DayShown['statuses'],
 ): string {
   const day = event.days.find(one => one.dayId === dayId)
+  const open = openDay(event.days)
+  const closedAt = day?.closedAt ?? null
   const all: ItemsDocument = JSON.parse(items)
   const { sold, returned } = partReturned(topItems(all, event, all.length))
   const buckets: HourBucket[] = JSON.parse(hours)
   const composed = {
     revision,
     eventName: event.name,
+    dayId,
     date: day?.date ?? '',
-    isOpen: day?.closedAt === null,
+    closedAt: closedAt && closedAt + offsetIn(event.timeZone)(closedAt),
+    openDay: open === undefined || open === day ? null : { dayId: open.dayId, date: open.date },
     hours: eveningOf(buckets, { day, timeZone: event.timeZone, asOfMs }),
     best: sold.filter(({ quantity }) => quantity > 0).slice(0, mostRows),
     returned: returned.slice(0, mostRows),

@@ -6,8 +6,6 @@ import {
   asOfField,
   complete,
   eventRevisionField,
-  nextRevision,
-  publishEvents,
   readEventHeads,
   type StoredEvent,
   versionOf,
@@ -16,6 +14,7 @@ import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { sell as sellIn } from '../test/sell.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { openSharedPlaces } from './places.ts'
@@ -35,23 +34,7 @@ async function newDay(): Promise<DayRef> {
   return { eventId, dayId: 41 }
 }
 
-/** Sells in Postgres as the projector does, and publishes to Redis unless told not to. */
-async function sell({ eventId, dayId }: DayRef, orders: number, isPublished = true): Promise<void> {
-  const { db } = fixture
-  await db.transaction().execute(async tx => {
-    const revision = await nextRevision(tx)
-    const none = { pre_order: 0, pending: 1, preparing: 0, ready_for_pickup: 0, completed: 0, cancelled: 0 }
-    const row = { event_id: eventId, day_id: dayId, area_id: 0, ...none, items_sold: orders }
-    const sold = { paid: orders, sales_cents: orders * 1_000 }
-    await tx
-      .insertInto('daily_counters')
-      .values({ ...row, ...sold })
-      .onConflict(of => of.columns(['event_id', 'day_id', 'area_id']).doUpdateSet(sold))
-      .execute()
-    await tx.updateTable('event_heads').set({ revision }).where('event_id', '=', eventId).execute()
-  })
-  if (isPublished) await publishEvents(fixture.deps, new Map([[eventId, { whole: true }]]))
-}
+const sell = (ref: DayRef, orders: number, isPublished = true) => sellIn(fixture, ref, orders, isPublished)
 
 function look(ref: DayRef, live = fixture.deps.live) {
   const shown: DayShown[] = []
@@ -74,7 +57,7 @@ test('a screen gets what Redis has at once, and each later change once', async (
   expect(screen.shown[0]).toMatchObject({
     eventName: 'Sagra del Pesce',
     date: '2026-09-04',
-    isOpen: true,
+    closedAt: null,
     kpis: { totalSales: 20 },
     statuses: { Paid: 2, Pending: 1 },
   })

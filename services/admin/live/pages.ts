@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
-import { notFound } from '../http/problem.ts'
+import { eventsOf } from '../keys/events.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
@@ -19,20 +19,20 @@ export function livePages(area: FastifyInstance, { db }: AdminDeps, streams: Str
     const page = { title: 'Live', section: 'live' } as const
     if (picked === undefined) return sendPage(request, reply, { ...page, body: noEventsView() })
     const body = liveView(picked, formatOf(request))
-    const script = picked.dayId === undefined ? {} : { script: 'live.js', style: 'uplot/uPlot.min.css' }
+    const script = { script: 'live.js', style: 'uplot/uPlot.min.css' }
     return sendPage(request, reply, { ...page, ...script, title: picked.event.name, body })
   })
 
   area.get('/live/stream', async (request, reply) => {
     const { event, dayId } = await pickDay(db, request)
-    if (dayId === undefined) throw notFound()
+    const showing = { eventId: event.eventId, dayId }
     const { organizationId, sessionId } = sessionOf(request)
     const token = sessionToken(request) ?? ''
-    const viewer = {
-      organizationId,
-      viewer: `session-${sessionId}`,
-      mayContinue: async () => (await findSession(db, token)) !== undefined,
-    } as const
-    return streams.open(request, reply, { eventId: event.eventId, dayId }, viewer)
+    const isThere = async () =>
+      (await findSession(db, token)) !== undefined &&
+      (await eventsOf(db, organizationId)).some(({ eventId }) => eventId === event.eventId)
+    const shows = async () => ((await isThere()) ? showing : undefined)
+    const viewer = { organizationId, viewer: `session-${sessionId}`, shows } as const
+    return streams.open(request, reply, showing, viewer)
   })
 }

@@ -19,7 +19,7 @@ const asked = z.object({
 })
 
 /** An event and its day, which is undefined if the event has none. */
-type Picked<Of extends ListedEvent = ListedEvent> = { event: Of; dayId: number | undefined }
+export type Picked<Of extends ListedEvent = ListedEvent> = { event: Of; dayId: number | undefined }
 
 /** With the events of the organization, to pick another one. */
 export type PickedOfAll = Picked<ActiveEvent> & { events: ActiveEvent[] }

@@ -1,19 +1,29 @@
 import { PassThrough } from 'node:stream'
+import type { EventId } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import type { DayRef } from './day.ts'
 import { openScreenLimits, type Viewer } from './limits.ts'
-import { serverSentEvent } from './serverSentEvent.ts'
+import { overEvent } from './serverSentEvent.ts'
 
-/** How often a stream checks its session: after it ends, its screens end within this time. */
-const checkEveryMs = 15_000
+/** How often a stream checks its session or link: after that ends, its screens end within this time. */
+export const checkEveryMs = 15_000
 
-/** Who watches; `mayContinue` is asked every 15 s, and ends the stream when it says no. */
-type StreamViewer = Viewer & { mayContinue: () => Promise<boolean> }
+/** What a screen shows now; an event that lists no day yet has none. */
+export type Showing = { eventId: EventId; dayId: number | undefined }
+/**
+ * Who watches. `shows` is asked every 15 s: if it answers undefined, the page opens itself again; if it answers another
+ * day, the page opens its stream again.
+ */
+type StreamViewer = Viewer & { shows: () => Promise<Showing | undefined> }
 
 export type Streams = {
-  open(request: FastifyRequest, reply: FastifyReply, ref: DayRef, viewer: StreamViewer): Promise<FastifyReply>
+  open(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    showing: Showing,
+    viewer: StreamViewer,
+  ): Promise<FastifyReply>
   close(): void
 }
 
@@ -23,17 +33,14 @@ export function openStreams(deps: AdminDeps): Streams {
   const open = new Set<PassThrough>()
   const limits = openScreenLimits(deps)
 
-  return {
-    async open(request, reply, ref, viewer) {
-      const place = await limits.take(viewer)
-      if (place === undefined)
-        throw new PageProblem(429, 'Too many live screens', 'Close some, or try again later.', 10)
-      const stream = new PassThrough()
-      open.add(stream)
-      metrics.screens.set(open.size)
-      // A browser that reads slowly gets only the latest figures when it is ready again.
-      let late: Buffer | undefined
-      const unwatch = live.watch(ref, {
+  /** Writes a day to a stream; returns the function that ends that. */
+  function watch({ eventId, dayId }: Showing, stream: PassThrough): () => void {
+    if (dayId === undefined) return () => {}
+    // A browser that reads slowly gets only the latest figures when it is ready again.
+    let late: Buffer | undefined
+    const unwatch = live.watch(
+      { eventId, dayId },
+      {
         onDay(events) {
           late = stream.writableNeedDrain ? events : undefined
           if (late === undefined) stream.write(events)
@@ -41,20 +48,33 @@ export function openStreams(deps: AdminDeps): Streams {
         onBeat(event) {
           if (!stream.writableNeedDrain) stream.write(event)
         },
-      })
-      stream.on('drain', () => {
-        const events = late
-        late = undefined
-        if (events !== undefined) stream.write(events)
-      })
+      },
+    )
+    stream.on('drain', () => {
+      const events = late
+      late = undefined
+      if (events !== undefined) stream.write(events)
+    })
+    return unwatch
+  }
+
+  return {
+    async open(request, reply, showing, viewer) {
+      const place = await limits.take(viewer)
+      if (place === undefined)
+        throw new PageProblem(429, 'Too many live screens', 'Close some, or try again later.', 10)
+      const stream = new PassThrough()
+      open.add(stream)
+      metrics.screens.set(open.size)
+      const unwatch = watch(showing, stream)
       const check = setInterval(async () => {
         place.keep()
         // While Postgres does not answer, the screen goes on.
-        const isOver = !(await viewer.mayContinue().catch(() => true))
-        if (!isOver || stream.destroyed) return
-        stream.write(serverSentEvent('signed-out', '{}'))
+        const now = await viewer.shows().catch(() => showing)
+        if (stream.destroyed || now?.dayId === showing.dayId) return
+        if (now === undefined) stream.write(overEvent)
         stream.end()
-      }, checkEveryMs)
+      }, deps.screenCheckMs)
       stream.on('close', () => {
         clearInterval(check)
         unwatch()

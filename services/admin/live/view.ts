@@ -3,7 +3,7 @@ import { settleLinks } from '../day/links.ts'
 import { eventLabel } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
-import type { PickedOfAll } from './pick.ts'
+import type { Picked, PickedOfAll } from './pick.ts'
 
 export function noEventsView(): Html {
   return html`<section class="card empty">
@@ -15,27 +15,29 @@ export function noEventsView(): Html {
 /** The live screen of a day without figures, which the script fills in. */
 export function liveView(picked: PickedOfAll, format: Format): Html {
   const { event, dayId } = picked
-  const stream = `/live/stream?eventId=${event.eventId}&day=${dayId ?? ''}`
-  return html`${frame(event, { dayId, stream, endsAt: '/sign-in', actions: picker(picked, format) })}
+  const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}`
+  return html`${frame(picked, format, { stream, kind: 'live', actions: picker(picked, format) })}
 ${dayId === undefined ? '' : settle(event, dayId)}`
 }
 
 /** The live screen of a link: one event, nothing to choose. */
-export function screenView(event: ListedEvent, dayId: number | undefined): Html {
-  return frame(event, { dayId, stream: '/screen/stream', endsAt: '/screen', actions: html`` })
+export function screenView(screenId: number, picked: Picked, format: Format): Html {
+  return frame(picked, format, { stream: `/screen/${screenId}/stream`, kind: 'link', actions: html`` })
 }
 
-/** `endsAt` is the page that the script opens when the stream may not continue. */
-type Framed = { dayId: number | undefined; stream: string; endsAt: '/sign-in' | '/screen'; actions: Html }
+/** Of which kind the page is decides where its script goes when the stream may not continue. */
+type Framed = { stream: string; kind: 'live' | 'link'; actions: Html }
 
-function frame(event: ListedEvent, { dayId, stream, endsAt, actions }: Framed): Html {
-  return html`<div class="live" id="live" data-stream="${stream}" data-ends-at="${endsAt}">
+function frame({ event, dayId }: Picked, format: Format, { stream, kind, actions }: Framed): Html {
+  const date = event.days.find(day => day.dayId === dayId)?.date
+  return html`<div class="live" id="live" data-stream="${stream}" data-kind="${kind}" data-event="${event.eventId}">
 <div class="heading">
-<div><h1>${event.name}</h1>
-<p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">Connecting …</span> <span class="faint" id="as-of"></span></p></div>
+<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date" id="date">${format.date(date)}</span>`}</h1>
+<p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : 'Connecting …'}</span> <span class="faint" id="as-of"></span></p></div>
 <div class="actions picker">${actions}
 <button type="button" id="full-screen">Full screen</button></div>
 </div>
+<p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
 <noscript><p class="warning">The live screen needs JavaScript. All other pages work without it.</p></noscript>
 ${dayId === undefined ? noDays : figures}
 </div>`
@@ -49,7 +51,7 @@ ${events.map(one => html`<option value="${one.eventId}"${attribute('selected', o
 </select>
 <label class="hidden" for="day">Day</label>
 <select id="day" name="day">
-${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${format.date(day.date)}${day.closedAt === null ? ' · open' : ''}</option>`)}
+${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${format.date(day.date)}</option>`)}
 </select>
 <button>Show</button>
 </form>

@@ -1,16 +1,21 @@
 import { resolveDay } from '@tally/core'
 import type { ListedEvent } from '@tally/read-models'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
+import { parseOr400, rowNumber } from '../http/forms.ts'
+import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
-import { notFound, PageProblem } from '../http/problem.ts'
+import { PageProblem } from '../http/problem.ts'
 import { eventsOf } from '../keys/events.ts'
-import type { Streams } from '../live/stream.ts'
+import type { Showing, Streams } from '../live/stream.ts'
 import { screenView } from '../live/view.ts'
-import { giveCookie, readCookie } from '../signIn/cookies.ts'
+import { giveScreenCookie, readCookie } from '../signIn/cookies.ts'
 import { findScreen, type ScreenLink } from './store.ts'
 
 const cookieSeconds = 30 * 86_400
+
+const params = z.object({ screenId: rowNumber })
 
 const ended = () =>
   new PageProblem(
@@ -21,49 +26,64 @@ const ended = () =>
 
 /**
  * What a screen link shows: the live screen of its event, and nothing else. The link moves its token into a cookie, so
- * that the screen's address bar does not show it.
+ * that the screen's address bar does not show it, and leads to the link's own address: several links in one browser do
+ * not get into each other's way.
  */
 export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: Streams): void {
-  app.get<{ Params: { token: string } }>('/screen/:token', async (request, reply) => {
-    const { token } = request.params
-    if ((await findScreen(db, token)) === undefined) throw ended()
-    giveCookie(request, reply, 'screen', token, cookieSeconds)
-    return reply.redirect('/screen', 303)
-  })
+  app.get<{ Params: { token: string } }>('/screen/:token', (request, reply) =>
+    enter(request, reply, request.params.token),
+  )
 
-  app.get('/screen', async (request, reply) => {
+  /** The address of all links until 0.3.0. */
+  app.get('/screen', (request, reply) => enter(request, reply, readCookie(request, 'screen')))
+
+  app.get('/screen/:screenId(^\\d+$)', async (request, reply) => {
     const shown = await shownTo(request)
     if (shown === undefined) throw ended()
-    const { event, dayId } = shown
-    const script = dayId === undefined ? {} : { script: 'live.js', style: 'uplot/uPlot.min.css' }
-    return sendPage(request, reply, { title: event.name, ...script, body: screenView(event, dayId) })
-  })
-
-  app.get('/screen/stream', async (request, reply) => {
-    const shown = await shownTo(request)
-    if (shown?.dayId === undefined) throw notFound()
     const { event, dayId, screen } = shown
-    // When the next day opens the stream ends too, and the page shows that day.
-    const mayContinue = async () => (await shownTo(request))?.dayId === dayId
-    const viewer = `link-${screen.screenId}` as const
-    const { organizationId } = screen
-    return streams.open(
-      request,
-      reply,
-      { eventId: event.eventId, dayId },
-      { organizationId, viewer, mayContinue },
-    )
+    return sendPage(request, reply, {
+      title: event.name,
+      script: 'live.js',
+      style: 'uplot/uPlot.min.css',
+      body: screenView(screen.screenId, { event, dayId }, formatOf(request)),
+    })
   })
 
-  /** The browser's link with its event and day; undefined if the link does not work. */
-  async function shownTo(request: FastifyRequest): Promise<Shown | undefined> {
-    const token = readCookie(request, 'screen')
+  app.get('/screen/:screenId(^\\d+$)/stream', async (request, reply) => {
+    const shown = await shownTo(request)
+    if (shown === undefined) throw ended()
+    const { screenId, organizationId } = shown.screen
+    // When the next day opens, the screen goes on with that day.
+    const shows = async () => showingOf(await shownTo(request))
+    const viewer = { organizationId, viewer: `link-${screenId}`, shows } as const
+    return streams.open(request, reply, showingOf(shown), viewer)
+  })
+
+  async function enter(request: FastifyRequest, reply: FastifyReply, token: string | undefined) {
     const screen = token === undefined ? undefined : await findScreen(db, token)
-    if (screen === undefined) return undefined
+    if (token === undefined || screen === undefined) throw ended()
+    const { screenId } = screen
+    giveScreenCookie(request, reply, { screenId, token, maxAge: cookieSeconds })
+    return reply.redirect(`/screen/${screenId}`, 303)
+  }
+
+  /** The link of the address with its event and day; undefined if the link does not work in this browser. */
+  async function shownTo(request: FastifyRequest): Promise<Shown | undefined> {
+    const { screenId } = parseOr400(params, request.params)
+    const token = readCookie(request, `screen-${screenId}`)
+    const screen = token === undefined ? undefined : await findScreen(db, token)
+    // The numbers of links begin again in a database that was restored.
+    if (screen?.screenId !== screenId) return undefined
     const events = await eventsOf(db, screen.organizationId)
     const event = events.find(({ eventId }) => eventId === screen.eventId)
     return event && { screen, event, dayId: resolveDay(event.days)?.dayId }
   }
+}
+
+function showingOf(shown: Shown): Showing
+function showingOf(shown: Shown | undefined): Showing | undefined
+function showingOf(shown: Shown | undefined): Showing | undefined {
+  return shown && { eventId: shown.event.eventId, dayId: shown.dayId }
 }
 
 type Shown = { screen: ScreenLink; event: ListedEvent; dayId: number | undefined }

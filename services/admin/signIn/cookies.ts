@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The cookies of the area: `csrf` is the secret of the forms; `device` and `screen` outlive a session. */
-type Cookie = 'session' | 'csrf' | 'oidc' | 'code' | 'device' | 'screen'
+/**
+ * The cookies of the area: `csrf` is the secret of the forms; `device` and those of screens outlive a session. Each
+ * screen link has its own, so that two tabs of a browser show two events. Until 0.3.0 all had `screen`.
+ */
+type Cookie = 'session' | 'csrf' | 'oidc' | 'code' | 'device' | 'screen' | ScreenCookie
+type ScreenCookie = `screen-${number}`
+
+/** Screen links of one browser: more cookies would not fit into the headers of a request (16 KiB). */
+const mostScreens = 40
 
 /** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
 const nameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
@@ -39,4 +46,20 @@ export function clearCookie(request: FastifyRequest, reply: FastifyReply, cookie
 export function clearCookies(request: FastifyRequest, reply: FastifyReply): void {
   clearCookie(request, reply, 'session')
   clearCookie(request, reply, 'csrf')
+}
+
+/** Gives the browser the cookie of a screen link; forgets those of its oldest links beyond the most. */
+export function giveScreenCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { screenId, token, maxAge }: { screenId: number; token: string; maxAge: number },
+): void {
+  const start = nameOf(request, 'screen-' as Cookie)
+  const others = Object.keys(request.cookies)
+    .filter(name => name.startsWith(start))
+    .map(name => Number(name.slice(start.length)))
+    .filter(id => Number.isSafeInteger(id) && id !== screenId)
+    .toSorted((one, other) => other - one)
+  for (const id of others.slice(mostScreens - 1)) clearCookie(request, reply, `screen-${id}`)
+  giveCookie(request, reply, `screen-${screenId}`, token, maxAge)
 }

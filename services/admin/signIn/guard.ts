@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { notFound } from '../http/problem.ts'
+import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { sessionToken } from './cookies.ts'
 import { findSession, type Session } from './sessions.ts'
 
@@ -19,6 +20,7 @@ export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
       if (!lacksFactor || duringSetUp.test(request.url)) return
       return reply.redirect('/account/second-factor', 303)
     }
+    if (isStream(request)) return reply.type('text/event-stream').send(overEvent)
     const isPage = request.method === 'GET' && !request.url.includes('/stream')
     if (!isPage)
       return reply

@@ -63,6 +63,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     apiUrl: 'http://api.test',
     publicUrl: undefined,
     trustedProxies: [],
+    screenCheckMs: 15_000,
     maxConnections: 1_000,
     ...over,
   }
