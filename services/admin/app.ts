@@ -38,6 +38,8 @@ declare module 'fastify' {
     session: Session | undefined
     /** Whether the browser uses TLS: then cookies are for TLS only. */
     isSecure: boolean
+    /** The port of the area's address in the browser; empty for the scheme's own. */
+    publicPort: string
   }
 }
 
@@ -59,6 +61,9 @@ const contentSecurityPolicy = {
 /** Tests lie next to the scripts that they test. */
 const isAsset = (path: string): boolean => /^\/(?!.*\.test\.)[\w./-]+\.(js|css|svg)$/.test(path)
 
+/** The port in an address; a client that is not a browser may name a host that is none. */
+const portOf = (address: string): string => (URL.canParse(address) ? new URL(address).port : '')
+
 /** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
 export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -75,6 +80,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   secure(app, deps)
   app.decorateRequest('session', undefined)
   app.decorateRequest('isSecure', false)
+  app.decorateRequest('publicPort', '')
   registerErrors(app)
   // First, because error pages read cookies and need the headers too.
   await app.register(cookie)
@@ -87,6 +93,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const checkProxy = watchProxies(deps.logger)
   app.addHook('onRequest', async request => {
     request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
+    request.publicPort = portOf(deps.publicUrl ?? `${request.protocol}://${request.host}`)
     checkProxy(request)
     checkSameOrigin(request)
   })

@@ -10,16 +10,21 @@ type ScreenCookie = `screen-${number}`
 /** Screen links of one browser: more cookies would not fit into the headers of a request (16 KiB). */
 const mostScreens = 40
 
-/** Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). */
-const nameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
-  `${isSecure ? '__Host-' : ''}tally_${cookie}` as const
+/**
+ * Over TLS with the prefix `__Host-`: no other host and no plain connection can set such a cookie (RFC 6265bis). A
+ * browser sends a host's cookies to all of its ports, so that two installations on one host differ by their port.
+ */
+const nameOf = (request: FastifyRequest, cookie: Cookie) => `${plainNameOf(request, cookie)}${endOf(request)}`
+const plainNameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
+  `${isSecure ? '__Host-' : ''}tally_${cookie}`
+const endOf = ({ publicPort }: FastifyRequest) => (publicPort === '' ? '' : `_${publicPort}`)
 
 const attributes = ({ isSecure }: FastifyRequest) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure }) as const
 
-/** A cookie that the browser sent. */
+/** A cookie that the browser sent; one that 0.2.0 gave it, whose name has no port, is as good. */
 export const readCookie = (request: FastifyRequest, cookie: Cookie): string | undefined =>
-  request.cookies[nameOf(request, cookie)]
+  request.cookies[nameOf(request, cookie)] ?? request.cookies[plainNameOf(request, cookie)]
 
 /** The session's token that the browser sent. */
 export const sessionToken = (request: FastifyRequest): string | undefined => readCookie(request, 'session')
@@ -54,10 +59,10 @@ export function giveScreenCookie(
   reply: FastifyReply,
   { screenId, token, maxAge }: { screenId: number; token: string; maxAge: number },
 ): void {
-  const start = nameOf(request, 'screen-' as Cookie)
+  const [start, end] = [plainNameOf(request, 'screen-' as Cookie), endOf(request)]
   const others = Object.keys(request.cookies)
-    .filter(name => name.startsWith(start))
-    .map(name => Number(name.slice(start.length)))
+    .filter(name => name.startsWith(start) && name.endsWith(end))
+    .map(name => Number(name.slice(start.length, name.length - end.length)))
     .filter(id => Number.isSafeInteger(id) && id !== screenId)
     .toSorted((one, other) => other - one)
   for (const id of others.slice(mostScreens - 1)) clearCookie(request, reply, `screen-${id}`)

@@ -385,3 +385,39 @@ async function inTurn<T>(times: number, work: (index: number) => Promise<T>): Pr
 
 const median = (numbers: number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN
+
+test('two installations on one host do not sign each other out, and a session of 0.2.0 stays', async () => {
+  const other = await openFixture()
+  const [mine, theirs] = [await newOffice(fixture), await newOffice(other)]
+  // A browser sends the cookies of a host to all of its ports.
+  const cookies = new Map<string, string>()
+  const here = newVisitor(fixture.app, '192.0.2.1', { host: 'hall.test:8081', cookies })
+  const there = newVisitor(other.app, '192.0.2.1', { host: 'hall.test:8082', cookies })
+  await here.signIn(mine.email)
+  await there.signIn(theirs.email)
+  expect((await here.get('/account')).body).toContain(mine.email)
+  expect((await there.get('/account')).body).toContain(theirs.email)
+  await here.post('/sign-out', {}, { from: '/account' })
+  expect((await here.get('/account')).statusCode).toBe(303)
+  expect((await there.get('/account')).statusCode).toBe(200)
+  await other.close()
+
+  await here.signIn(mine.email)
+  const old = new Map([['tally_session', cookies.get('tally_session_8081') ?? '']])
+  const before = newVisitor(fixture.app, '192.0.2.1', { host: 'hall.test:8081', cookies: old })
+  expect((await before.get('/account')).statusCode).toBe(200)
+  await before.post('/sign-out', {}, { from: '/account' })
+  expect((await before.get('/account')).statusCode).toBe(303)
+})
+
+test('behind a proxy that names no port, the cookies of two installations differ by ADMIN_URL', async () => {
+  const secure = await openFixture({ publicUrl: 'https://hall.test:8443' })
+  const { email } = await newOffice(secure)
+  const visitor = newVisitor(secure.app, '192.0.2.1', { host: 'hall.test' })
+  await visitor.signIn(email)
+  expect([...visitor.cookies.keys()].toSorted()).toEqual([
+    '__Host-tally_device_8443',
+    '__Host-tally_session_8443',
+  ])
+  await secure.close()
+})

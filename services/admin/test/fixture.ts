@@ -132,8 +132,11 @@ export async function newEvent(
 }
 
 /** A client that keeps cookies and sends forms with their token, like a browser. */
-export function newVisitor(app: FastifyInstance, address = '192.0.2.1') {
-  const cookies = new Map<string, string>()
+export function newVisitor(
+  app: FastifyInstance,
+  address = '192.0.2.1',
+  { host = 'admin.test', cookies = new Map<string, string>() } = {},
+) {
   const send = async (
     method: 'GET' | 'POST',
     url: string,
@@ -144,7 +147,7 @@ export function newVisitor(app: FastifyInstance, address = '192.0.2.1') {
       url,
       remoteAddress: address,
       headers: {
-        host: 'admin.test',
+        host,
         cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
         ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
         ...headers,
