@@ -114,6 +114,10 @@ const schema = z.object({
     .meta({ takes: "an OpenID provider's address, https:// unless it is on this machine" }),
   ADMIN_OIDC_CLIENT_ID: z.string().optional(),
   ADMIN_OIDC_CLIENT_SECRET: z.string().optional(),
+  ADMIN_OIDC_EMAILS: z
+    .enum(['verified', 'trusted'])
+    .default('verified')
+    .meta({ takes: 'verified or trusted' }),
   OPS_HOST: z.string().default('0.0.0.0'),
   OPS_MAX_CONNECTIONS: count(200),
   OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
@@ -210,7 +214,14 @@ function saslOf(values: z.output<typeof schema>) {
 }
 
 /** The OpenID provider through which administrators may sign in, and Tally's credentials there. */
-export type OidcSettings = { issuer: string; clientId: string; clientSecret: string; adminUrl: string }
+export type OidcSettings = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  adminUrl: string
+  /** Whether an e-mail address counts as verified if the provider does not say. */
+  trustsEmail: boolean
+}
 
 function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
   const {
@@ -231,7 +242,7 @@ function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
       ['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_CLIENT_ID', 'ADMIN_OIDC_CLIENT_SECRET'],
     )
   }
-  return { issuer, clientId, clientSecret, adminUrl }
+  return { issuer, clientId, clientSecret, adminUrl, trustsEmail: values.ADMIN_OIDC_EMAILS === 'trusted' }
 }
 
 function allowsPasswords(values: z.output<typeof schema>): boolean {

@@ -101,6 +101,7 @@ test.each([
   ['ADMIN_API_URL', ['localhost:8080', 'ftp://example.org']],
   ['ADMIN_TRUSTED_PROXIES', ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', 'true', '1']],
   ['ADMIN_OIDC_ISSUER', ['example.org', 'http://example.org', 'http://127.evil.example', 'ftp://localhost']],
+  ['ADMIN_OIDC_EMAILS', ['true', 'Trusted']],
   ['OPS_PORT', ['http']],
   ['RATE_LIMITS', ['Trial', 'Trial=0', 'Trial=2.5', 'Trial=-1', 'Gold=5', 'Trial=02', 'trial=2']],
   ['API_CONTACT', ['example.org', 'Ada', 'ftp://example.org']],
@@ -167,7 +168,9 @@ test('the settings of an OpenID provider go together, and require the address th
     clientId: 'tally',
     clientSecret: 'hidden',
     adminUrl: 'https://admin.example.org',
+    trustsEmail: false,
   })
+  expect(readSettings({ ...all, ADMIN_OIDC_EMAILS: 'trusted' }).admin.oidc?.trustsEmail).toBe(true)
   for (const name of Object.keys(all)) {
     const sentence = complaint({ ...all, [name]: '' })
     expect(sentence).toContain('go together')

@@ -21,7 +21,13 @@ beforeAll(async () => {
   await once(server, 'listening')
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   provider = server.on('request', providerAt(issuer).callback())
-  const oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'a secret of the provider', adminUrl })
+  const oidc = openOidc({
+    issuer,
+    clientId: 'tally',
+    clientSecret: 'a secret of the provider',
+    adminUrl,
+    trustsEmail: false,
+  })
   fixture = await openFixture({ oidc })
 })
 afterAll(async () => {
@@ -232,7 +238,13 @@ test('who signs in as someone else to confirm gets neither session', async () =>
 })
 
 test('a required second factor is the provider’s matter for those who come through it', async () => {
-  const oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'a secret of the provider', adminUrl })
+  const oidc = openOidc({
+    issuer,
+    clientId: 'tally',
+    clientSecret: 'a secret of the provider',
+    adminUrl,
+    trustsEmail: false,
+  })
   const required = await openFixture({ oidc, requiresSecondFactor: true, allowsPasswords: false })
   const { email } = await newOffice(required)
   accounts.set('emma', { email, email_verified: true })
@@ -265,7 +277,13 @@ test('without a provider there is no link and no route to it', async () => {
 })
 
 test('if the provider does not answer the page says so, and the password still works', async () => {
-  const oidc = openOidc({ issuer: 'http://127.0.0.1:1', clientId: 'tally', clientSecret: 'x', adminUrl })
+  const oidc = openOidc({
+    issuer: 'http://127.0.0.1:1',
+    clientId: 'tally',
+    clientSecret: 'x',
+    adminUrl,
+    trustsEmail: false,
+  })
   const cut = await openFixture({ oidc })
   const { email } = await newOffice(cut)
   const visitor = newVisitor(cut.app)

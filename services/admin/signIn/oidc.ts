@@ -17,14 +17,17 @@ export type OidcPending = {
  * say.
  */
 type OidcIdentity = { address: string; subject: string; provenAt: number | undefined }
+/**
+ * What the provider's answer lacks: an e-mail address, its verification, or, to confirm, the time of the last sign-in
+ * there, or a recent one.
+ */
+export type OidcLack = 'email' | 'email_verified' | 'verified-email' | 'auth_time' | 'recent-auth_time'
 
 export type Oidc = {
   /** The URL to send the browser to, and what to remember until it is back. */
   begin(next: string, options: { isFresh: boolean }): Promise<{ url: string; pending: OidcPending }>
-  /**
-   * The user who came back at `url`; undefined without a verified e-mail. Throws if the provider's answer is invalid.
-   */
-  finish(url: URL, pending: OidcPending): Promise<OidcIdentity | undefined>
+  /** The user who came back at `url`, or what they lack. Throws if the provider's answer is invalid. */
+  finish(url: URL, pending: OidcPending): Promise<OidcIdentity | { lacks: OidcLack }>
 }
 
 export const callbackPath = '/sign-in/oidc/callback'
@@ -36,9 +39,14 @@ export const callbackPath = '/sign-in/oidc/callback'
 const longestSeconds = 12 * 3_600
 /** How far the provider's clock may be ahead. */
 const skewSeconds = 300
+/** How old the proof may be that a step-up brings: the provider asks within the time that the cookie is valid. */
+const freshSeconds = 600
+
+/** Asks for `auth_time` by name, too: Google and Entra do not look at `max_age` (OpenID Connect Core, 5.5). */
+const claimsOfFresh = JSON.stringify({ id_token: { auth_time: { essential: true } } })
 
 /** The code flow with PKCE, state and nonce. The first sign-in discovers the provider's endpoints. */
-export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSettings): Oidc {
+export function openOidc({ issuer, clientId, clientSecret, adminUrl, trustsEmail }: OidcSettings): Oidc {
   const redirectUri = `${adminUrl}${callbackPath}`
   let discovering: Promise<client.Configuration> | undefined
 
@@ -74,7 +82,9 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
         code_challenge_method: 'S256',
         state: pending.state,
         nonce: pending.nonce,
-        ...(isFresh ? { prompt: 'login', max_age: '0' } : { max_age: String(longestSeconds) }),
+        ...(isFresh
+          ? { prompt: 'login', max_age: '0', claims: claimsOfFresh }
+          : { max_age: String(longestSeconds) }),
       })
       return { url: url.href, pending }
     },
@@ -86,22 +96,50 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl }: OidcSetti
         expectedState: state,
         expectedNonce: nonce,
         idTokenExpected: true,
-        // The provider says when it asked: within the time that the cookie is valid.
-        ...(isFresh ? { maxAge: 600 } : {}),
       })
       const claims = tokens.claims()
-      if (claims === undefined) return undefined
-      // Many providers return the e-mail only from the userinfo endpoint.
-      const user =
-        claims.email === undefined
-          ? await client.fetchUserInfo(config, tokens.access_token, claims.sub)
-          : claims
+      if (claims === undefined) throw new Error('the provider sent no ID token')
+      const user = await userOf(config, tokens.access_token, claims)
       const address = email.safeParse(user.email)
-      if (!address.success || user.email_verified !== true) return undefined
-      const subject = `${claims.iss} ${claims.sub}`
-      return { address: address.data, subject, provenAt: provenAtOf(claims.auth_time) }
+      if (!address.success) return { lacks: 'email' }
+      const verified = verifiedOf(user.email_verified)
+      if (verified === false) return { lacks: 'verified-email' }
+      if (verified === undefined && !trustsEmail) return { lacks: 'email_verified' }
+      const provenAt = provenAtOf(claims.auth_time)
+      if (isFresh && provenAt === undefined) return { lacks: 'auth_time' }
+      if (isFresh && Number(provenAt) < Date.now() / 1_000 - freshSeconds)
+        return { lacks: 'recent-auth_time' }
+      return { address: address.data, subject: `${claims.iss} ${claims.sub}`, provenAt }
     },
   }
+}
+
+type User = { [claim: string]: unknown }
+
+/**
+ * What the provider says of the user's e-mail: in the ID token, or where that lacks a part, from the userinfo endpoint
+ * (Okta and Authelia). A verification counts for the address that it came with.
+ */
+async function userOf(
+  config: client.Configuration,
+  accessToken: string,
+  claims: client.IDToken,
+): Promise<User> {
+  const isWhole = claims.email !== undefined && claims.email_verified !== undefined
+  if (isWhole || config.serverMetadata().userinfo_endpoint === undefined) return claims
+  const more: User = await client.fetchUserInfo(config, accessToken, claims.sub)
+  if (claims.email === undefined) return more
+  const isSame = more.email === undefined || more.email === claims.email
+  return {
+    email: claims.email,
+    email_verified: claims.email_verified ?? (isSame ? more.email_verified : undefined),
+  }
+}
+
+/** Cognito writes texts: "true". Undefined if the provider does not say. */
+function verifiedOf(claim: unknown): boolean | undefined {
+  if (claim === undefined || claim === null) return undefined
+  return claim === true || claim === 'true'
 }
 
 /** A time far ahead proves nothing: it may be in milliseconds. */

@@ -8,7 +8,7 @@ import { takeAnonymousAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { ownPath } from './guard.ts'
-import { callbackPath, type Oidc, type OidcPending } from './oidc.ts'
+import { callbackPath, type Oidc, type OidcLack, type OidcPending } from './oidc.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import { findSession } from './sessions.ts'
 
@@ -20,19 +20,31 @@ const pendingShape = z.object({
   isFresh: z.boolean(),
 })
 
-const refused = () =>
-  new PageProblem(
-    403,
-    'Access denied',
-    'Your account has no verified e-mail address of an administrator. Contact the team that runs Tally.',
-  )
+/** Nobody learns more than what their own account at the provider lacks. */
+const sentences: Record<OidcLack | 'account' | 'answer', string> = {
+  account: 'No administrator has the e-mail address of your account, or another account is bound to it.',
+  answer: 'The answer of your organization’s provider is not valid; the log of Tally says why.',
+  email: 'Your organization’s provider sent no e-mail address (claim email).',
+  email_verified:
+    'Your organization’s provider does not say whether your e-mail address is verified (claim email_verified). ADMIN_OIDC_EMAILS decides whether its addresses are trusted.',
+  'verified-email':
+    'Your e-mail address is not verified at your organization’s provider (claim email_verified). Verify it there.',
+  auth_time:
+    'Your organization’s provider does not say when you signed in there (claim auth_time), so that nothing can be confirmed through it. Until it does, sign out and sign in with a password, or ask the team that runs Tally: it can make the change with tally keys.',
+  'recent-auth_time':
+    'Your organization’s provider did not ask you to sign in again: by its claim auth_time, you did so more than ten minutes ago. Sign out at the provider, then go back and try again.',
+}
 
-const notConfirmed = () =>
-  new PageProblem(
+/** Why a sign-in was refused, and whom to ask: most of it is a matter of settings. */
+function refused(why: keyof typeof sentences, isFresh: boolean): PageProblem {
+  const isTime = why === 'auth_time' || why === 'recent-auth_time'
+  const title = isFresh && (isTime || why === 'answer') ? 'Sign-in not confirmed' : 'Access denied'
+  return new PageProblem(
     403,
-    'Sign-in not confirmed',
-    'Your organization’s provider did not confirm that you signed in just now. Go back and try again.',
+    title,
+    `${sentences[why]} The team that runs Tally finds what to set in docs/operations.md, OpenID providers.`,
   )
+}
 
 const someoneElse = () =>
   new PageProblem(
@@ -72,23 +84,28 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     const pending = await takePending(db, request, reply)
     if (pending === undefined)
       throw new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
+    const { isFresh } = pending
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
       logger.warn({ err: error }, 'a sign-in through the OpenID provider failed')
-      return undefined
+      return { lacks: 'answer' } as const
     })
-    const administratorId = identity && (await findByOidc(db, identity))
-    if (administratorId === undefined) {
-      await noteRefused(deps, { account: identity?.address, address: request.ip })
-      throw pending.isFresh && identity === undefined ? notConfirmed() : refused()
+    if ('lacks' in identity) {
+      await noteRefused(deps, { account: undefined, address: request.ip })
+      throw refused(identity.lacks, isFresh)
     }
-    if (pending.isFresh && (await isSomeoneElse(request, administratorId))) throw someoneElse()
+    const administratorId = await findByOidc(db, identity)
+    if (administratorId === undefined) {
+      await noteRefused(deps, { account: identity.address, address: request.ip })
+      throw refused('account', isFresh)
+    }
+    if (isFresh && (await isSomeoneElse(request, administratorId))) throw someoneElse()
     await openSession(deps, request, reply, administratorId, {
       action: 'sign-in-oidc',
-      oidc: { provenAt: identity?.provenAt },
+      oidc: { provenAt: identity.provenAt },
     })
     metrics.signIns.inc({ outcome: 'signed-in' })
     const own = ownPath(pending.next)
-    const next = deps.allowsPasswords && !pending.isFresh ? await afterSignIn(db, administratorId, own) : own
+    const next = deps.allowsPasswords && !isFresh ? await afterSignIn(db, administratorId, own) : own
     return reply.redirect(next, 303)
   })
 
