@@ -14,7 +14,8 @@ type Calls = {
 export type Client = Calls & {
   /**
    * Repeats an operation and yields a reading after every request, until `signal` aborts. Outages and the rate limit
-   * are part of a reading. Throws TallyProblem for an error that waiting does not mend, such as a revoked key.
+   * are part of a reading. Throws TypeError at once for impossible options, and TallyProblem later for an error that
+   * waiting does not mend, such as a revoked key.
    */
   watch<Name extends OperationName>(
     name: Name,
@@ -32,7 +33,7 @@ export function connect(options: Options): Client {
   const calls = Object.keys(pathOf).map(name => [
     name,
     async (parameters: object = {}, more?: { signal?: AbortSignal }) =>
-      (await request(name as OperationName, parameters, more)).body,
+      (await request(name as OperationName, parameters)(more)).body,
   ])
   return { ...Object.fromEntries(calls), watch: watch.bind(undefined, request) }
 }

@@ -2,6 +2,10 @@
 const reserved = 0.1
 /** docs/api.md, Rate limit. */
 const windowMs = 60_000
+/** Nothing asks more often than every second, whatever an answer says. */
+export const shortestMs = 1_000
+/** The longest that one of a thousand devices waits for its turn. */
+const longestTurnMs = 3_600_000
 
 /**
  * Slows down by what remains of the rate limit, which is the organization's: other devices use it too. How many of
@@ -18,7 +22,8 @@ export function openPace(everyMs: number) {
     note(headers: Headers, isRefused: boolean): void {
       const numberOf = (name: string) => Number(headers.get(`X-RateLimit-${name}`) ?? 'none')
       const [limit, remaining, resetMs] = [numberOf('Limit'), numberOf('Remaining'), numberOf('Reset') * 1000]
-      if (Number.isNaN(limit + remaining + resetMs)) return
+      // Those of a proxy may count other requests, or say a time of day in place of seconds.
+      if (!(limit >= 1 && remaining >= 0 && resetMs >= 0 && resetMs <= windowMs)) return
       const taken = last.remaining - remaining
       const isSameWindow = performance.now() < last.endsAtMs && taken > 0
       // The first answer tells only what the window has seen so far.
@@ -35,9 +40,11 @@ export function openPace(everyMs: number) {
       const usable = devices > 1.5 ? remaining - Math.ceil(limit * reserved) : remaining
       const fairMs = usable > 0 ? (windowLeftMs * devices) / usable : Number.POSITIVE_INFINITY
       // Devices that were switched on together, or that wait for the same window, spread out.
-      if (fairMs > windowLeftMs)
-        return windowLeftMs + Math.random() * Math.max(everyMs, (windowMs * devices) / limit)
-      return Math.max(everyMs, fairMs) * (0.9 + 0.2 * Math.random())
+      if (fairMs > windowLeftMs) {
+        const turnMs = Math.random() * Math.min(longestTurnMs, (windowMs * devices) / limit)
+        return Math.max(shortestMs, windowLeftMs + Math.max(Math.random() * everyMs, turnMs))
+      }
+      return Math.max(everyMs, fairMs, shortestMs / 0.9) * (0.9 + 0.2 * Math.random())
     },
   }
 }

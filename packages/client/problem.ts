@@ -2,7 +2,10 @@ import type { components, ProblemName } from './openapi.ts'
 
 type Body = Partial<components['schemas']['Problem']>
 
-/** An answer that is an error: a problem of the API, or what a proxy on the way said, whose name is `unknown`. */
+/**
+ * An answer that is an error: a problem of the API, or whatever else was answered in place of Tally, whose name is
+ * `unknown`: a proxy's error, the sign-in page of a network, half an answer.
+ */
 export class TallyProblem extends Error {
   override readonly name = 'TallyProblem'
   readonly problem: ProblemName
@@ -15,18 +18,20 @@ export class TallyProblem extends Error {
   readonly retryAfterMs: number | undefined
   readonly headers: Headers
 
-  constructor({ status, headers }: Response, body: Body) {
-    super(body.detail ?? `The server answered ${status}.`)
-    this.problem = (/^\/problems\/([\w-]+)$/.exec(body.type ?? '')?.[1] ?? 'unknown') as ProblemName
+  constructor({ status, headers }: Response, answered: object) {
+    const { type, detail, requestId, errors }: Body = answered
+    const name = /^\/problems\/([\w-]+)$/.exec(String(type))?.[1]
+    super((name && detail) || `What answered ${status} is not Tally: a proxy, or the portal of a network`)
+    this.problem = (name ?? 'unknown') as ProblemName
     this.status = status
     this.headers = headers
-    this.requestId = body.requestId
-    this.errors = body.errors ?? []
+    this.requestId = name && requestId
+    this.errors = (name && errors) || []
     this.retryAfterMs = Number(headers.get('Retry-After') ?? 'none') * 1000 || undefined
   }
 
-  /** Whether the same request may succeed later: an outage, a time-out or the rate limit. */
+  /** Whether the same request may succeed later: an outage, a time-out, the rate limit, or an answer not of Tally. */
   get isTransient(): boolean {
-    return this.status >= 500 || this.status === 429 || this.status === 408
+    return this.problem === 'unknown' || this.status >= 500 || this.status === 429 || this.status === 408
   }
 }

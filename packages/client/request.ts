@@ -7,58 +7,114 @@ export type Options = {
   url: string
   /** The token of an API key. */
   key: string
-  /** How long one request may take; 10 s by default. */
+  /** How long one request may take, from 1 ms to a day; 10 s by default. */
   timeoutMs?: number
   /** A `fetch` of your own, for a proxy or a test. */
   fetch?: typeof fetch
 }
+type Sending = { signal?: AbortSignal | undefined; etag?: string | undefined }
+
+/** The longest time that an option may name: a day. A timer for more than 24.8 days fires after 1 ms. */
+export const longestMs = 86_400_000
 
 /** Throws TypeError for options that no request can be made of: `watch` would repeat its error as an outage. */
 export function openRequest({ url, key, timeoutMs = 10_000, fetch: send = fetch }: Options) {
-  if (!isAddress(url))
+  const address = addressOf(url)
+  if (address === undefined)
     throw new TypeError(
       'url: where Tally answers, such as https://tally.example.org, without user name, query and fragment',
     )
   // trim() also removes what is copied along unseen: a byte order mark, a no-break space.
-  const token = key?.trim() ?? ''
+  const token = typeof key === 'string' ? key.trim() : ''
   if (!/^[!-~]+$/.test(token)) throw new TypeError('key: the token of an API key, tally_ and 62 characters')
-  const base = url.trim().replace(/\/+$/, '')
+  if (!(Number.isFinite(timeoutMs) && timeoutMs >= 1 && timeoutMs <= longestMs))
+    throw new TypeError(`timeoutMs: a number of milliseconds from 1 to ${longestMs}`)
+  if (typeof send !== 'function') throw new TypeError('fetch: a function')
 
-  /** Sends one request; `body` is undefined on a 304. Rejects with TallyProblem for an error. */
-  return async (
-    name: OperationName,
-    parameters: object,
-    { signal, etag }: { signal?: AbortSignal | undefined; etag?: string | undefined } = {},
-  ) => {
-    const timeout = AbortSignal.timeout(timeoutMs)
-    const response = await send(base + targetOf(name, parameters), {
-      headers: { 'X-Api-Key': token, ...(etag && { 'If-None-Match': etag }) },
-      // fetch would take the key along to another host, such as the portal of a Wi-Fi network.
-      redirect: 'error',
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    })
-    if (response.status === 304) return { headers: response.headers, body: undefined }
-    if (response.ok) return { headers: response.headers, body: (await response.json()) as unknown }
-    // What a proxy answers is not JSON.
-    throw new TallyProblem(response, Object(await response.json().catch(() => undefined)))
+  /**
+   * Returns the function that sends this request, again and again. Its `body` is undefined on a 304. It rejects with
+   * TallyProblem for an error, and for whatever is not an answer of Tally. Throws TypeError for an operation that does
+   * not exist, and for a parameter of its path that is missing.
+   */
+  return (name: OperationName, parameters: object) => {
+    const target = address + targetOf(name, parameters)
+    return ({ signal, etag }: Sending = {}) =>
+      withinDeadline(timeoutMs, signal, async signal => {
+        const response = await send(target, {
+          headers: { 'X-Api-Key': token, ...(etag && { 'If-None-Match': etag }) },
+          // fetch would take the key along to another host, such as the portal of a Wi-Fi network.
+          redirect: 'error',
+          signal,
+        })
+        const { status, headers } = response
+        // The body of a tag that was not sent: a cache on the way answers for another client.
+        if (status === 304 && etag) return { headers, body: undefined }
+        const body = parsed(await response.text())
+        if (status === 200 && 'data' in body && 'meta' in body) return { headers, body: body as unknown }
+        throw new TallyProblem(response, body)
+      })
   }
 }
 
-/** A page may name its own host by a path. */
-function isAddress(url: string | undefined): boolean {
-  const { location } = globalThis as { location?: { href: string } }
-  // The path of an operation is appended to the text, so that not even an empty query or fragment may end it.
-  if (url === undefined || /[?#]/.test(url) || !URL.canParse(url, location?.href)) return false
-  const { protocol, username, password } = new URL(url, location?.href)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
+/**
+ * Aborts what `run` does after a time, or with the signal. Browsers of 2021, such as those of televisions, have neither
+ * `AbortSignal.timeout` nor `AbortSignal.any`.
+ */
+async function withinDeadline<Result>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ends = new AbortController()
+  const abort = () => ends.abort(signal?.reason)
+  const timer = setTimeout(
+    () => ends.abort(new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError')),
+    timeoutMs,
+  )
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  try {
+    return await run(ends.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** The object that a body is; an empty one for a page of HTML, for half an answer, and for nothing. */
+function parsed(text: string): object {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+/** The text that the path of an operation is appended to, or undefined. A page may name its own host by a path. */
+function addressOf(url: string): string | undefined {
+  // Not even an empty query or fragment may end it.
+  if (typeof url !== 'string' || /[?#]/.test(url)) return undefined
+  try {
+    const page = (globalThis as { location?: { href: string } }).location?.href
+    const { protocol, username, password } = new URL(url, page)
+    const isAddress = /^https?:$/.test(protocol) && username === '' && password === ''
+    return isAddress ? url.trim().replace(/\/+$/, '') : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function targetOf(name: OperationName, parameters: object): string {
+  if (!Object.keys(pathOf).includes(name))
+    throw new TypeError(`${name}: the name of an operation, such as getKpis`)
+  const given: Record<string, unknown> = { ...parameters }
+  const path = pathOf[name].replace(/\{(\w+)\}/g, (_, field: string) => {
+    const value = given[field]
+    delete given[field]
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${field}: the parameter is missing`)
+    return encodeURIComponent(value)
+  })
   const query = new URLSearchParams()
-  let path: string = pathOf[name]
-  for (const [key, value] of Object.entries(parameters)) {
-    if (path.includes(`{${key}}`)) path = path.replace(`{${key}}`, encodeURIComponent(value))
-    else if (value !== undefined) query.set(key, value)
-  }
-  return query.size === 0 ? path : `${path}?${query}`
+  for (const [field, value] of Object.entries(given)) if (value != null) query.set(field, String(value))
+  return `${path}?${query}`.replace(/\?$/, '')
 }

@@ -1,10 +1,13 @@
 import type { Answer, OperationName, Parameters } from './operations.ts'
-import { openPace } from './pace.ts'
+import { openPace, shortestMs } from './pace.ts'
 import { TallyProblem } from './problem.ts'
-import type { openRequest } from './request.ts'
+import { longestMs, type openRequest } from './request.ts'
 
 export type WatchOptions = {
-  /** The usual time between two requests; 5 s by default. It grows if the organization's rate limit is short. */
+  /**
+   * The usual time between two requests, from 1 s to a day; 5 s by default. It grows if the organization's rate limit is
+   * short.
+   */
   everyMs?: number
   /** From which age on the figures count as stale; 10 s by default. */
   staleAfterMs?: number
@@ -26,37 +29,54 @@ export type Reading<Value> = {
 }
 
 const longestBackoffMs = 60_000
-/** 24.8 days. A timer for longer fires after 1 ms: a proxy's time of day in place of seconds would mean a hot loop. */
-const longestTimerMs = 2 ** 31 - 1
+/** Tally asks for a minute at most; a proxy may say anything, such as a time of day in place of seconds. */
+const longestWaitMs = 3_600_000
 
 /**
  * Requests an operation again and again, with the entity tag of its last answer, and yields a reading after every
- * request. See docs/guides/polling.md for the rules.
+ * request. See docs/guides/polling.md for the rules. Throws TypeError for impossible options.
  */
-export async function* watch<Name extends OperationName>(
+export function watch<Name extends OperationName>(
   request: ReturnType<typeof openRequest>,
   name: Name,
   parameters: Parameters<Name>,
-  { everyMs = 5_000, staleAfterMs = 10_000, signal }: WatchOptions = {},
+  options: WatchOptions = {},
+): AsyncGenerator<Reading<Answer<Name>>, void, void> {
+  const { everyMs = 5_000, staleAfterMs = 10_000, signal } = options
+  if (!(Number.isFinite(everyMs) && everyMs >= shortestMs && everyMs <= longestMs))
+    throw new TypeError(`everyMs: a number of milliseconds from ${shortestMs} to ${longestMs}`)
+  if (typeof staleAfterMs !== 'number' || !(staleAfterMs >= 0))
+    throw new TypeError('staleAfterMs: a number of milliseconds from 0')
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean')
+    throw new TypeError('signal: the signal of an AbortController')
+  return repeat(name, request(name, parameters), { everyMs, staleAfterMs, signal })
+}
+
+async function* repeat<Name extends OperationName>(
+  name: Name,
+  send: ReturnType<ReturnType<typeof openRequest>>,
+  {
+    everyMs,
+    staleAfterMs,
+    signal,
+  }: { everyMs: number; staleAfterMs: number; signal: AbortSignal | undefined },
 ): AsyncGenerator<Reading<Answer<Name>>, void, void> {
   const pace = openPace(everyMs)
   let etag: string | undefined
   let answer: Answer<Name> | undefined
   let asOfMs = Number.NaN
-  let aheadMs = 0
+  let now = () => 0
   let failures = 0
-  /** The server's clock: a device's own may be wrong. */
-  const now = () => performance.now() + aheadMs
 
   while (!signal?.aborted) {
     const before = answer
     let error: Error | undefined
     try {
-      const { headers, body } = await request(name, parameters, { signal, etag })
+      const { headers, body } = await send({ signal, etag })
       if (body !== undefined) answer = body as Answer<Name>
       etag = headers.get('ETag') ?? undefined
       pace.note(headers, false)
-      aheadMs = (Date.parse(headers.get('Date') ?? '') || Date.now()) - performance.now()
+      now = clockFrom(Date.parse(headers.get('Date') ?? '') || Date.now())
       // The list of events has no asOf, and is as old as its answer.
       asOfMs = name === 'listEvents' ? now() : Date.parse(headers.get('Tally-As-Of') ?? '')
     } catch (reason) {
@@ -65,16 +85,26 @@ export async function* watch<Name extends OperationName>(
     if (signal?.aborted) return
     const problem = error instanceof TallyProblem ? error : undefined
     if (problem !== undefined && !problem.isTransient) throw problem
-    if (problem?.status === 429) pace.note(problem.headers, true)
-    failures = error === undefined || problem?.status === 429 ? 0 : failures + 1
+    const isRefused = problem?.problem === 'rate-limit-exceeded'
+    if (isRefused) pace.note(problem.headers, true)
+    failures = error === undefined || isRefused ? 0 : failures + 1
 
     const asOf = Number.isNaN(asOfMs) ? undefined : new Date(asOfMs)
     const stale = asOf === undefined || now() - asOfMs > staleAfterMs
     yield { answer, isChanged: answer !== before, asOf, stale, error }
     const backoffMs = failures === 0 ? 0 : Math.min(longestBackoffMs, everyMs * 2 ** (failures - 1))
     const leastMs = Math.max(backoffMs * (0.5 + 0.5 * Math.random()), problem?.retryAfterMs ?? 0)
-    await sleep(Math.max(pace.nextMs(), leastMs), signal)
+    await sleep(Math.max(pace.nextMs(), Math.min(leastMs, longestWaitMs)), signal)
   }
+}
+
+/**
+ * The server's clock, from a time of it on: a device's own may be wrong. While a computer sleeps, its monotonic clock may
+ * stand still, and at any time its other clock may be set: the one that went further is believed.
+ */
+function clockFrom(serverMs: number): () => number {
+  const [startMs, setMs] = [performance.now(), Date.now()]
+  return () => serverMs + Math.max(performance.now() - startMs, Date.now() - setMs)
 }
 
 /** Ends early if the signal aborts, and leaves no listener behind. */
@@ -85,7 +115,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, signal?.aborted ? 0 : Math.min(ms, longestTimerMs))
+    const timer = setTimeout(end, signal?.aborted ? 0 : ms)
     signal?.addEventListener('abort', end)
   })
 }

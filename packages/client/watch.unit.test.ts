@@ -88,13 +88,38 @@ test('after a 429 the watch waits for Retry-After, and keeps its answer', async 
 
 test.for([
   { 'Retry-After': '9999999' },
-  { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1790000000' },
-])('a wait that is longer than a timer can be is long, not short: %o', async headers => {
+  { 'Retry-After': '30', 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '17' },
+])('a wait that a 429 asks for is long, but an hour at most: %o', async headers => {
   const tally = fakeTally()
-  tally.state.problem = { status: 429, headers, body: '' }
+  tally.state.problem = { status: 429, headers, body: { type: '/problems/rate-limit-exceeded' } }
   watched(tally)
-  await pass(10)
+  await pass(16)
   expect(tally.asked.length).toBe(1)
+  await pass(3_700)
+  expect(tally.asked.length).toBeGreaterThan(1)
+})
+
+test.for([
+  { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1790000000' },
+  { 'X-RateLimit-Limit': '0', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0' },
+  { 'X-RateLimit-Limit': '-1', 'X-RateLimit-Remaining': '-60', 'X-RateLimit-Reset': '-60' },
+  { 'X-RateLimit-Limit': '2', 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '0' },
+  { 'Retry-After': '-5' },
+])('nothing asks more often than every second, nor ends, whatever headers say: %o', async headers => {
+  const tally = fakeTally()
+  const types = { 200: undefined, 429: '/problems/rate-limit-exceeded', 503: '/problems/service-unavailable' }
+  for (const [status, type] of Object.entries(types)) {
+    tally.state.problem = { status: Number(status), headers, body: { type, data: [], meta: {} } }
+    watched(tally, { everyMs: 1_000 })
+    const before = tally.asked.length
+    await pass(300)
+    const times = tally.asked.slice(before).map(({ atMs }) => atMs)
+    const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000)
+    expect(gaps.length).toBeGreaterThan(2)
+    ends.abort()
+    ends = new AbortController()
+  }
 })
 
 test('figures are stale if Tally has not heard from the tills, by the clock of the server', async () => {
@@ -125,15 +150,64 @@ test('an outage makes the figures stale and requests rare; the watch recovers fr
   expect(last()).toMatchObject({ stale: false, error: undefined, answer: { data: [{ quantitySold: 9 }] } })
 })
 
-test('a 503 is an outage, also one that a proxy answers', async () => {
+const html = '<!doctype html><title>Sign in</title>'
+test.for([
+  { says: 'a 503 of Tally', status: 503, body: { type: '/problems/service-unavailable' } },
+  { says: 'the 502 of a proxy', status: 502, body: html },
+  { says: 'the 404 of a proxy that has no route yet', status: 404, body: '404 page not found' },
+  {
+    says: 'the 404 of a gateway, which is JSON',
+    status: 404,
+    body: { message: 'no Route matched', type: 7 },
+  },
+  { says: 'the 401 of another server', status: 401, body: { type: 'about:blank', errors: 'none' } },
+  { says: 'the 403 of a firewall', status: 403, body: html },
+  { says: 'the 429 of a proxy', status: 429, body: html },
+  { says: 'a portal with 200', status: 200, body: html },
+  { says: 'JSON of another server', status: 200, body: { data: [] } },
+  { says: 'a list', status: 200, body: [] },
+  { says: 'no body', status: 200, body: '' },
+  { says: 'null', status: 200, body: 'null' },
+  { says: 'half an answer', status: 200, body: '{"data":[{"menuItemId":7,"item' },
+  { says: 'a 204', status: 204, body: undefined },
+  { says: 'a 304 to a question without a tag', status: 304, body: undefined },
+])('an outage is no end, and figures stay: $says', async ({ status, body }) => {
   const tally = fakeTally()
-  tally.state.problem = { status: 502, headers: {}, body: '<html>' }
+  tally.state.problem = { status, headers: {}, body }
   const { last } = watched(tally)
   await pass(1)
-  expect(last()).toMatchObject({ answer: undefined, stale: true, error: { problem: 'unknown', status: 502 } })
+  expect(last()).toMatchObject({ answer: undefined, stale: true, error: { name: 'TallyProblem', status } })
   tally.state.problem = undefined
   await pass(20)
+  expect(last()).toMatchObject({ stale: false, error: undefined, answer: { data: [{ quantitySold: 1 }] } })
+  if (status === 304) return
+  tally.state.problem = { status, headers: {}, body }
+  await pass(600)
+  expect(last()).toMatchObject({ stale: true, isChanged: false, answer: { data: [{ quantitySold: 1 }] } })
+  expect(last()?.error).toMatchObject({ status, isTransient: true })
+})
+
+test('figures from before a sleep are stale, though the monotonic clock stood still', async () => {
+  const tally = fakeTally()
+  const { last } = watched(tally)
+  await pass(1)
+  expect(last()?.stale).toBe(false)
+  tally.state.isDown = true
+  vi.setSystemTime(Date.now() + 3_600_000)
+  await pass(6)
+  expect(last()).toMatchObject({ stale: true, error: { message: 'fetch failed' } })
+  tally.state.isDown = false
+  await pass(15)
   expect(last()).toMatchObject({ stale: false, error: undefined })
+})
+
+test('a clock that is wrong, or set back in between, makes no figures stale', async () => {
+  const tally = fakeTally()
+  const { readings } = watched(tally)
+  await pass(11)
+  vi.setSystemTime(Date.now() - 5 * 3_600_000)
+  await pass(11)
+  expect(readings.map(({ stale }) => stale)).toEqual(Array(readings.length).fill(false))
 })
 
 test('a revoked key ends the watch with a typed problem', async () => {
@@ -178,4 +252,37 @@ test.for([
   { url: 'http://tally.test', key: 'tally_…', says: /^key: / },
 ])('an address or key that cannot be one is an error at once, not an outage: $url $key', options => {
   expect(() => connect(options as never)).toThrow(options.says)
+})
+
+test.for([
+  { everyMs: Number(undefined), says: /^everyMs: / },
+  { everyMs: 999, says: /^everyMs: / },
+  { everyMs: -5_000, says: /^everyMs: / },
+  { everyMs: Number.POSITIVE_INFINITY, says: /^everyMs: / },
+  { everyMs: 2 ** 40, says: /^everyMs: / },
+  { everyMs: '5000', says: /^everyMs: / },
+  { everyMs: null, says: /^everyMs: / },
+  { staleAfterMs: Number.NaN, says: /^staleAfterMs: / },
+  { staleAfterMs: -1, says: /^staleAfterMs: / },
+  { staleAfterMs: '9', says: /^staleAfterMs: / },
+  { signal: new AbortController(), says: /^signal: / },
+  { signal: null, says: /^signal: / },
+  { timeoutMs: Number(undefined), says: /^timeoutMs: / },
+  { timeoutMs: 0, says: /^timeoutMs: / },
+  { timeoutMs: 2 ** 31, says: /^timeoutMs: / },
+  { fetch: 'fetch', says: /^fetch: / },
+  { name: 'getKPIs', says: /^getKPIs: / },
+  { name: 'constructor', says: /^constructor: / },
+  { parameters: {}, says: /^eventId: / },
+  { parameters: { eventId: undefined }, says: /^eventId: / },
+  { parameters: null, says: /^eventId: / },
+])('an impossible option of a watch is a TypeError before any request: %o', ({ says, ...given }) => {
+  const tally = fakeTally()
+  const { name = 'getKpis', parameters = { eventId }, timeoutMs, fetch = tally.fetch, ...options } = given
+  const watch = () => {
+    const client = connect({ url: 'http://tally.test', key: 'tally_x', fetch, timeoutMs } as never)
+    return client.watch(name as 'getKpis', parameters as never, options as never)
+  }
+  expect(watch).toThrow(TypeError)
+  expect(watch).toThrow(says)
 })

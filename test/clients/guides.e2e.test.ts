@@ -42,36 +42,59 @@ test.for(blocks)('$file:$line works as it is written ($language)', async block =
   else if (block.prints !== undefined) expect(stdout.trim()).toBe(block.prints.text)
 })
 
-test('the program in Python outlasts the page of a portal, and a proxy that removes the rate headers', async () => {
+const whole = (sold: number) => `{"data":[{"quantitySold":${sold}}],"meta":{}}`
+type Foreign = { status: number; body: string; headers?: Record<string, string> }
+/** What is answered in place of Tally. */
+const foreign: Foreign[] = [
+  { status: 200, body: '<title>Sign in</title>' },
+  { status: 404, body: '404 page not found' },
+  { status: 403, body: '{"message":"forbidden"}' },
+  { status: 302, body: '', headers: { Location: '/sign-in' } },
+  { status: 200, body: '' },
+  { status: 200, body: '[]' },
+  { status: 200, body: '{"data":[{"quantitySold":7' },
+]
+
+test('the program in Python outlasts what proxies and portals answer', async () => {
   const block = blocks.find(({ file, language }) => file === 'guides/polling.md' && language === 'python')
   const interpret = interpreters.python
   if (block === undefined || interpret === undefined) throw new Error('polling.md has no program in Python')
-  const { server, TALLY_URL } = await answering('<html>', '{"data": [{"quantitySold": 3}]}')
-  const { program, args } = await interpret(block.text, folder)
+  const { server, TALLY_URL, paths } = await answering(...foreign, { status: 200, body: whole(3) })
+  const text = block.text.replace(/time\.sleep\(.*\)/, 'time.sleep(0)')
+  const { program, args } = await interpret(text, folder)
   const { stdout, stderr } = await printedBy(program, args, block, { TALLY_URL }).finally(() =>
     server.close(),
   )
   expect(stderr).toBe('')
-  expect(stdout).toMatch(/^no answer: .*\nsold: None \(old\)\nsold: 3 \(old\)/)
+  expect(stdout).toMatch(/^(no answer: .*\nsold: None \(old\)\n){7}sold: 3 \(old\)/)
+  expect([...paths].filter(path => !path.endsWith('/live/item-counts'))).toEqual([])
 })
 
-test('the sketch shows that more came back than was sold', async () => {
+test('the sketch shows that more came back than was sold, and nothing that is not of Tally', async () => {
   const block = blocks.find(({ language }) => language === 'cpp')
   const interpret = interpreters.cpp
   if (block === undefined || interpret === undefined) throw new Error('no guide has a sketch')
-  const { server, TALLY_URL } = await answering('{"data":[{"quantitySold":-3}]}')
-  const { program, args } = await interpret(block.text, folder)
-  const shown = { ...block, until: 'Sold: -3' }
-  await printedBy(program, args, shown, { TALLY_URL }).finally(() => server.close())
+  const all = [{ status: 200, body: whole(-3) }, ...foreign, { status: 200, body: whole(-4) }]
+  const { server, TALLY_URL } = await answering(...all)
+  const { program, args } = await interpret(
+    block.text.replace('delay(waitMs)', 'delay(waitMs / 1000)'),
+    folder,
+  )
+  const shown = { ...block, until: 'Sold: -4' }
+  const { stdout } = await printedBy(program, args, shown, { TALLY_URL }).finally(() => server.close())
+  expect(stdout).toMatch(/^Sold: -3\n(No answer \(\d+\): .*\nSold: -3\n){7}Sold: -4\n/)
 })
 
 /** A server in place of Tally: gives the answers one after the other, and then the last one again. */
-async function answering(...answers: string[]) {
-  const server = createServer((_, response) => {
-    response.end(answers.length > 1 ? answers.shift() : answers[0])
+async function answering(...answers: Foreign[]) {
+  const paths = new Set<string>()
+  const server = createServer(({ url = '' }, response) => {
+    paths.add(url)
+    const { status, headers, body } = (answers.length > 1 ? answers.shift() : answers[0]) as Foreign
+    response.writeHead(status, { 'Content-Length': body.length, ...headers }).end(body)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return { server, TALLY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { server, paths, TALLY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 /** A sketch never ends: it is ended when it has printed what the guide says. */

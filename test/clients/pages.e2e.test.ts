@@ -42,13 +42,18 @@ afterAll(async () => {
 })
 
 /** A visitor's page; `wrongs` collects what it threw and what its policy stopped. */
-async function visit(options: BrowserContextOptions = {}, hash = '') {
+async function visit(
+  options: BrowserContextOptions = {},
+  hash = '',
+  prepare?: (page: Page) => Promise<void>,
+) {
   const page = await (await browser.newContext({ locale: 'en-GB', ...options })).newPage()
   const wrongs: string[] = []
   page.on('pageerror', error => wrongs.push(error.message))
   page.on('console', message => {
     if (/Content Security Policy|CORS/i.test(message.text())) wrongs.push(message.text())
   })
+  await prepare?.(page)
   await page.goto(`${pages.origin}/${hash}`)
   return { page, wrongs }
 }
@@ -131,6 +136,35 @@ test('it says that figures are old while the connection is lost, and recovers wi
   expect(await page.locator('#sales').textContent()).toBe('€55.00')
   await page.context().setOffline(false)
   await reads(page, 'status', 'Live')
+})
+
+test.for([
+  { status: 404, contentType: 'text/plain', body: '404 page not found' },
+  { status: 200, contentType: 'text/html', body: '<title>Sign in</title>' },
+])('what a proxy or a portal answers is an outage: $status $contentType', async answer => {
+  const { page, wrongs } = await visit({}, settings())
+  await reads(page, 'status', 'Live')
+  const headers = { 'Access-Control-Allow-Origin': pages.origin, 'Content-Type': answer.contentType }
+  await page.route(`${query.address}/**`, route => route.fulfill({ ...answer, headers }))
+  await reads(page, 'status', /^No connection: figures as of \d\d:\d\d:\d\d$/)
+  expect(await page.locator('#sales').textContent()).toBe('€55.00')
+  await page.unroute(`${query.address}/**`)
+  await reads(page, 'status', 'Live')
+  expect(wrongs).toEqual([])
+})
+
+test('after a sleep of an hour it does not say Live for old figures, while its requests hang', async () => {
+  const { page } = await visit({}, settings(), page => page.clock.install())
+  await reads(page, 'status', 'Live')
+  await page.route(`${query.address}/**`, () => undefined)
+  await page.clock.pauseAt(Date.now() + 3_600_000)
+  await page.clock.runFor(1_500)
+  await reads(page, 'status', /^Behind: figures as of /)
+})
+
+test('an interval that is none is told in the form', async () => {
+  const { page } = await visit({}, settings().replace('every=1', 'every=no'))
+  await reads(page, 'status', /^everyMs: a number of milliseconds/)
 })
 
 test('an address that does not answer keeps the form usable: what is typed stays, and another address works', async () => {

@@ -3,8 +3,15 @@ import { connect } from './tally-client/index.js'
 const shownItems = 8
 
 const at = id => document.getElementById(id)
-const settings = { ...JSON.parse(localStorage.getItem('tally') ?? '{}'), ...fromAddress() }
+const settings = { ...kept(), ...fromAddress() }
 const everyMs = 1000 * (settings.every ?? 10)
+
+/** What the form was given, if this browser keeps it. */
+function kept() {
+  try {
+    return JSON.parse(localStorage.getItem('tally'))
+  } catch {}
+}
 
 /** A screen may be given its settings in the address: dashboard/#url=https://…&key=tally_…&every=30 */
 function fromAddress() {
@@ -77,7 +84,7 @@ const draw = {
 
 /** An evening that goes past midnight begins after its longest pause. */
 function fromFirst(hours) {
-  const pause = index => (hours[index].hour - hours.at(index - 1).hour + 24) % 24 || 24
+  const pause = index => (hours[index].hour - hours.slice(index - 1)[0].hour + 24) % 24 || 24
   const first = hours.map((_, index) => index).sort((a, b) => pause(b) - pause(a))[0] ?? 0
   return [...hours.slice(first), ...hours.slice(0, first)]
 }
@@ -106,16 +113,19 @@ const readings = {}
 
 function showStatus() {
   const all = Object.values(readings)
+  if (all.length === 0) return
   const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
   const old = asOf > 0 ? `figures as of ${time.format(asOf)}` : 'no figures yet'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
-  else if (all.some(({ stale }) => stale)) say(`Behind: ${old}`, true)
+  // A computer that slept, and a request that hangs: nothing has said yet that the figures are old.
+  else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
+    say(`Behind: ${old}`, true)
   else say('Live')
 }
 
 async function follow(tally, name, parameters) {
   for await (const reading of tally.watch(name, parameters, { everyMs })) {
-    readings[name] = reading
+    readings[name] = { ...reading, at: Date.now() }
     if (reading.isChanged) draw[name](reading.answer.data)
     showStatus()
   }
@@ -137,6 +147,7 @@ async function show() {
   at('name').textContent = document.title = name
   at('setup').hidden = true
   at('figures').hidden = false
+  setInterval(showStatus, 1000)
   await Promise.all([
     follow(tally, 'getKpis', { eventId }),
     follow(tally, 'getOrdersByHour', { eventId }),

@@ -1,4 +1,4 @@
-/** What a request brought: an answer, or undefined if the network fails. */
+/** What a request brought; a body that is a text is sent as it is. */
 type Served = { status: number; headers: Record<string, string>; body: unknown }
 
 /**
@@ -42,7 +42,8 @@ export function fakeTally({ limit = 60 }: { limit?: number } = {}) {
     if (state.isDown) throw new TypeError('fetch failed')
     const { status, headers: sent, body } = serve(headers)
     asked.push({ atMs: performance.now(), status, path: String(input), headers })
-    return new Response(body === undefined ? null : JSON.stringify(body), { status, headers: sent })
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    return new Response(text, { status, headers: sent })
   }
   return { state, asked, fetch: answer }
 }

@@ -18,6 +18,10 @@ public:
     auto at = text.find(what);
     return at == std::string::npos ? -1 : (int)at;
   }
+  bool endsWith(const char *end) const {
+    std::string wanted(end);
+    return text.size() >= wanted.size() && text.compare(text.size() - wanted.size(), wanted.size(), wanted) == 0;
+  }
   String substring(unsigned int from) const { return String(from > text.length() ? "" : text.substr(from)); }
   long toInt() const { return atol(text.c_str()); }
   String operator+(const char *more) const { return String(text + more); }
