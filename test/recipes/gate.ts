@@ -4,25 +4,28 @@ import type { AddressInfo } from 'node:net'
 /** One request that passed, and how it was answered. */
 type Passed = { path: string; headers: IncomingHttpHeaders; status: number; at: number }
 
+type Foreign = { status: number; headers?: Record<string, string>; body?: string }
+
 export type Gate = {
   url: string
   passed: Passed[]
-  /** The next request is answered 429, with this `Retry-After`: seconds, or a date. */
-  refuseNext: (retryAfter: number | string) => void
+  /** The next request gets this answer in place of Tally's. */
+  answerNext: (answer: Foreign) => void
   close: () => Promise<void>
 }
 
-/** An address in front of the API: it notes each request, and can refuse one. */
+/** An address in front of the API: it notes each request, and can answer one itself. */
 export async function openGate(api: string): Promise<Gate> {
   const passed: Passed[] = []
-  let refusal: number | string | undefined
+  let foreign: Foreign | undefined
   const server = createServer(async (request, response) => {
     const { url: path = '', headers } = request
-    const note = (status: number) => passed.push({ path, headers, status, at: performance.now() })
-    if (refusal !== undefined) {
-      response.writeHead(429, { 'retry-after': String(refusal) }).end('{}')
-      refusal = undefined
-      return void note(429)
+    const note = (status: number) => void passed.push({ path, headers, status, at: performance.now() })
+    if (foreign !== undefined) {
+      const { status, headers, body } = foreign
+      foreign = undefined
+      response.writeHead(status, headers).end(body)
+      return note(status)
     }
     const asked = new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]))
     for (const name of ['host', 'connection']) asked.delete(name)
@@ -37,8 +40,8 @@ export async function openGate(api: string): Promise<Gate> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     passed,
-    refuseNext: retryAfter => {
-      refusal = retryAfter
+    answerNext: answer => {
+      foreign = answer
     },
     close: () =>
       new Promise(resolve => {

@@ -18,17 +18,18 @@ const festival = newFestival()
 const userDir = mkdtempSync(join(tmpdir(), 'tally-node-red-'))
 const logFile = join(userDir, 'log')
 const displays: Display[] = []
+let folder: string
 let broker: Broker
 let gate: Gate
 let nodeRed: Running
 
 beforeAll(async () => {
   await tally.count([festival.organization(), festival.event(), festival.order()])
-  const folder = await nodeRedFolder(console.error)
+  folder = await nodeRedFolder(console.error)
   gate = await openGate(tally.queries[0]?.address ?? '')
   broker = await startMosquitto()
-  for (let number = 1; number <= 5; number++) displays.push(openDisplay(folder, broker.port))
-  nodeRed = await startFlow(folder)
+  for (let number = 1; number <= 5; number++) displays.push(openDisplay())
+  nodeRed = await startFlow()
 })
 
 afterAll(async () => {
@@ -69,8 +70,58 @@ test('a display shows that more came back than was sold', async () => {
   await untilAllShow({ [cake]: '-3' })
 })
 
+test('what was sold while the broker was away is on all displays, and on one that is switched on', async () => {
+  const items = [{ menuItemId: cake, itemName: 'Cake', quantity: 4, unitPrice: 2, note: null }]
+  const sell = () => tally.count([festival.order({ amountPaid: 8, totalAmount: 8, items })])
+  const isPublished = (sold: number) => {
+    const asked = gate.passed.length
+    return until(`the flow has had ${sold}`, () =>
+      gate.passed.slice(asked).some(({ status }) => status === 304),
+    )
+  }
+  await broker.end()
+  await sell()
+  await isPublished(1)
+  broker.start()
+  displays.push(openDisplay())
+  await untilAllShow({ [cake]: '1', [burger]: '4', [water]: '2' })
+
+  broker.signal('SIGSTOP')
+  await sell()
+  await isPublished(5)
+  broker.signal('SIGKILL')
+  await broker.end()
+  broker.start()
+  displays.push(openDisplay())
+  await untilAllShow({ [cake]: '5', [burger]: '4', [water]: '2' })
+})
+
+test('what a proxy or a portal answers changes no display, and the flow goes on', async () => {
+  for (const answer of [
+    { status: 404, headers: { 'Content-Type': 'text/plain' }, body: '404 page not found' },
+    { status: 403, body: '<title>Forbidden</title>' },
+    { status: 200, headers: { ETag: '"portal"' }, body: '<title>Sign in</title>' },
+    { status: 200, body: '' },
+    { status: 200, body: '{"data":[{"menuItemId":7,"quantitySold":9' },
+    { status: 200, body: '{"message":"ok"}' },
+    { status: 304 },
+    { status: 302, headers: { Location: '/sign-in' } },
+  ]) {
+    const asked = gate.passed.length
+    gate.answerNext(answer)
+    await until(`a poll after ${answer.status} ${answer.body}`, () => gate.passed.length > asked + 1)
+    const next = gate.passed.slice(asked).map(({ status }) => status)
+    expect(next.slice(0, 2)).toEqual([answer.status, 304])
+  }
+  expect(new Set(gate.passed.map(({ path }) => path))).toEqual(new Set([`${festival.path}/live/item-counts`]))
+  await tally.count([festival.order()])
+  await untilAllShow({ [burger]: '6', [water]: '3', [cake]: '5' })
+  for (const { heard } of displays)
+    expect([...heard.keys()].filter(name => /undefined/.test(name))).toEqual([])
+})
+
 test('the flow waits as long as a 429 says', async () => {
-  gate.refuseNext(3)
+  gate.answerNext({ status: 429, headers: { 'Retry-After': '3' } })
   const refused = () => gate.passed.findIndex(({ status }) => status === 429)
   await until('the next poll after the refusal', () => {
     const at = refused()
@@ -82,14 +133,14 @@ test('the flow waits as long as a 429 says', async () => {
 })
 
 test('the flow waits 60 s if a 429 says a date', async () => {
-  gate.refuseNext(new Date(Date.now() + 3_000).toUTCString())
+  gate.answerNext({ status: 429, headers: { 'Retry-After': new Date(Date.now() + 3_000).toUTCString() } })
   const warnings = () => endOfLog(logFile).match(/the next poll is in \w+ s/g) ?? []
   await until('the flow is refused once more', () => warnings().length > 1)
   expect(warnings().at(-1)).toBe('the next poll is in 60 s')
 })
 
 /** Runs the flow as it is, but with a poll each second. */
-async function startFlow(folder: string): Promise<Running> {
+async function startFlow(): Promise<Running> {
   const flow = JSON.parse(readFileSync(flowFile, 'utf8')) as { type: string; repeat?: string }[]
   const faster = flow.map(node => (node.type === 'inject' ? { ...node, repeat: '1' } : node))
   writeFileSync(join(userDir, 'flows.json'), JSON.stringify(faster))
@@ -108,9 +159,9 @@ async function startFlow(folder: string): Promise<Running> {
 type Display = { heard: Map<string, string[]>; close: () => void }
 
 /** A display that knows the MQTT broker and nothing of Tally. Connects again until the broker listens. */
-function openDisplay(folder: string, port: number): Display {
+function openDisplay(): Display {
   const { connect } = createRequire(join(folder, 'package.json'))('mqtt')
-  const client = connect(`mqtt://127.0.0.1:${port}`, { reconnectPeriod: 100 })
+  const client = connect(`mqtt://127.0.0.1:${broker.port}`, { reconnectPeriod: 100 })
   const heard = new Map<string, string[]>()
   client.on('message', (name: string, payload: Buffer) => {
     heard.set(name, [...(heard.get(name) ?? []), String(payload)])

@@ -15,6 +15,8 @@ const settings = {
   httpAdminRoot: false,
   httpNodeRoot: false,
   credentialSecret: false,
+  // Its default is 15 s.
+  mqttReconnectTime: 200,
   logging: { console: { level: 'info' } },
 }
 util.init(settings)
