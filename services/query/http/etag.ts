@@ -8,10 +8,16 @@ export function weakEtag(...parts: (string | Buffer)[]): string {
   return ownText(`W/"${hash.digest('base64url').slice(0, 27)}"`)
 }
 
-/** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2). */
+/** What proxies append to a tag when they compress an answer, before the quote that ends it. */
+const suffixed = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/
+
+/** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2), and with suffixes. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true
   const opaque = etag.slice(etag.indexOf('"'))
-  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, tag]) => tag === opaque)
+  // The whole tag is compared first: it may itself end like a suffix.
+  return [...ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)].some(
+    ([, tag = '']) => tag === opaque || tag.replace(suffixed, '"') === opaque,
+  )
 }
