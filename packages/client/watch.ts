@@ -5,8 +5,8 @@ import { longestMs, type openRequest } from './request.ts'
 
 export type WatchOptions = {
   /**
-   * The usual time between two requests, from 1 s to a day; 5 s by default. It grows if the organization's rate limit is
-   * short.
+   * The usual time between two requests, from 1 s to a day; 5 s by default. It grows if the organization's rate limit
+   * is short.
    */
   everyMs?: number
   /** From which age on the figures count as stale; 10 s by default. */
@@ -99,8 +99,8 @@ async function* repeat<Name extends OperationName>(
 }
 
 /**
- * The server's clock, from a time of it on: a device's own may be wrong. While a computer sleeps, its monotonic clock may
- * stand still, and at any time its other clock may be set: the one that went further is believed.
+ * The server's clock, from a time of it on: a device's own may be wrong. While a computer sleeps, its monotonic clock
+ * may stand still, and at any time its other clock may be set: the one that went further is believed.
  */
 function clockFrom(serverMs: number): () => number {
   const [startMs, setMs] = [performance.now(), Date.now()]

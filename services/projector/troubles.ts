@@ -4,7 +4,9 @@ import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/runt
 type RejectedAt = TopicPartition & { offset: number }
 type Failed = TopicPartition & { reason: string }
 
-/** Logs what can come many times a second: rejected records and batches that fail, one line a minute for each reason. */
+/**
+ * Logs what can come many times a second: rejected records and batches that fail, one line a minute for each reason.
+ */
 export function openTroubles(logger: Logger) {
   const rejections = oncePerMinute<RejectedAt>((reason, count, last) =>
     logger.warn(

@@ -40,7 +40,9 @@ type Answer = { responses: { partitions: { highWatermark: string }[] }[] }
 type Asking = { fetch(of: unknown): Promise<Answer> }
 const broker: Asking = createRequire(import.meta.url)('kafkajs/src/broker/index.js').prototype
 
-/** The first answer with records names a high watermark from before them, as of a broker that is appended to meanwhile. */
+/**
+ * The first answer with records names a high watermark from before them, as of a broker that is appended to meanwhile.
+ */
 function reportOnce(highWatermark: number): { happened(): boolean } {
   const { fetch } = broker
   let isReported = false

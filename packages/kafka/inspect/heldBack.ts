@@ -14,7 +14,8 @@ export type HeldBack = OpenTransaction & {
 const patienceMs = 5_000
 
 /**
- * The transactions that hold back these partitions: open, and without a write for 5 s. Throws kafkajs's error if Kafka does not answer.
+ * The transactions that hold back these partitions: open, and without a write for 5 s. Throws kafkajs's error if Kafka
+ * does not answer.
  */
 export async function heldBack(
   connection: KafkaConnection,

@@ -4,8 +4,9 @@ import { readParts } from '../batches/readParts.ts'
 import type { RecordBatch } from '../types.ts'
 
 /**
- * The parts (see readParts) of one fetch from `from` on; of none if `fetch` returns undefined, because the log no longer
- * holds the offset. A batch that cannot be decoded is fetched again; throws UndecodableBatchError if it still cannot be.
+ * The parts (see readParts) of one fetch from `from` on; of none if `fetch` returns undefined, because the log no
+ * longer holds the offset. A batch that cannot be decoded is fetched again; throws UndecodableBatchError if it still
+ * cannot be.
  */
 export async function* fetchParts(
   fetch: (from: number) => Promise<FetchedBatch | undefined>,

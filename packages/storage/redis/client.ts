@@ -75,7 +75,9 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
 /** Why each client lost its connection, or could not connect: its commands do not say. */
 const lastErrors = new WeakMap<RedisClient, Error>()
 
-/** Resolves if Redis answers, of a cluster every master. Rejects with the reason, such as why it cannot be connected. */
+/**
+ * Resolves if Redis answers, of a cluster every master. Rejects with the reason, such as why it cannot be connected.
+ */
 export async function pingRedis(redis: RedisClient): Promise<void> {
   try {
     const masters = redis instanceof Cluster ? redis.nodes('master') : []

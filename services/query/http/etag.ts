@@ -11,7 +11,9 @@ export function weakEtag(...parts: (string | Buffer)[]): string {
 /** What proxies append to a tag when they compress an answer, before the quote that ends it. */
 const suffixed = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/
 
-/** Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2), and with suffixes. */
+/**
+ * Whether an If-None-Match header matches: weak comparison, with lists and `*` (RFC 9110, 13.1.2), and with suffixes.
+ */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true
