@@ -44,6 +44,10 @@ async function countEach(db: Postgres, counters: [Limit, string][]): Promise<Exc
   return undefined
 }
 
+/** Takes back an attempt that `takeAttempt` counted, and of which no password was checked. */
+export const giveBackAttempt = (db: Postgres, attempt: Attempt): Promise<unknown> =>
+  Promise.all(countersOf(attempt).map(([limit, subject]) => uncountAttempt(db, limit, subject)))
+
 /** Resets the attempts of this browser or network for the account; not those of others, which may be an attack. */
 export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<void> {
   const own = countersOf(attempt).filter(([limit]) => limit === 'device' || limit === 'pair')

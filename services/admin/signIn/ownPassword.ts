@@ -4,7 +4,7 @@ import type { AdminDeps } from '../deps.ts'
 import { tooManyAttempts } from '../http/problem.ts'
 import { checkCode } from '../secondFactor/checkCode.ts'
 import { useCode } from '../secondFactor/store.ts'
-import { countAttempt } from './attempts.ts'
+import { countAttempt, uncountAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
@@ -16,11 +16,15 @@ export async function isOwnPassword(
   given: string,
 ): Promise<boolean> {
   await takeOwnAttempt(deps, request)
-  const { email } = sessionOf(request)
+  const { sessionId, email } = sessionOf(request)
   const found = await findCredentials(deps.db, email)
   const isRight =
     found !== undefined &&
-    (await queuePasswordHash(knownAsker(email), () => isPassword(given, found.passwordHash)))
+    (await queuePasswordHash(
+      knownAsker(email),
+      () => isPassword(given, found.passwordHash),
+      () => uncountAttempt(deps.db, 'session', String(sessionId)),
+    ))
   if (!isRight) await noteRefused(deps, { account: email, address: request.ip })
   return isRight
 }

@@ -5,7 +5,7 @@ import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyAttempts } from '../http/problem.ts'
 import { hasSecondFactor } from '../secondFactor/store.ts'
-import { forgetAttempts, takeAttempt } from './attempts.ts'
+import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
@@ -58,7 +58,11 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       throw tooManyAttempts(exceeded)
     }
     const asker = device === undefined ? strangerAt(request) : knownAsker(attempt.email)
-    const administratorId = await queuePasswordHash(asker, () => check(account, textOf(fields, 'password')))
+    const administratorId = await queuePasswordHash(
+      asker,
+      () => check(account, textOf(fields, 'password')),
+      () => giveBackAttempt(db, attempt),
+    )
     if (administratorId === undefined) {
       soon(noteRefused(deps, { account, address: request.ip }))
       return show(request, reply.code(401), { next, email: given, mistake: wrong })

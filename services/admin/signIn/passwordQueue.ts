@@ -34,16 +34,21 @@ const busy = () =>
 
 /**
  * Runs `work`, which hashes a password, when it is its turn. Throws a 503 if too many wait, or if one of the same
- * account or network waits already: whoever sends many at once makes nobody else wait for them.
+ * account or network waits already: whoever sends many at once makes nobody else wait for them. Before it throws,
+ * `giveBack` takes back the attempt that was counted: the queue may be full of other people's attempts.
  */
 export async function queuePasswordHash<Result>(
   { isKnown, from }: Asker,
   work: () => Promise<Result>,
+  giveBack?: () => Promise<unknown>,
 ): Promise<Result> {
   if (running < mostAtOnce) running += 1
   else {
     const queue = isKnown ? known : strangers
-    if (queue.length === mostWaiting || queue.some(waiting => waiting.from === from)) throw busy()
+    if (queue.length === mostWaiting || queue.some(waiting => waiting.from === from)) {
+      await giveBack?.()
+      throw busy()
+    }
     await new Promise<void>(start => queue.push({ from, start }))
   }
   try {

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture, password, realCost } from '../test/fixture.ts'
 import { limits, takeAttempt } from './attempts.ts'
+import { queuePasswordHash } from './passwordQueue.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -182,6 +183,27 @@ test('while strangers fill the queue of password checks, further ones get a 503,
   expect(shed.length).toBeGreaterThan(0)
   expect(shed[0]?.headers['retry-after']).toBe('5')
   expect(shed[0]?.body).toContain('Your password was not checked.')
+})
+
+test('attempts that find the queue of password checks full do not count', async () => {
+  const { email } = await newOffice(fixture)
+  const own = visitor('203.0.113.67')
+  await own.signIn(email)
+  const gate = Promise.withResolvers<void>()
+  const fill = (isKnown: boolean, count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
+    )
+  const others = [...fill(true, 12), ...fill(false, 10)]
+  const statuses = await inTurn(limits.pair.attempts + 1, async () => [
+    (await visitor('203.0.113.68').signIn(email)).statusCode,
+    (await own.post('/confirm', { password, next: '/' }, { from: '/confirm' })).statusCode,
+  ])
+  gate.resolve()
+  await Promise.all(others)
+  expect(new Set(statuses.flat())).toEqual(new Set([503]))
+  expect((await visitor('203.0.113.68').signIn(email)).statusCode).toBe(303)
+  expect((await own.post('/confirm', { password, next: '/' }, { from: '/confirm' })).statusCode).toBe(303)
 })
 
 test('a known browser has a limit of its own, and is known for its own account only', async () => {
