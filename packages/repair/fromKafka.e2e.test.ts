@@ -1,7 +1,8 @@
 import { endOffsets, topicNames } from '@tally/kafka'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
-import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
+import { startProcess } from '@tally/testkit/processes/process'
 import { type Tally, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
@@ -161,7 +162,7 @@ test(
     const offsets = (await endOffsets(kafka, [topic])).get(topic) ?? new Map()
     const [partition] = [...offsets].find(([, { end }]) => end > 0) ?? []
     await deleteBefore(kafka, { topic, partition: Number(partition), offset: 1 })
-    const { code, stderr } = await runTally(['rebuild', '--from-kafka'], tally.settings)
+    const { code, stderr } = await command(['rebuild', '--from-kafka'], tally.settings)
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr:

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
-import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
+import { startProcess } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -133,7 +134,7 @@ test(
 test(
   'of two rebuilds at once, the second waits a while and then says why it does not begin',
   async () => {
-    const second = await asOnlyRebuild(tally.database.db, () => runTally(['rebuild'], tally.settings))
+    const second = await asOnlyRebuild(tally.database.db, () => command(['rebuild'], tally.settings))
     expect(second).toEqual({
       code: 1,
       stdout: '',

@@ -1,6 +1,7 @@
 import { createTopics, inside, topicNames } from '@tally/kafka'
 import { oracle } from '@tally/testkit/oracle/oracle'
-import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
+import { startProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { connectForTest } from '@tally/testkit/servers/kafka'
@@ -25,13 +26,14 @@ async function recreateOrders(): Promise<void> {
   })
   await createTopics(kafka, { topicPrefix: TOPIC_PREFIX, partitions: 1, replicationFactor: 1 })
   const accept = ['offsets', 'accept', orders, '0', '--yes']
-  await until('the projector goes on', async () => (await runTally(accept, tally.settings)).code === 0)
+  await until('the projector goes on', async () => (await command(accept, tally.settings)).code === 0)
 }
 
 /** Starts a rebuild from the topics and kills it once it has read them and waits for the projector's offsets. */
 async function interruptRebuild(): Promise<void> {
   const waiting = Promise.withResolvers<void>()
   const locking = tally.database.db.transaction().execute(async tx => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
     await sql`select from shard_offsets for update`.execute(tx)
     await waiting.promise
   })
@@ -69,7 +71,7 @@ test('a rebuild from a topic that was created again reads it from the start, and
     .event(eventId)
     .kpis({})
   expect(await kpis()).toEqual(told)
-  const rebuilt = await runTally(['rebuild', '--from-kafka'], tally.settings)
+  const rebuilt = await command(['rebuild', '--from-kafka'], tally.settings)
   expect(rebuilt).toMatchObject({ code: 0, stderr: expect.not.stringContaining('continuing') })
   expect(await kpis()).toEqual(told)
   await expectClean(tally)
@@ -80,7 +82,7 @@ test('a rebuild from a topic that was created again reads it from the start, and
   const kept = oracle([...records, ...again, ...last])
     .event(eventId)
     .kpis({})
-  const refused = await runTally(['rebuild', '--from-kafka'], tally.settings)
+  const refused = await command(['rebuild', '--from-kafka'], tally.settings)
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
@@ -88,7 +90,7 @@ test('a rebuild from a topic that was created again reads it from the start, and
     ),
   })
   expect(await kpis()).toEqual(kept)
-  const removed = await runTally(['rebuild', '--from-kafka', '--yes'], tally.settings)
+  const removed = await command(['rebuild', '--from-kafka', '--yes'], tally.settings)
   expect(removed).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('rebuild: removing 250 orders ('),

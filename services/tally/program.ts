@@ -29,6 +29,8 @@ export function openProgram(): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .configureOutput({
+      writeOut: text => void process.stdout.write(text),
+      writeErr: text => void process.stderr.write(text),
       outputError: text =>
         remark(
           ...text

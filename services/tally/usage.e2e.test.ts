@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { tally } from '@tally/testkit/processes/command'
+import { runTally } from '@tally/testkit/processes/process'
 import { expect, test } from 'vitest'
 
 const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
@@ -22,10 +23,23 @@ test.each([
 })
 
 test('--version prints the version', async () => {
-  expect(await tally(['--version'])).toMatchObject({
+  expect(await runTally(['--version'], {})).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
   })
+})
+
+test('the program exits with 2 after wrong usage and with 1 after a failure, with a sentence on stderr', async () => {
+  const ends = [
+    { args: ['bogus'], code: 2, stderr: "tally: unknown command 'bogus'\n" },
+    {
+      args: ['migrate'],
+      code: 1,
+      stderr: expect.stringMatching(/^tally: Postgres does not answer at .*\n$/),
+    },
+  ]
+  for (const { args, ...end } of ends)
+    expect(await runTally(args, { DATABASE_URL: 'postgres://127.0.0.1:1/x' })).toEqual({ stdout: '', ...end })
 })
 
 test.each([
@@ -107,7 +121,7 @@ test('an invalid setting is wrong usage, reported in one line without a password
 
 test('a second factor that is required without a key for its secrets stops the administration area, not a command', async () => {
   const settings = { ADMIN_SECOND_FACTOR: 'required' }
-  const area = await tally(['admin'], settings)
+  const area = await runTally(['admin'], settings)
   expect(area).toMatchObject({ code: 2, stderr: expect.stringContaining('set ADMIN_SECRET_KEY too') })
   expect(await tally(['contract', 'asyncapi'], settings)).toMatchObject({ code: 0, stderr: '' })
 })

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { revokeKey } from '@tally/access'
 import { openPostgres } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -138,7 +138,7 @@ test('a backup is restored to a point in time while records arrive, and all figu
   expect(body.data.totalOrders).toBe(orders)
   const list = await tally.get(`${sagra.path}/orders`, { token: kept })
   expect(list.body.meta.pagination.totalCount).toBe(orders)
-  const verified = await runTally(['verify'], tally.settings)
+  const verified = await command(['verify'], tally.settings)
   expect(verified).toMatchObject({ code: 0, stdout: '' })
   // What Postgres alone has is as old as the target.
   await until('keys are as they were', async () => {

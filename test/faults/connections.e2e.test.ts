@@ -1,7 +1,8 @@
 import { createKey, type NewKey } from '@tally/access'
 import { openPostgres } from '@tally/read-models'
+import { tally as command } from '@tally/testkit/processes/command'
 import { ask } from '@tally/testkit/processes/http'
-import { type Environment, runTally, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
+import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -75,7 +76,7 @@ test('with PgBouncer in session mode everything works, also after its restart', 
   const pooler = await startPgbouncer(tally.database.url)
   releases.push(pooler.stop)
   const settings = { DATABASE_URL: pooler.url }
-  expect(await runTally(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+  expect(await command(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
   await start('projector', settings)
   const { address } = await start('query', settings)
   const admin = await start('admin', settings)
@@ -83,7 +84,7 @@ test('with PgBouncer in session mode everything works, also after its restart', 
   const token = await sagra.key()
   await sagra.says(address, token, 3)
   expect((await ask(admin.ops, '/readyz')).status).toBe(200)
-  expect(await runTally(['verify'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+  expect(await command(['verify'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
 
   await pooler.restart()
   await sagra.send(2)
@@ -101,7 +102,7 @@ test('of several hosts Tally uses the writable one, and after a failover its suc
   const settings = {
     DATABASE_URL: `postgres://postgres:${password}@${standby},${primary}/tally?target_session_attrs=read-write`,
   }
-  expect(await runTally(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
+  expect(await command(['migrate'], { ...tally.settings, ...settings })).toMatchObject({ code: 0 })
   const own = { ...settings, KAFKA_GROUP_ID: `${tally.settings.KAFKA_GROUP_ID}-pair` }
   await start('projector', own)
   const { address } = await start('query', own)

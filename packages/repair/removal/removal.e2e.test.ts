@@ -2,7 +2,8 @@ import type { EventId } from '@tally/contract'
 import { topicNames } from '@tally/kafka'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
-import { runTally, startProcess } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
+import { startProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import type { Festival } from '@tally/testkit/records/festival'
@@ -22,7 +23,7 @@ const kept = aBusyFestival(60)
 const removed = aBusyFestival(60)
 const keptRecords = [...kept.records]
 
-const remove = (...args: string[]) => runTally(['events', 'remove', ...args], tally.settings)
+const remove = (...args: string[]) => command(['events', 'remove', ...args], tally.settings)
 
 /** The statuses of all endpoints of an event, from both query processes. */
 async function statusesOf({ path }: Festival, token: string): Promise<Set<number>> {
@@ -122,6 +123,7 @@ test(
     await tally.count(records)
     const token = await tally.key(festival.organizationId)
     const killed = await tally.database.db.transaction().execute(async tx => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx)
       await sql`select from refunds where event_id = ${festival.eventId} for update`.execute(tx)
       const killed = startProcess(['events', 'remove', festival.eventId, '--yes'], tally.settings)
       await until('the orders are deleted', async () => (await rowsOf(festival)).orders === 0)

@@ -1,4 +1,4 @@
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import type { Tally, TestRecord } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
@@ -18,7 +18,7 @@ export type Line = {
 export async function verifyAll({
   settings,
 }: Tally): Promise<{ code: number | null; lines: Line[]; stderr: string }> {
-  const { code, stdout, stderr } = await runTally(['verify'], settings)
+  const { code, stdout, stderr } = await command(['verify'], settings)
   const lines = stdout.split('\n').filter(Boolean)
   return { code, lines: lines.map(line => JSON.parse(line) as Line), stderr }
 }
@@ -31,7 +31,7 @@ export async function expectClean(tally: Tally): Promise<void> {
 
 /** Runs `tally rebuild` and fails if it does. */
 export async function rebuildAll({ settings }: Tally, ...options: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runTally(['rebuild', ...options], settings)
+  const { code, stdout, stderr } = await command(['rebuild', ...options], settings)
   if (code !== 0) throw new Error(`tally rebuild failed:\n${stderr}`)
   expect(stdout).toBe('')
   return stderr

@@ -4,6 +4,7 @@ import { added, addedForValue } from '@tally/dead-letters'
 import { describeTopics, topicConfigs, topicNames } from '@tally/kafka'
 import { checkSchema } from '@tally/read-models'
 import { tally } from '@tally/testkit/processes/command'
+import { runTally } from '@tally/testkit/processes/process'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { expect, inject, test } from 'vitest'
@@ -91,7 +92,7 @@ test('a feed and a projector without their topics name the command to run', asyn
   }
   try {
     for (const command of ['feed', 'projector']) {
-      expect(await tally([command], settings)).toMatchObject({
+      expect(await runTally([command], settings)).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(/^tally: the topics .* are not there: run `tally topics create`\n$/),

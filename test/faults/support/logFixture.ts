@@ -1,5 +1,6 @@
 import { inside, kafkajs, topicNames } from '@tally/kafka'
-import { runTally, type TallyProcess } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
+import type { TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
@@ -21,7 +22,7 @@ export async function openLogFixture(options: Options = {}) {
     tally,
     kafka,
     names,
-    command: (...args: string[]) => runTally(args, tally.settings),
+    command: (...args: string[]) => command(args, tally.settings),
     /** Deletes the records before an offset, as retention does. */
     deleteBefore: (topic: string, partition: number, offset: number) =>
       deleteBefore(kafka, { topic, partition, offset }),
@@ -37,7 +38,7 @@ export async function openLogFixture(options: Options = {}) {
     },
     /** The line of `tally offsets --json` for one partition. */
     async listed(topic: string, partition: number) {
-      const { code, stdout, stderr } = await runTally(['offsets', '--json'], tally.settings)
+      const { code, stdout, stderr } = await command(['offsets', '--json'], tally.settings)
       if (code !== 0) throw new Error(stderr)
       const lines = stdout.split('\n').filter(line => line !== '')
       const all = lines.map(line => JSON.parse(line) as { topic: string; partition: number })

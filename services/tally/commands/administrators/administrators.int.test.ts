@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { hostname, userInfo } from 'node:os'
 import { isPassword } from '@tally/access'
-import { runTally } from '@tally/testkit/processes/process'
+import { tally } from '@tally/testkit/processes/command'
 import { addOrganization } from '@tally/testkit/records/rows'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterAll(() => database.drop())
 
 const password = 'a long enough password'
 const create = (more: string[], input = `${password}\n`) =>
-  runTally(['administrators', 'create', ...more], { DATABASE_URL: database.url }, input)
+  tally(['administrators', 'create', ...more], { DATABASE_URL: database.url }, input)
 const whose = (email: string) => ['--organization', organizationId.toUpperCase(), '--email', email]
 const rowOf = (email: string) =>
   database.db.selectFrom('administrators').selectAll().where('email', '=', email).executeTakeFirst()
@@ -103,7 +103,7 @@ test('a common password is refused and never said', async () => {
 test('reset prints a link of the area, which is stored only as a hash', async () => {
   await create(whose('hanna@example.org'))
   const settings = { DATABASE_URL: database.url, ADMIN_URL: 'https://admin.example.org' }
-  const reset = (...more: string[]) => runTally(['administrators', 'reset', ...more], settings)
+  const reset = (...more: string[]) => tally(['administrators', 'reset', ...more], settings)
   const { code, stdout, stderr } = await reset('--email', 'Hanna@Example.ORG')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(/^https:\/\/admin\.example\.org\/reset\/[\w-]{43}\n$/)
@@ -123,8 +123,7 @@ test('a reset link removes the second factor only if asked to; the list shows wh
   const own = await addOrganization(database.db)
   await create(['--organization', own, '--email', email])
   const settings = { DATABASE_URL: database.url }
-  const list = async () =>
-    (await runTally(['administrators', 'list', '--organization', own], settings)).stdout
+  const list = async () => (await tally(['administrators', 'list', '--organization', own], settings)).stdout
   expect(await list()).toBe(`${own}  ${email}\n`)
   await database.db
     .updateTable('administrators')
@@ -132,8 +131,7 @@ test('a reset link removes the second factor only if asked to; the list shows wh
     .where('email', '=', email)
     .execute()
   expect(await list()).toBe(`${own}  ${email}  second factor\n`)
-  const reset = (...more: string[]) =>
-    runTally(['administrators', 'reset', '--email', email, ...more], settings)
+  const reset = (...more: string[]) => tally(['administrators', 'reset', '--email', email, ...more], settings)
   const link = () =>
     database.db
       .selectFrom('one_time_tokens')
@@ -161,7 +159,7 @@ test('create, reset and remove leave audit entries with the account and the host
   const email = 'iris@example.org'
   await create(['--organization', own, '--email', email])
   for (const command of ['reset', 'remove'])
-    await runTally(['administrators', command, '--email', email], settings)
+    await tally(['administrators', command, '--email', email], settings)
   const entries = database.db.selectFrom('audit_entries').selectAll().where('organization_id', '=', own)
   const by = { subject: email, email: userInfo().username, address: hostname() }
   expect(await entries.orderBy('audit_id').execute()).toMatchObject([
@@ -182,7 +180,7 @@ test('administrators are listed by organization, and a removed one is signed out
   for (const name of ['zora', 'yann'])
     await create(['--organization', own, '--email', `${name}@example.org`, '--json'])
   const list = async () =>
-    (await runTally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout
+    (await tally(['administrators', 'list', '--organization', own, '--json'], settings)).stdout
       .trim()
       .split('\n')
       .map(line => JSON.parse(line))
@@ -194,7 +192,7 @@ test('administrators are listed by organization, and a removed one is signed out
     email: 'yann@example.org',
     organizationId: own,
   })
-  const remove = () => runTally(['administrators', 'remove', '--email', 'Yann@example.org'], settings)
+  const remove = () => tally(['administrators', 'remove', '--email', 'Yann@example.org'], settings)
   expect((await remove()).code).toBe(0)
   expect(await findSession(database.db, token)).toBeUndefined()
   expect((await list()).map(({ email }: { email: string }) => email)).toEqual(['zora@example.org'])

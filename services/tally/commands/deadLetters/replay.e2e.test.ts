@@ -1,13 +1,13 @@
 import { connectKafka, openProducer, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 
 const tally = useTally()
-const run = (...args: string[]) => runTally(['dead-letters', ...args], tally.settings)
+const run = (...args: string[]) => command(['dead-letters', ...args], tally.settings)
 
 async function listed(): Promise<{ id: string; reason: string; key: string | null }[]> {
   const { stdout } = await run('list', '--json')

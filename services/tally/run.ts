@@ -1,0 +1,22 @@
+import { inspect } from 'node:util'
+import { CommanderError } from 'commander'
+import { sentenceOf, wasWrongUsage } from './failure.ts'
+import { remark } from './output.ts'
+import { openProgram } from './program.ts'
+
+/**
+ * Runs a command line (without the program's name). Returns the exit code if it failed: 1, or 2 for wrong usage
+ * (docs/operations.md, Commands), after one line that says why; undefined if it is done, or runs until a signal.
+ */
+export async function run(args: string[]): Promise<number | undefined> {
+  try {
+    await openProgram().parseAsync(args, { from: 'user' })
+    return undefined
+  } catch (error) {
+    // commander has printed its message or help already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    remark(`tally: ${sentenceOf(error, process.env)}`)
+    if (/^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '')) remark(...inspect(error).split('\n'))
+    return wasWrongUsage(error) ? 2 : 1
+  }
+}
