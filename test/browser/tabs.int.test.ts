@@ -4,7 +4,13 @@ import { asOfField } from '@tally/read-models'
 import { openRelay, type Relay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { chromiumPath } from '#infra/install/chromium.ts'
 import {
@@ -15,6 +21,7 @@ import {
   openFixture,
 } from '../../services/admin/test/fixture.ts'
 import { listDays, sell } from '../../services/admin/test/sell.ts'
+import { oldBrowser } from './oldBrowser.ts'
 
 let fixture: Fixture
 let browser: Browser
@@ -41,8 +48,9 @@ afterAll(async () => {
   await fixture?.close()
 })
 
-const newContext = () =>
+const newContext = (options: BrowserContextOptions = {}) =>
   browser.newContext({
+    ...options,
     baseURL: `http://127.0.0.1:${network.port}`,
     locale: 'en-GB',
     viewport: { width: 900, height: 700 },
@@ -236,4 +244,26 @@ test('a screen whose link is revoked says so', async () => {
   await shows(page, 'Sagra | 4 Sept 2026 | 3 | Live')
   await sql`update screen_links set revoked_at = now() where event_id = ${eventId}`.execute(fixture.db)
   await page.getByText('This screen link has ended').waitFor()
+})
+
+test('a television of 2021 shows a link, dark if it wants it so', async () => {
+  const office = await newOffice(fixture)
+  const eventId = await eventWith(office, 'Sagra', 3)
+  const television = await newContext({ colorScheme: 'dark' })
+  await television.addInitScript(oldBrowser)
+  const page = await television.newPage()
+  const thrown: string[] = []
+  page.on('pageerror', ({ message }) => thrown.push(message))
+  await page.goto(await newLink(office, eventId))
+  await shows(page, 'Sagra | 4 Sept 2026 | 3 | Live')
+  await sell(fixture, { eventId, dayId: 41 }, 4)
+  await shows(page, 'Sagra | 4 Sept 2026 | 4 | Live')
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  await page.getByRole('button', { name: 'Leave full screen' }).waitFor()
+  const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+  expect(await background()).toBe('rgb(18, 21, 23)')
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await background()).toBe('rgb(250, 248, 245)')
+  expect(thrown).toEqual([])
+  await television.close()
 })

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chromiumPath } from '#infra/install/chromium.ts'
 import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from '../browser/accessible.ts'
+import { oldBrowser } from '../browser/oldBrowser.ts'
 import { buildClient, useFolder } from './installClient.ts'
 import { type StaticPages, serveFolder } from './staticPages.ts'
 
@@ -86,6 +87,21 @@ test('a person enters address and key, and sees takings, hours and best sellers 
   await page.reload()
   await reads(page, 'sales', '€55.00')
   expect(wrongs).toEqual([])
+})
+
+test('a television of 2021 shows the dashboard, dark if it wants it so', async () => {
+  const television = await browser.newContext({ locale: 'en-GB', colorScheme: 'dark' })
+  await television.addInitScript(oldBrowser)
+  const page = await television.newPage()
+  const thrown: string[] = []
+  page.on('pageerror', ({ message }) => thrown.push(message))
+  await page.goto(`${pages.origin}/${settings()}`)
+  await reads(page, 'sales', '€55.00')
+  await reads(page, 'status', 'Live')
+  await reads(page, 'hours', '21:00€27.5000:00€27.50')
+  expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 21, 20)')
+  expect(thrown).toEqual([])
+  await television.close()
 })
 
 test('an hour below zero has a bar on the other side, and returned cups are no best sellers', async () => {

@@ -1,6 +1,6 @@
 // On every page: sets the theme before the first paint, and shows times in the viewer's time zone and locale.
 const root = document.documentElement
-const chosen = localStorage.getItem('theme')
+const chosen = kept('theme')
 if (chosen === 'dark' || chosen === 'light') root.dataset.theme = chosen
 
 const isDark = () =>
@@ -12,7 +12,7 @@ document.addEventListener('DOMContentLoaded', () => {
   const button = document.getElementById('theme')
   button?.addEventListener('click', () => {
     root.dataset.theme = isDark() ? 'light' : 'dark'
-    localStorage.setItem('theme', root.dataset.theme)
+    keep('theme', root.dataset.theme)
     document.dispatchEvent(new Event('theme'))
   })
   const moments = new Intl.DateTimeFormat(root.dataset.locale, { dateStyle: 'medium', timeStyle: 'short' })
@@ -21,3 +21,19 @@ document.addEventListener('DOMContentLoaded', () => {
     time.textContent = moments.format(new Date(time.dateTime))
   }
 })
+
+/** A browser may allow no storage: then every page begins with the theme of the system. */
+function kept(name) {
+  try {
+    return localStorage.getItem(name)
+  } catch {
+    return null
+  }
+}
+function keep(name, value) {
+  try {
+    localStorage.setItem(name, value)
+  } catch {
+    // As above.
+  }
+}

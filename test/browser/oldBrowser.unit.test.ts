@@ -1,0 +1,35 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Syntax of scripts and style sheets that browsers of 2021 do not read: a script ends there, a rule is left out. */
+const newer: Record<string, [what: string, pattern: RegExp][]> = {
+  js: [
+    ['a static block', /\bstatic \{/],
+    ['a private field', /\bthis\.#/],
+    ['await at the top', /^(const .* = )?await /m],
+    ['an import of JSON or CSS', /\bimport .* with \{/],
+    ['a look-behind', /\(\?<[=!]/],
+    ['the flag v or d', /\/[gimsuy]*[vd][gimsuy]*\.(test|exec)\(/],
+  ],
+  css: [
+    ['light-dark()', /light-dark\(/],
+    ['color-mix()', /color-mix\(/],
+    ['oklch() and its like', /\b(oklch|oklab|lch|lab|color)\(/],
+    ['nesting', /^\s+&/m],
+    ['@container, @layer, @scope, @property', /@(container|layer|scope|property)\b/],
+    [':has()', /:has\(/],
+    ['a range in a media query', /@media[^{]*[<>]/],
+    ['a dynamic unit', /\d[dsl]v[hw]\b/],
+  ],
+}
+
+test.for(
+  globSync(['services/admin/assets/*.{js,css}', 'docs/guides/dashboard/*.{js,css}'], {
+    cwd: join(import.meta.dirname, '../..'),
+  }),
+)('%s is read by browsers of 2021', file => {
+  const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+  const found = (newer[file.split('.').at(-1) ?? ''] ?? []).filter(([, pattern]) => pattern.test(text))
+  expect(found.map(([what]) => what)).toEqual([])
+})
