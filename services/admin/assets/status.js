@@ -4,8 +4,8 @@ const behindMs = 5_000
 const silentMs = 4_000
 
 /**
- * Shows whether the figures are live, final, behind or disconnected, with times in the event's time zone; screen readers
- * announce changes.
+ * Shows whether the figures are live, of a closed day, behind or disconnected, with times in the event's time zone;
+ * screen readers announce changes.
  */
 export function showStatus(locale) {
   const status = document.getElementById('status')
@@ -43,7 +43,7 @@ export function showStatus(locale) {
       else if (closedAt !== null) say('closed', `Closed ${moments.format(closedAt)}`)
       else say('live', 'Live')
     },
-    /** Call it when an attempt has failed: the next one may succeed before anybody misses a beat. */
+    /** Call it when an attempt has failed: the next one may succeed before a beat is missed. */
     failed() {
       if (silence === undefined) lost()
     },
