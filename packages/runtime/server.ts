@@ -48,8 +48,13 @@ export const serverOptions = {
  */
 const backlog = 4_096
 
+/** All addresses of the host, of IPv4 and IPv6: Node switches the socket's own v6-only off, whatever bindv6only says. */
+const allAddresses = '::'
+/** What a host without IPv6 says: no such protocol (switched off in the kernel), or no such address. */
+const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
+
 /**
- * Starts listening, and returns the address. Throws a FatalError that names the settings, such as `QUERY_HOST` and
+ * Starts listening, and returns the address; on `::`, on all IPv4 addresses if the host has no IPv6. Throws a FatalError that names the settings, such as `QUERY_HOST` and
  * `QUERY_PORT`, if that fails; without its cause, which would be taken for a part that does not answer.
  */
 export async function listen(
@@ -59,7 +64,10 @@ export async function listen(
 ): Promise<string> {
   await app.ready()
   try {
-    return await app.listen({ host, port, backlog })
+    return await app.listen({ host, port, backlog }).catch(error => {
+      if (host !== allAddresses || !withoutIpv6.includes(error.code)) throw error
+      return app.listen({ host: '0.0.0.0', port, backlog })
+    })
   } catch (error) {
     throw new FatalError(
       `cannot listen on ${host}:${port} (${reasonOf(error)}): set ${settings}_HOST to an address of this machine, or ${settings}_PORT to a free port`,

@@ -68,8 +68,13 @@ const schema = z.object({
     .default('tally')
     .meta({ takes: 'at most 200 characters without braces or spaces' }),
   REDIS_QUIET_AFTER: duration.prefault('30d').meta({ takes: 'a duration such as 30d, 12h, 30m or 90s' }),
-  QUERY_HOST: z.string().default('0.0.0.0'),
+  QUERY_HOST: z.string().default('::'),
   QUERY_PORT: port(8080),
+  // Longer than the 60 s of AWS's balancer and nginx. Timers for more than 24 days would fire at once.
+  HTTP_IDLE_TIMEOUT: duration
+    .refine(ms => ms >= 5_000 && ms <= 86_400_000)
+    .prefault('72s')
+    .meta({ takes: 'a duration from 5s to 24h, such as 72s, 11m or 2h' }),
   QUERY_MAX_CONNECTIONS: count(12_000),
   // More than 5 s would not leave enough of the 10 s in which every process ends.
   QUERY_DRAIN_MS: z
@@ -118,7 +123,7 @@ const schema = z.object({
     .enum(['verified', 'trusted'])
     .default('verified')
     .meta({ takes: 'verified or trusted' }),
-  OPS_HOST: z.string().default('0.0.0.0'),
+  OPS_HOST: z.string().default('::'),
   OPS_MAX_CONNECTIONS: count(200),
   OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
   RATE_LIMITS: rateLimits
@@ -174,6 +179,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
       host: values.QUERY_HOST,
       port: values.QUERY_PORT,
       maxConnections: values.QUERY_MAX_CONNECTIONS,
+      idleTimeoutMs: values.HTTP_IDLE_TIMEOUT,
       drainMs: values.QUERY_DRAIN_MS,
       contact: values.API_CONTACT,
     },
@@ -181,6 +187,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
       host: values.ADMIN_HOST,
       port: values.ADMIN_PORT,
       maxConnections: values.ADMIN_MAX_CONNECTIONS,
+      idleTimeoutMs: values.HTTP_IDLE_TIMEOUT,
       url: values.ADMIN_URL,
       apiUrl: values.ADMIN_API_URL ?? `http://localhost:${values.QUERY_PORT}`,
       trustedProxies: values.ADMIN_TRUSTED_PROXIES,

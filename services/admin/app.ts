@@ -75,6 +75,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     ...serverOptions,
     ...bareRefusals,
     bodyLimit: 16_384,
+    keepAliveTimeout: deps.idleTimeoutMs,
   }) as unknown as FastifyInstance
 
   secure(app, deps)

@@ -37,4 +37,6 @@ export type AdminDeps = {
   screenCheckMs: number
   /** Connections beyond this number are closed at once. */
   maxConnections: number
+  /** After this time without a request, a kept connection is closed. */
+  idleTimeoutMs: number
 }

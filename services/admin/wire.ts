@@ -125,6 +125,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     trustedProxies: admin.trustedProxies,
     screenCheckMs: checkEveryMs,
     maxConnections: admin.maxConnections,
+    idleTimeoutMs: admin.idleTimeoutMs,
   })
   lifecycle.onRelease('pages', () => app.close())
   await whenReady(redis, 2_000)

@@ -22,6 +22,7 @@ export type AppOptions = {
   contact?: string | undefined
   /** Connections beyond this number are closed at once. */
   maxConnections: number
+  idleTimeoutMs: number
   logger: Logger
   metrics: QueryMetrics
   counts: Pick<RequestCounts, 'note'>
@@ -36,13 +37,14 @@ export type App = {
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
   deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'>,
-  { edition, corsOrigins, contact, maxConnections, logger, metrics, counts }: AppOptions,
+  { edition, corsOrigins, contact, maxConnections, idleTimeoutMs, logger, metrics, counts }: AppOptions,
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
   const knownPath = knownPaths()
   const answerProblem = openAnswerProblem(logger)
   const { app, unread } = createServer({
     maxConnections,
+    idleTimeoutMs,
     onDrop: () => metrics.droppedConnections.inc(),
     onUnread: connections => metrics.unreadConnections.inc(connections),
     answerProblem,

@@ -1,9 +1,40 @@
 import { Agent, get } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { openLogger, openMetrics } from '@tally/runtime'
 import { expect, test } from 'vitest'
 import { buildApp } from './app.ts'
 import { queryMetrics } from './metrics.ts'
+
+const options = {
+  edition: 'cloud',
+  corsOrigins: [],
+  contact: undefined,
+  maxConnections: 100,
+  idleTimeoutMs: 620_000,
+  logger: openLogger('query', 'silent'),
+  metrics: queryMetrics(openMetrics('query')),
+  counts: { note() {} },
+} as const
+
+test('a kept connection says after how much idle time it is closed, and no header of a PROXY protocol is read', async () => {
+  const { app } = await buildApp({ readers: {} } as never, options as never)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const answer = (bytes: string | Buffer) => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    socket.end(bytes)
+    return text(socket)
+  }
+  const request = 'GET /none HTTP/1.1\r\nHost: tally\r\n\r\n'
+  expect(await answer(request)).toMatch(/^HTTP\/1\.1 404 [\s\S]*\r\nKeep-Alive: timeout=620\r\n/)
+  expect(await answer(`PROXY TCP4 192.0.2.1 192.0.2.2 4711 80\r\n${request}`)).toMatch(/^HTTP\/1\.1 400 /)
+  const second = Buffer.concat([
+    Buffer.from('0d0a0d0a000d0a515549540a2111000cc0000201c000020212670050', 'hex'),
+    Buffer.from(request),
+  ])
+  expect(await answer(second)).toMatch(/^HTTP\/1\.1 400 /)
+  await app.close()
+})
 
 test('a connection whose request is answered after closing has begun does not hold the closing up', async () => {
   const judged = Promise.withResolvers<undefined>()
@@ -12,14 +43,7 @@ test('a connection whose request is answered after closing has begun does not ho
     asked.resolve()
     return judged.promise
   }
-  const { app } = await buildApp({ authenticator: { authenticate }, readers: {} } as never, {
-    edition: 'cloud',
-    corsOrigins: [],
-    maxConnections: 100,
-    logger: openLogger('query', 'silent'),
-    metrics: queryMetrics(openMetrics('query')),
-    counts: { note() {} },
-  })
+  const { app } = await buildApp({ authenticator: { authenticate }, readers: {} } as never, options as never)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const agent = new Agent({ keepAlive: true })

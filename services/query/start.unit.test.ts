@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const script = `
 const { buildApp } = await import('./app.ts')
 const counters = new Proxy(() => counters, { get: (_, name) => (name === Symbol.toPrimitive ? () => 0 : counters) })
-await buildApp({ readers: {} }, { edition: 'cloud', corsOrigins: [], maxConnections: 9, metrics: counters, counts: counters })
+await buildApp({ readers: {} }, { edition: 'cloud', corsOrigins: [], maxConnections: 9, idleTimeoutMs: 72e3, metrics: counters, counts: counters })
   .then(({ app }) => app.ready())
 const { createRequire } = process.getBuiltinModule('node:module')
 console.log([...process.moduleLoadList, ...Object.keys(createRequire(import.meta.filename).cache)].join('\\n'))

@@ -61,6 +61,7 @@ export async function startQuery(settings: Settings, service: ServiceDeps): Prom
     corsOrigins: settings.corsOrigins,
     contact: settings.query.contact,
     maxConnections: settings.query.maxConnections,
+    idleTimeoutMs: settings.query.idleTimeoutMs,
     logger,
     metrics,
     counts,

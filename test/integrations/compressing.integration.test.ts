@@ -39,7 +39,7 @@ ServerName localhost
 Listen ${listen}
 PidFile ${folder}/apache.pid
 ErrorLog /dev/stderr
-User root
+${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
 ${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'filter', 'deflate', 'brotli']
   .map(name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
   .join('\n')}

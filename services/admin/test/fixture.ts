@@ -65,6 +65,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     trustedProxies: [],
     screenCheckMs: 15_000,
     maxConnections: 1_000,
+    idleTimeoutMs: 72_000,
     ...over,
   }
   const app = await buildAdmin(deps)

@@ -8,6 +8,8 @@ import type { Cors } from './cors.ts'
 
 export type ServerOptions = {
   maxConnections: number
+  /** After this time without a request, a kept connection is closed. */
+  idleTimeoutMs: number
   /** Called when a connection is closed because there are too many. */
   onDrop: () => void
   /** Called with how many connections were closed because their clients did not read. */
@@ -19,7 +21,7 @@ export type ServerOptions = {
 
 /** Creates the fastify instance with its limits; every error on the way to a route is a problem of the API. */
 export function createServer(options: ServerOptions): { app: FastifyInstance; unread: Unread } {
-  const { maxConnections, onDrop, onUnread, answerProblem, cors, isKnownPath } = options
+  const { maxConnections, idleTimeoutMs, onDrop, onUnread, answerProblem, cors, isKnownPath } = options
   const app = fastify({
     // Fastify's log costs time on each request; answerProblem logs unexpected errors.
     logger: false,
@@ -31,7 +33,7 @@ export function createServer(options: ServerOptions): { app: FastifyInstance; un
     // Node would answer a request without Host itself, without a problem body or X-Request-Id.
     ...serverOptions,
     http: { ...serverOptions.http, requireHostHeader: false },
-    keepAliveTimeout: 72_000,
+    keepAliveTimeout: idleTimeoutMs,
     routerOptions: { maxParamLength: 16_384, querystringParser: keepText },
     // Called for a path that the router cannot decode, before any hook.
     frameworkErrors: (_error, request, reply) => {
