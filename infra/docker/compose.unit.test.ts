@@ -68,7 +68,9 @@ test('only the services postgres and roles have the superuser, and every contain
 })
 
 /** Runs infra/docker/up with a docker that has only the images of these tags; returns what .env names afterwards. */
-function up({ has, env = '' }: { has: string[]; env?: string }): Map<string, string> {
+const up = (given: { has: string[]; env?: string }): Map<string, string> => linesOf(envAfterUp(given))
+
+function envAfterUp({ has, env = '' }: { has: string[]; env?: string }): string {
   const folder = mkdtempSync(join(tmpdir(), 'tally-up-'))
   try {
     mkdirSync(join(folder, 'infra'))
@@ -80,7 +82,7 @@ function up({ has, env = '' }: { has: string[]; env?: string }): Map<string, str
     execFileSync(join(folder, 'infra/docker/up'), {
       env: { ...process.env, PATH: `${folder}:${process.env.PATH}` },
     })
-    return linesOf(readFileSync(join(folder, '.env'), 'utf8'))
+    return readFileSync(join(folder, '.env'), 'utf8')
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -105,4 +107,37 @@ test('infra/docker/up names images by digest, but keeps those that .env names or
     'POSTGRES_IMAGE',
   ])
   expect(up({ has: [], env: 'REDIS_IMAGE=mirror/redis:8\n' }).get('REDIS_IMAGE')).toBe('mirror/redis:8')
+})
+
+test.for([
+  'ADMIN_URL=https://a.example',
+  'POSTGRES_PASSWORD=old',
+  'POSTGRES_PASSWORD=old\r\nADMIN_URL=https://a.example\r\n',
+  'POSTGRES_PASSWORD="old"\n',
+  "POSTGRES_PASSWORD='old' # ours\n",
+  'export POSTGRES_PASSWORD=old\n',
+  '  POSTGRES_PASSWORD = old\n',
+  'POSTGRES_PASSWORD: old\n',
+  '\ufeffPOSTGRES_PASSWORD=old\n',
+  'POSTGRES_PASSWORD=\nPOSTGRES_PASSWORD=old\n',
+])('infra/docker/up leaves the lines of .env as they are, and adds lines of its own: %j', env => {
+  const after = envAfterUp({ has: [], env })
+  expect(after.startsWith(env.endsWith('\n') ? env : `${env}\n`)).toBe(true)
+  const added = after.slice(env.length).match(/^POSTGRES_PASSWORD=[0-9a-f]{64}$/gm) ?? []
+  expect(added.length).toBe(env.includes('old') ? 0 : 1)
+  expect(after).toMatch(/^REDIS_PASSWORD=[0-9a-f]{64}$/m)
+  expect(after).toMatch(/^ADMIN_SECRET_KEY=[0-9a-f]{64}$/m)
+})
+
+test.for([
+  '',
+  'POSTGRES_PASSWORD=',
+  'POSTGRES_PASSWORD=\r\n',
+  'POSTGRES_PASSWORD=""\n',
+  "export POSTGRES_PASSWORD='' # to do\n",
+  'POSTGRES_PASSWORD=old\nPOSTGRES_PASSWORD= # to do\n',
+  '#POSTGRES_PASSWORD=old\n',
+  'MY_POSTGRES_PASSWORD=old\n',
+])('infra/docker/up makes a password if .env has none: %j', env => {
+  expect(envAfterUp({ has: [], env }).match(/^POSTGRES_PASSWORD=[0-9a-f]{64}$/gm)).toHaveLength(1)
 })
