@@ -41,7 +41,8 @@ export const beginningOf = (socket: Socket): string => inputs.get(socket)?.begin
  * - Failed: Node has refused the input, and what follows belongs to no request. All of it goes to Node, which refuses
  *   it again.
  *
- * Node gets the client's end when nothing is held.
+ * Node gets the client's end when nothing is held, and not after a failure: it would take the answer before the refusal
+ * for the last one.
  */
 class Input {
   private readonly socket: Socket
@@ -64,7 +65,7 @@ class Input {
     socket.resume = () => (this.held.length === 0 ? resume.call(socket) : socket)
     socket.on('data', (bytes: Buffer) => this.take(bytes))
     socket.on('end', () => {
-      if (this.held.length === 0) this.endToNode()
+      if (this.held.length === 0) this.end()
     })
   }
 
@@ -80,9 +81,8 @@ class Input {
 
   beginning(): string {
     if (this.before.length >= longestLine || this.given.length === 0) return this.before
-    // Blank lines before a request belong to no request.
-    const text = (this.before + this.given.toString('latin1', 0, longestLine)).replace(/^[\r\n]+/, '')
-    return text.slice(0, longestLine)
+    const from = this.before === '' ? afterBlankLines(this.given) : 0
+    return (this.before + this.given.toString('latin1', from, from + longestLine)).slice(0, longestLine)
   }
 
   private take(bytes: Buffer): void {
@@ -119,14 +119,18 @@ class Input {
       }
       this.give(first)
     }
-    if (this.socket.readableEnded) this.endToNode()
+    if (this.socket.readableEnded) this.end()
   }
 
   private give(bytes: Buffer): void {
     this.given = this.isReading() ? nothing : bytes
     this.toNode(bytes)
-    this.before = bytes.includes(endOfHead) ? '' : this.beginning()
+    this.before = !this.hasFailed && bytes.includes(endOfHead) ? '' : this.beginning()
     this.given = nothing
+  }
+
+  private end(): void {
+    if (!this.hasFailed) this.endToNode()
   }
 
   /** Not at once: all the requests of a piece would be answered before anybody else's. */
@@ -145,6 +149,12 @@ class Input {
   private isReading(): boolean {
     return this.current !== undefined && !this.current.req.complete
   }
+}
+
+/** Where a request begins in these bytes: the parser skips blank lines before it. */
+function afterBlankLines(bytes: Buffer): number {
+  const first = bytes.findIndex(byte => byte !== 0x0d && byte !== 0x0a)
+  return first < 0 ? bytes.length : first
 }
 
 /** Whether no second request can begin in these bytes. */
