@@ -12,6 +12,10 @@ type Step =
   | 'drain'
   | 'measure'
 
+/** What is amiss while a step fails: what is pending or in the backlog holds `asOf` back in Redis, too. */
+const amiss = (step: Step): string =>
+  step === 'measure' ? 'the metrics of what organizations take are not renewed' : 'asOf may stand still'
+
 /** Runs a step of the watch and returns whether it succeeded. A failure is counted and logged, never thrown. */
 export type Attempt = (step: Step, work: () => Promise<void>) => Promise<boolean>
 
@@ -34,7 +38,7 @@ export function openAttempts({
     logged.set(step, reason)
     logger.error(
       { err: error, step },
-      'a step of the watch fails, and waiting does not resolve it: asOf may stand still; trying again',
+      `a step of the watch fails, and waiting does not resolve it: ${amiss(step)}; trying again`,
     )
   }
 

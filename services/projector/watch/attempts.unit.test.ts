@@ -30,6 +30,16 @@ test('an error that returns after its step has succeeded is logged again', async
   expect(logged).toHaveBeenCalledTimes(2)
 })
 
+test('the error of a step says what is amiss', async () => {
+  const { attempt, logged } = openHarness()
+  await attempt('raise asOf', fail)
+  await attempt('measure', fail)
+  expect(logged.mock.calls.map(([, sentence]) => sentence)).toEqual([
+    'a step of the watch fails, and waiting does not resolve it: asOf may stand still; trying again',
+    'a step of the watch fails, and waiting does not resolve it: the metrics of what organizations take are not renewed; trying again',
+  ])
+})
+
 test('the same error in another step is logged, too', async () => {
   const { attempt, logged } = openHarness()
   await attempt('read', fail)
