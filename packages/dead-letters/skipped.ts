@@ -23,9 +23,7 @@ export function skippedDeadLetter(
 }
 
 /** Why a dead letter can never be replayed, whatever its topic holds, or undefined. */
-export function whyNeverReplayed({ id, reason, leftOut, value, message }: DeadLetter): Refused | undefined {
-  if (value !== null || leftOut !== undefined) return undefined
-  if (reason === 'too-large') return { id, why: message }
-  if (!givenUp.has(reason)) return undefined
+export function whyNeverReplayed({ id, reason, leftOut, value }: DeadLetter): Refused | undefined {
+  if (value !== null || leftOut !== undefined || !givenUp.has(reason)) return undefined
   return { id, why: 'it stands for offsets that `tally offsets` skipped, and holds no record' }
 }

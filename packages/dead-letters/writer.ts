@@ -68,7 +68,7 @@ function deadLetter(topic: string, { source, partition, record, rejected }: Reje
     '__connect.errors.partition': String(partition),
     '__connect.errors.offset': String(record.offset),
     '__connect.errors.exception.message': rejected.message,
-    ...(leftOut && leftOut !== 'unread' && valueHeaders(leftOut)),
+    ...(leftOut && valueHeaders(leftOut)),
   }
   const acceptedMs = record.timestampMs
   return { topic, key, value, headers: { ...headers, ...afterOwn(headers, added) }, acceptedMs }

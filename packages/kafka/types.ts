@@ -17,12 +17,6 @@ export type RecordHeaders = Record<string, HeaderValue | HeaderValue[]>
 /** The largest value that is passed on (docs/reliability.md, Records). */
 export const maxValueBytes = 8 * 1024 * 1024
 
-/**
- * How much of one batch is unpacked. Its partition waits meanwhile, about a second per gigabyte; without an end, a
- * batch of 8 MiB may unpack to 250 GB.
- */
-export const maxUnpackedBytes = 2 * 1024 ** 3
-
 /** A record as it was read. `offset` and `timestampMs` (since 1970, UTC; -1 if it has none) are safe integers. */
 export type KafkaRecord = {
   offset: number
@@ -30,11 +24,8 @@ export type KafkaRecord = {
   key: Buffer | null
   value: Buffer | null
   headers: Readonly<RecordHeaders>
-  /**
-   * Set if the value was left out because it, the key or the headers exceed 8 MiB: the value's size and hash. `unread`:
-   * the batch unpacks to more than `maxUnpackedBytes`, and the record lies beyond them; only its offset is known.
-   */
-  leftOut?: { bytes: number; sha256: string } | 'unread'
+  /** Set if the value was left out because it, the key or the headers exceed 8 MiB: the value's size and hash. */
+  leftOut?: { bytes: number; sha256: string }
 }
 
 /** A record to be sent; without `partition` the key decides (murmur2, as Kafka's Java client does). */

@@ -1,6 +1,6 @@
 import { type Decoded, decodeRecord, type RecordOf, type RecordType, type Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import { type KafkaRecord, maxUnpackedBytes, maxValueBytes, type RecordBatch } from '@tally/kafka'
+import { type KafkaRecord, maxValueBytes, type RecordBatch } from '@tally/kafka'
 import type { Logger } from '@tally/runtime'
 import type { Placed } from './effects.ts'
 
@@ -45,16 +45,9 @@ function judge<Type extends RecordType>(
   }
 }
 
-function tooLarge(leftOut: NonNullable<KafkaRecord['leftOut']>): Rejected {
-  return { outcome: 'rejected', reason: 'too-large', message: whyLeftOut(leftOut) }
-}
-
-function whyLeftOut(leftOut: NonNullable<KafkaRecord['leftOut']>): string {
-  if (leftOut === 'unread')
-    return `its batch unpacks to more than ${maxUnpackedBytes} bytes, and the record lies beyond them: it was not read`
-  const { bytes } = leftOut
+function tooLarge({ bytes }: NonNullable<KafkaRecord['leftOut']>): Rejected {
   const what = bytes > maxValueBytes ? `the value has ${bytes} bytes` : 'the key or the headers are larger'
-  return `${what}: at most ${maxValueBytes} are read`
+  return { outcome: 'rejected', reason: 'too-large', message: `${what}: at most ${maxValueBytes} are read` }
 }
 
 /** The rejection of a record on which Tally itself failed. */

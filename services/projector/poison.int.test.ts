@@ -53,26 +53,6 @@ test('a record whose value was left out is a dead letter with its size and hash,
   ])
 })
 
-test('a record that was not read, because its batch unpacks to too much, is a dead letter without anything', async ({
-  harness,
-  eventId,
-  at,
-}) => {
-  const batch = batchOf(topics.orders, 0, orders(eventId, 'A-1', 'A-2'))
-  batch.records[1] = { offset: 1, timestampMs: 0, key: null, value: null, headers: {}, leftOut: 'unread' }
-  await project(harness, batch)
-  expect(await at.figures()).toMatchObject({ orders: 1 })
-  expect(harness.deadLetters).toMatchObject([{ key: null, value: null }])
-  expect(harness.deadLetters[0]?.headers).toEqual({
-    'tally.reason': 'too-large',
-    '__connect.errors.topic': topics.orders,
-    '__connect.errors.partition': expect.any(String),
-    '__connect.errors.offset': '1',
-    '__connect.errors.exception.message':
-      'its batch unpacks to more than 2147483648 bytes, and the record lies beyond them: it was not read',
-  })
-})
-
 test('a record on which judging fails is a dead letter, the others count', async ({
   harness,
   eventId,

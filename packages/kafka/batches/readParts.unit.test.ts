@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Codec } from '../codecs/codec.ts'
-import { codecs as allCodecs } from '../codecs/index.ts'
 import { UndecodableBatchError } from '../errors.ts'
 import { maxValueBytes } from '../types.ts'
 import { batchBytes, fetchOf, readAll, type SentBatch } from './testing.ts'
@@ -11,7 +9,6 @@ const snappy = 2
 const lz4 = 3
 const zstd = 4
 const codecs = [gzip, snappy, lz4, zstd]
-const codecOf = (number: number) => allCodecs.get(number) as Codec
 const values = (...texts: string[]) => texts.map(value => ({ value }))
 const logOf = async (...batches: SentBatch[]) => Buffer.concat(await Promise.all(batches.map(batchBytes)))
 const offsetsOf = (records: { offset: number }[]) => records.map(({ offset }) => offset)
@@ -94,32 +91,6 @@ test('a record whose key or headers are too large comes without its value, too',
     [null, 'c', undefined],
   ])
 })
-
-test.each(codecs)(
-  'of a batch that codec %i unpacks to more than 2 GiB, the records beyond are not read, and none is lost',
-  async compression => {
-    const good = { value: Buffer.alloc(5 * 1024 * 1024, 'x') }
-    const whole = await batchBytes({ firstOffset: 0, records: [good, good] })
-    // Attributes, time, offset, key; and the length of a value that would end at the largest length of a record.
-    const announced = Buffer.from('feffffff0f000004014000e0ffffff0f', 'hex')
-    const pack = () => codecOf(compression).compress(Buffer.concat([whole.subarray(61), announced]))
-    const records = [good, good, good, good, good]
-    const log = await logOf(
-      { firstOffset: 7, records, compression, pack },
-      { firstOffset: 20, records: values('behind') },
-    )
-    const read = await readAll(fetchOf(log, 8))
-    expect(read.error).toBeUndefined()
-    expect(read.records.map(({ offset, value, leftOut }) => [offset, leftOut ?? value?.length])).toEqual([
-      [8, good.value.length],
-      [9, 'unread'],
-      [10, 'unread'],
-      [11, 'unread'],
-      [20, 6],
-    ])
-    expect(read.parts.at(-1)?.next).toBe(21)
-  },
-)
 
 test.each([
   ['a damaged byte', (bad: Buffer) => bad.writeUInt8(bad.readUInt8(70) ^ 1, 70), 'checksum'],

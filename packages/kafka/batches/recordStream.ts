@@ -11,22 +11,12 @@ const startBytes = 1 + 2 * numberBytes
 
 /**
  * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
- * that is too large is hashed and counted while it passes. The first record that would end beyond `most` bytes, and all
- * records behind it, are returned without having been read. Throws if the bytes are not records.
+ * that is too large is hashed and counted while it passes. However much a batch unpacks to, all of its records are read:
+ * a bound would lose good records behind a bomb, and not save time, because several smaller bombs of as many bytes take
+ * as long. Throws if the bytes are not records.
  */
-export async function* recordStream(
-  source: Source,
-  batch: BatchHeader,
-  most: number,
-): AsyncGenerator<KafkaRecord> {
-  let next = batch.firstOffset
-  for (let i = 0; i < batch.count; i++) {
-    const length = await takeNumber(source)
-    if (source.taken + length > most) return yield* unread(batch, next)
-    const record = await nextRecord(source, length, batch)
-    next = record.offset + 1
-    yield record
-  }
+export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
+  for (let i = 0; i < batch.count; i++) yield await nextRecord(source, await takeNumber(source), batch)
 }
 
 async function nextRecord(source: Source, length: number, batch: BatchHeader): Promise<KafkaRecord> {
@@ -36,16 +26,6 @@ async function nextRecord(source: Source, length: number, batch: BatchHeader): P
   const bytes = Buffer.from(source.ready.subarray(0, length))
   source.take(length)
   return decodeRecord({ bytes, at: 0 }, batch)
-}
-
-/** The offsets of a batch from `from` on, as records without anything. */
-function* unread(
-  { firstTimestampMs, appendedAtMs, next }: BatchHeader,
-  from: number,
-): Generator<KafkaRecord> {
-  const timestampMs = appendedAtMs ?? firstTimestampMs
-  for (let offset = from; offset < next; offset++)
-    yield { offset, timestampMs, key: null, value: null, headers: noHeaders, leftOut: 'unread' }
 }
 
 /** Decodes a record field by field. A key or headers that are too large are left out, and with them the value. */

@@ -1,4 +1,4 @@
-import { type KafkaRecord, maxUnpackedBytes } from '../types.ts'
+import type { KafkaRecord } from '../types.ts'
 import { type BatchHeader, packedRecords } from './batchHeader.ts'
 import type { Entry } from './entries.ts'
 import { decodeRecord } from './record.ts'
@@ -48,7 +48,7 @@ async function* streamed(
   const done = await streaming()
   const source = new Source(header.codec === undefined ? inPieces(packed) : header.codec.unpack(packed))
   try {
-    yield* recordStream(source, header, maxUnpackedBytes)
+    yield* recordStream(source, header)
   } finally {
     await source.close()
     done()

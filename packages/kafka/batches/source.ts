@@ -10,7 +10,6 @@ export class Source {
   readonly #pieces: AsyncIterator<Buffer> | Iterator<Buffer>
   /** The rest of the last piece: valid until the next one is requested. */
   #rest: Buffer = Buffer.alloc(0)
-  #taken = 0
   #stretchBegan = performance.now()
 
   constructor(pieces: Pieces) {
@@ -22,13 +21,7 @@ export class Source {
     return this.#rest
   }
 
-  /** How many bytes were taken so far. */
-  get taken(): number {
-    return this.#taken
-  }
-
   take(length: number): void {
-    this.#taken += Math.min(length, this.#rest.length)
     this.#rest = this.#rest.subarray(length)
   }
 

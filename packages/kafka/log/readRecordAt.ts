@@ -45,5 +45,4 @@ export function fingerprintOf({
   return hash.digest()
 }
 
-const hashOf = (leftOut: KafkaRecord['leftOut']): string =>
-  (leftOut === 'unread' ? leftOut : leftOut?.sha256) ?? ''
+const hashOf = (leftOut: KafkaRecord['leftOut']): string => leftOut?.sha256 ?? ''

@@ -252,17 +252,6 @@ test('a dead letter whose value is gone or too large cannot be replayed, and no 
   expect((await listed()).map(deadLetter => deadLetter.id)).toEqual([id(7), id(8)])
 })
 
-test('a dead letter of a record that was not read cannot be replayed, and no null value is sent', async () => {
-  const message =
-    'its batch unpacks to more than 2147483648 bytes, and the record lies beyond them: it was not read'
-  await given({ offset: 3, key: null, value: null, reason: 'too-large', message })
-  expect(await run('replay', '--all')).toMatchObject({
-    code: 1,
-    stderr: `tally: ${id(3)} cannot be replayed: ${message}\ntally: 1 dead letter cannot be replayed\n`,
-  })
-  expect(await sentAgain()).toEqual([])
-})
-
 test('a dead letter is replayed once, even by two commands at the same time, and then not listed', async () => {
   await given({ offset: 1 }, ...Array.from({ length: 50 }, (_, index) => ({ offset: index + 2 })))
   expect(await run('replay', id(1), id(1))).toMatchObject({ code: 0, stdout: `replayed ${id(1)}\n` })
