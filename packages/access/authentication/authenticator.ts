@@ -100,7 +100,7 @@ export function openAuthenticator(deps: AuthenticatorDeps): Authenticator {
   }
 }
 
-/** In constant time; a hash of another length, from a damaged row, is nobody's. */
+/** In constant time; a hash of another length, from a damaged row, matches no secret. */
 function isHashOf(secret: string, stored: Buffer): boolean {
   const given = hashSecret(secret)
   return given.length === stored.length && timingSafeEqual(given, stored)

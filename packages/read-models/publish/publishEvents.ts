@@ -30,9 +30,9 @@ export type PublishDeps = {
 /**
  * Composes the documents of events from Postgres and puts them into Redis under the revision guard; returns a
  * revision per event that Redis now has at least. A difference that does not fit what Redis has (or what Postgres now
- * says) is replaced by the whole documents. Nothing is stored of an event whose record has not arrived: nobody can
- * ask for it, and a till with random event ids would fill Redis. Its record is published with everything else. Throws
- * if the epoch is not open (the database takes no writes) or changes meanwhile.
+ * says) is replaced by the whole documents. Nothing is stored of an event whose record has not arrived: without its
+ * organization no key opens it, and a till with random event ids would fill Redis. Its record is published with
+ * everything else. Throws if the epoch is not open (the database takes no writes) or changes meanwhile.
  */
 export async function publishEvents(
   { db, redis, keys, epochs = openEpochs({ redis, keys }), latest }: PublishDeps,

@@ -12,7 +12,7 @@ import type { useCode } from './store.ts'
 /** How a wrong code from a browser that the account does not know is noted; readWrongCodes looks for it. */
 export const newBrowser = 'from a new browser'
 
-/** Wrong codes in a day, after which the log has a warning: nobody mistypes that often. */
+/** Wrong codes in a day, after which the log has a warning: no owner mistypes that often. */
 const warnsAt = 10
 
 const tooManyCodes = ({ waitSeconds }: Exceeded) =>

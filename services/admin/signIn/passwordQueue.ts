@@ -34,7 +34,7 @@ const busy = () =>
 
 /**
  * Runs `work`, which hashes a password, when it is its turn. Throws a 503 if too many wait, or if one of the same
- * account or network waits already: whoever sends many at once makes nobody else wait for them. Before it throws,
+ * account or network waits already: who sends many at once does not make others wait for them. Before it throws,
  * `giveBack` takes back the attempt that was counted: the queue may be full of other people's attempts.
  */
 export async function queuePasswordHash<Result>(

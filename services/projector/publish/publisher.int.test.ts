@@ -94,17 +94,20 @@ async function revisionInPostgres(): Promise<number | undefined> {
   return row?.revision
 }
 
+/** What is published of an event of which Postgres has so much, if nothing is missing. */
+const whole = async (orders: number, sales: number) => ({
+  revision: await revisionInPostgres(),
+  isComplete: true,
+  orders,
+  sales,
+})
+
 test('what a batch changed is published at its revision', async () => {
   const publisher = openPublisher(harness)
   await openFestival(publisher)
   await sell(publisher)
   await publisher.flush()
-  expect(await published()).toEqual({
-    revision: await revisionInPostgres(),
-    isComplete: true,
-    orders: 1,
-    sales: 17,
-  })
+  expect(await published()).toEqual(await whole(1, 17))
 })
 
 test('a crash between commit and publish is healed by the next owner', async () => {
@@ -117,12 +120,7 @@ test('a crash between commit and publish is healed by the next owner', async () 
 
   const second = openPublisher(harness)
   expect(await heal(second)).toBe(true)
-  expect(await published()).toEqual({
-    revision: await revisionInPostgres(),
-    isComplete: true,
-    orders: 2,
-    sales: 34,
-  })
+  expect(await published()).toEqual(await whole(2, 34))
   expect(await heal(second)).toBe(false)
 })
 
@@ -140,12 +138,7 @@ test('of an event without a record Redis has nothing; its record brings everythi
 
   await openFestival(publisher)
   await publisher.flush()
-  expect(await published()).toEqual({
-    revision: await revisionInPostgres(),
-    isComplete: true,
-    orders: 1,
-    sales: 17,
-  })
+  expect(await published()).toEqual(await whole(1, 17))
 })
 
 test('a publisher that knows only the last of several batches publishes the event whole', async () => {
