@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { ask } from '@tally/testkit/processes/http'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { useFixture } from './system/fixture.ts'
 
-/** Each row of docs/reliability.md, When a part is down. */
+/** Each row of docs/reliability.md, When a part is down, and those about answers of Redis. */
 const fixture = useFixture({
   projectors: 1,
   queries: 2,
@@ -167,4 +170,72 @@ test('everything down and back again: the answers are right with no restart, and
   expect(await totalOrders(1)).toBe(known + 1)
   expect([...fixture.system.queries, ...fixture.system.projectors].map(({ pid }) => pid)).toEqual(processes)
   expect(fixture.system.deaths).toEqual([])
+})
+
+test('with a full Redis Postgres answers within 5 s, and every answer contains what is counted then', async () => {
+  const redis = new Redis(fixture.system.servers.redisUrl)
+  onTestFinished(async () => {
+    await redis.config('SET', 'maxmemory', '0')
+    redis.disconnect()
+  })
+  const [query] = fixture.system.queries
+  const said = (sentence: string) => readFileSync(query?.logFile ?? '', 'utf8').split(sentence).length - 1
+  const known = await totalOrders(0)
+  await redis.config('SET', 'maxmemory', '1')
+  await fixture.send(sagra.order())
+  await until('the sale is counted', async () => (await totalOrders(0)) === known + 1, 5_000)
+  const projector = fixture.system.projectors[0]?.ops ?? ''
+  const ready = async () => (await ask(projector, '/readyz')).text
+  await until('the projector says so', async () => (await ready()).includes('Redis refuses writes'))
+  expect((await ask(projector, '/metrics')).text).toContain('tally_projector_redis_refuses_writes 1')
+  await fixture.count(sagra.order(), sagra.event({ version: 2, name: 'Sagra piena' }))
+  await fixture.expectAnswers()
+  expect(said('Redis refuses writes')).toBe(1)
+
+  await redis.config('SET', 'maxmemory', '0')
+  await fixture.count(sagra.order())
+  await fixture.expectAnswers()
+  expect(said('Redis accepts writes again')).toBe(1)
+  await until('the projector is ready', async () => (await ask(projector, '/readyz')).status === 200)
+  expect(said('Redis refuses writes')).toBe(1)
+})
+
+/** In ms: how long the slowest tenth of some answers took at least, and the slowest one. */
+function slowestOf(tookMs: number[]): { tenth: number; most: number } {
+  const sorted = tookMs.toSorted((one, other) => other - one)
+  return { tenth: sorted[Math.floor(sorted.length / 10)] ?? 0, most: sorted[0] ?? 0 }
+}
+
+test.each([
+  ['hangs', () => fixture.system.links.redis.stall()],
+  ['takes 200 ms', () => fixture.system.links.redis.slow(200)],
+])('a Redis that %s costs no request more than 100 ms', async (_, harm) => {
+  // This one asks Postgres at once: what it takes is the machine's time.
+  const without = await fixture.system.startQuery({ REDIS_URL: 'redis://127.0.0.1:1' })
+  onTestFinished(() => without.end('SIGTERM'))
+  const addresses = [fixture.system.queries[0]?.address ?? '', without.address]
+  const tookMs = addresses.map((): number[] => [])
+  const askAll = (take: boolean) =>
+    Promise.all(
+      addresses.map(async (address, index) => {
+        const began = performance.now()
+        const { status } = await ask(address, `${sagra.path}/analytics/kpis`, { token })
+        expect(status).toBe(200)
+        if (take) tookMs[index]?.push(performance.now() - began)
+      }),
+    )
+  await askAll(false)
+  await harm()
+  const endsAt = performance.now() + 4_000
+  await until('four seconds are over', async () => {
+    await askAll(true)
+    return performance.now() > endsAt
+  })
+  const [slow, usual] = tookMs.map(slowestOf)
+  console.info(
+    `slowest tenth and slowest: ${JSON.stringify(slow)}, without Redis: ${JSON.stringify(usual)} ms`,
+  )
+  // 80 ms for Redis, once; and as much as the slowest took without it, which a busy machine may take twice.
+  expect(slow?.tenth).toBeLessThan(100 + 2 * (usual?.tenth ?? 0))
+  expect(slow?.most).toBeLessThan(200 + 2 * (usual?.most ?? 0))
 })

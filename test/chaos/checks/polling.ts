@@ -18,7 +18,7 @@ export type PollingDeps = AskingDeps & {
   revisionOf: (eventId: string) => Promise<number | undefined>
   /** An order that a process must know if it said this `asOf` (epoch milliseconds) of its event. */
   orderOf?: (eventId: string, asOfMs: number) => string | undefined
-  readers?: number
+  readers: number
 }
 
 const pauseMs = 15
@@ -37,7 +37,7 @@ const others = [
  * back, and no ETag may stand for two bodies.
  */
 export function startPolling(deps: PollingDeps): Polling {
-  const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers = 3 } = deps
+  const { queries, targets, revisionOf, orderOf = () => undefined, random, wrongs, readers } = deps
   const { get, allow, mayGoBack, seen } = openAsking(deps)
   let wholeBatches = 0
   let stopped = false

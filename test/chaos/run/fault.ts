@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Rule } from '../checks/allowed.ts'
 import type { Checking } from '../checks/checking.ts'
+import type { Polling } from '../checks/polling.ts'
 import type { Random } from '../load/random.ts'
 import type { LinkedSystem } from '../system/linkedSystem.ts'
 import type { System } from '../system/system.ts'
 
 /** What a fault may use in addition to the system: the load and the checks. */
 export type FaultTools = Checking & {
+  polling: Polling
   /** Ids of the events in the load. */
   eventIds: () => string[]
   /** Waits until each query process answers these events (default: all) with an `asOf` after a time. */

@@ -2,7 +2,7 @@ import { type Checking, untilFresh } from '../checks/checking.ts'
 import { type Claims, openClaims } from '../checks/claims.ts'
 import { type Etags, openEtags } from '../checks/etags.ts'
 import { type Generations, openGenerations } from '../checks/generations.ts'
-import { type Polling, revisionIn, startPolling } from '../checks/polling.ts'
+import { revisionIn, startPolling } from '../checks/polling.ts'
 import { collectWrongs } from '../checks/wrong.ts'
 import { type Feeding, openFeeding } from '../load/feeding.ts'
 import { type Load, openLoad } from '../load/load.ts'
@@ -21,6 +21,8 @@ export type RunWanted<On extends System> = {
   piece?: Piece
   /** Records a second. */
   rate?: number
+  /** How many readers poll; 3 by default. */
+  readers?: number
   folder: string
   log: (line: string) => void
   signal?: AbortSignal
@@ -34,7 +36,6 @@ export type Run<On extends System> = FaultTools & {
   generations: Generations
   etags: Etags
   claims: Claims
-  polling: Polling
   /** Waits until these events are fresh after a time; returns how long that took, or undefined. */
   freshAfter: (sinceMs: number, eventIds?: () => string[]) => Promise<number | undefined>
   /**
@@ -51,7 +52,7 @@ export async function openRun<On extends System>(
   wanted: RunWanted<On>,
   releases: (() => Promise<unknown>)[],
 ): Promise<Run<On>> {
-  const { seed, rate = 400, folder, log, signal } = wanted
+  const { seed, rate = 400, readers = 3, folder, log, signal } = wanted
   const wrongs = collectWrongs(log)
   const system = await wanted.start({ folder, log, ...(signal && { signal }) })
   releases.push(system.stop)
@@ -87,6 +88,7 @@ export async function openRun<On extends System>(
     wrongs,
     etags,
     claims,
+    readers,
   })
   releases.push(polling.stop)
   return {

@@ -5,6 +5,7 @@ import type { System } from '../system/system.ts'
 import type { Outcome } from './outcome.ts'
 import { runFaults } from './rounds.ts'
 import type { RunWanted } from './run.ts'
+import { tableOf } from './table.ts'
 
 /**
  * A fault run that is a test: `expectOutcome` judges it. Its folder is removed if that is content; else the error has
@@ -17,8 +18,10 @@ export async function shortRun<On extends System>(
   const folder = mkdtempSync(join(tmpdir(), 'tally-faults-'))
   const log: string[] = []
   try {
-    const count = wanted.kinds.length
-    expectOutcome(await runFaults({ ...wanted, count, rate: 300, folder, log: line => void log.push(line) }))
+    const load = { count: wanted.kinds.length, rate: 100, readers: 2 }
+    const outcome = await runFaults({ ...wanted, ...load, folder, log: line => void log.push(line) })
+    console.info(tableOf(outcome))
+    expectOutcome(outcome)
     rmSync(folder, { recursive: true, force: true })
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\n${log.join('\n')}\nlogs in ${folder}`)
