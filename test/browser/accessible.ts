@@ -12,8 +12,8 @@ type Options = { resultTypes: string[]; runOnly?: string[] }
 type Finding = { id: string; impact: string | null; nodes: { target: string[]; failureSummary: string }[] }
 
 /**
- * Fails with what axe-core finds on the page that is serious or critical, in the light; and in the dark by the rules of
- * colours. All of axe takes half a second of the processor, those rules a third of that.
+ * Fails with what axe-core finds on the page that is serious or critical: in the light by all of its rules, in the dark
+ * by those of colours.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

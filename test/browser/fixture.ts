@@ -102,7 +102,7 @@ export async function follow(page: Page, name: string): Promise<void> {
 const folder = localFolder('screenshots')
 const ofReadme = join(import.meta.dirname, '../../services/admin/screenshots')
 
-/** Pictures are to look at; no test judges them, and those of every page took a minute. */
+/** Pictures are to look at: no test judges them. */
 export const takesPictures = process.env.UPDATE_SCREENSHOTS === '1'
 
 /**

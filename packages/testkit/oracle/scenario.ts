@@ -1,7 +1,7 @@
 import type { Tally, TestRecord } from '../processes/tally.ts'
 import type { Festival } from '../records/festival.ts'
 import { oracle } from './oracle.ts'
-import { expectAllAnswers } from './questions.ts'
+import { expectAllAnswers, getWhenFree } from './questions.ts'
 
 export type Scenario = {
   token: string
@@ -33,7 +33,7 @@ export async function runScenario(
   return {
     token,
     async data(path) {
-      const { status, body } = await tally.get(`${festival.path}${path}`, { token })
+      const { status, body } = await getWhenFree(tally, `${festival.path}${path}`, token)
       return status === 200 ? body.data : status
     },
   }
