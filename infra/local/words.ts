@@ -1,5 +1,3 @@
-import type { SignIn } from './demo/firstAdministrator.ts'
-
 /** One line of progress, on stderr: stdout belongs to the result. */
 export function log(line: string): void {
   process.stderr.write(`${line}\n`)
@@ -16,36 +14,40 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
   return result
 }
 
-/** What the reader of the last words needs: addresses, and a key with a path that answers, as far as there is one. */
-export interface Outcome {
-  address: string
-  /** The administration area. */
-  area: string
-  /** The file with the settings of the servers that were started here. */
-  envFile: string
-  key: { name: string; token: string } | undefined
-  signIn: SignIn | undefined
-  path: string | undefined
-}
+/** Where Tally answers: the API and the administration area, and the file with the settings of the servers. */
+type Addresses = { address: string; area: string; envFile: string }
 
-/** The text that `npm start` closes with. */
-export function lastWords({ address, area, envFile, key, signIn, path }: Outcome): string {
-  const addresses = [
+/** What `npm start` prints as soon as Tally answers. */
+export const addresses = ({ address, area, envFile }: Addresses): string =>
+  [
     'Tally runs. Ctrl-C stops it.',
     '',
     `  API             ${address}/api/v1/`,
     `  Reference       ${address}/docs`,
     `  Guides          ${address}/docs/guide`,
     `  Administration  ${area}/`,
-    ...(signIn === undefined ? [] : [`    sign in as ${signIn.email} with ${signIn.password}`]),
     '',
     '  For `npx tally` in another terminal:',
     `  . ${envFile}`,
     '',
-  ]
-  if (key === undefined) return [...addresses, ...howToMakeAKey, ''].join('\n')
+    '',
+  ].join('\n')
+
+/** What it prints once there is an administrator. */
+export const howToSignIn = ({ email, password }: { email: string; password: string }): string =>
+  `  Sign in to the administration area as ${email} with ${password}\n\n`
+
+/** What it closes with: a key, and a path that answers, as far as there is one. */
+type Outcome = {
+  address: string
+  key: { name: string; token: string } | undefined
+  path: string | undefined
+}
+
+export function lastWords({ address, key, path }: Outcome): string {
+  if (key === undefined) return [...howToMakeAKey, ''].join('\n')
   const curl = `  curl -H 'X-Api-Key: ${key.token}' ${address}${path ?? '/api/v1/events'}`
-  return [...addresses, `  API key of ${key.name}: ${key.token}`, '', curl, ''].join('\n')
+  return [`  API key of ${key.name}: ${key.token}`, '', curl, ''].join('\n')
 }
 
 const howToMakeAKey = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressOf, lastWords } from './words.ts'
+import { addresses, addressOf } from './words.ts'
 
 test('a line about a server names its address without user and password', () => {
   expect(addressOf('postgres://postgres:p@ss@127.0.0.1:5432/tally')).toBe('postgres://127.0.0.1:5432/tally')
@@ -7,14 +7,14 @@ test('a line about a server names its address without user and password', () => 
   expect(addressOf('127.0.0.1:9092')).toBe('127.0.0.1:9092')
 })
 
-test('the last words name the file of the settings in place of the addresses', () => {
+test('the first words name the file of the settings in place of the addresses', () => {
   const env = { DATABASE_URL: 'postgres://tally:hidden@db/tally', REDIS_URL: 'redis://:hidden@cache' }
   const outcome = {
     address: 'http://127.0.0.1:8080',
     area: 'http://127.0.0.1:8081',
     envFile: '/tally/.local/env',
   }
-  const words = lastWords({ ...outcome, ...{ env }, key: undefined, signIn: undefined, path: undefined })
+  const words = addresses({ ...outcome, ...{ env } })
   expect(words).toContain('  . /tally/.local/env\n')
   expect(words).not.toContain('hidden')
 })

@@ -59,6 +59,7 @@ export async function startTarget(folder: string, signal: AbortSignal, releases:
   await eventsOf(api, key.token, signal)
   const file = join(folder, `administrator-${randomBytes(4).toString('hex')}.json`)
   const signIn = await demoAdministrator(file, key.organizationId, around)
+  if (signIn === undefined) throw new Error('the installation has an administrator from before')
   const area = `http://127.0.0.1:${admin}`
   return { api, token: key.token, path, admin: area, session: await sessionOf(area, signIn) }
 }

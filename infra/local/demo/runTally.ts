@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type LocalServers, startServers } from '../servers/index.ts'
 import { passwordIn } from '../servers/password.ts'
 import { preferPort } from '../servers/ports.ts'
-import { lastWords, log, step } from '../words.ts'
+import { addresses, howToSignIn, lastWords, log, step } from '../words.ts'
 import { writeEnvFile } from './envFile.ts'
 import { demoAdministrator } from './firstAdministrator.ts'
 import {
@@ -16,6 +16,7 @@ import {
   readSold,
   untilCounted,
 } from './firstAnswer.ts'
+import { openStartAgain } from './startAgain.ts'
 import { type Service, type Surroundings, startService, tally } from './tally.ts'
 
 export interface RunOptions {
@@ -31,13 +32,13 @@ export interface RunOptions {
 type Releases = (() => Promise<void>)[]
 
 /**
- * Runs all of Tally until `signal` says stop, or something that should run does not. Whatever was started is stopped
- * in the reverse order before this returns; it throws the reason when that was not `signal`'s.
+ * Runs all of Tally until `signal` says stop, or something that should run cannot be started again. Whatever was started
+ * is stopped in the reverse order before this returns; it throws the reason when that was not `signal`'s.
  */
 export async function runTally(options: RunOptions): Promise<void> {
   const died = new AbortController()
-  const onDeath = (message: string) => died.abort(new Error(message))
   const signal = AbortSignal.any([options.signal, died.signal])
+  const onDeath = openStartAgain({ log, giveUp: error => died.abort(error), signal })
   const releases: Releases = []
   try {
     await bringUp({ ...options, signal }, onDeath, releases)
@@ -56,10 +57,10 @@ export async function runTally(options: RunOptions): Promise<void> {
 
 async function bringUp(
   options: RunOptions,
-  onDeath: (message: string) => void,
+  onDeath: Surroundings['onDeath'],
   releases: Releases,
 ): Promise<void> {
-  const { local, feed, fresh, signal } = options
+  const { local, fresh, signal } = options
   const folders = { dataFolder: join(local, 'data'), logFolder: join(local, 'logs') }
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL } = process.env
   const wanted = { kafka: !KAFKA_BROKERS, postgres: !DATABASE_URL, redis: !REDIS_URL }
@@ -78,25 +79,41 @@ async function bringUp(
   await keep('query', withOps('query', named ? named + 1 : await preferPort(9091)))
   await keep('admin', withOps('admin', named ? named + 2 : await preferPort(9092)))
 
-  const demo = { address: `http://127.0.0.1:${env.QUERY_PORT}`, keyFile: join(local, 'demo-key.json') }
+  const address = `http://127.0.0.1:${env.QUERY_PORT}`
+  const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
+  process.stdout.write(addresses({ address, area, envFile }))
+  await firstAnswer({ ...options, address, keep }, around).catch(error => {
+    signal.throwIfAborted()
+    log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
+  })
+}
+
+type FirstAnswer = RunOptions & {
+  address: string
+  keep: (name: string, service: Service) => Promise<unknown>
+}
+
+/** Starts the feed, and prints a sign-in, and a key with a path that answers. */
+async function firstAnswer({ local, feed, fresh, signal, address, keep }: FirstAnswer, around: Surroundings) {
+  const keyFile = join(local, 'demo-key.json')
   const administratorFile = join(local, 'demo-administrator.json')
   const eveningFile = join(local, 'demo-evening.json')
-  if (fresh) for (const file of [demo.keyFile, administratorFile, eveningFile]) rmSync(file, { force: true })
+  if (fresh) for (const file of [keyFile, administratorFile, eveningFile]) rmSync(file, { force: true })
   const organizations = await feedOrganizations(around)
-  const findKey = () => demoKey(demo.address, demo.keyFile, organizations, around)
+  const findKey = () => demoKey(address, keyFile, organizations, around)
   let key = await findKey()
-  const events = key === undefined ? [] : await eventsOf(demo.address, key.token, signal)
+  const events = key === undefined ? [] : await eventsOf(address, key.token, signal)
   let path = countsPath(events)
-  if (feed) {
-    const before = key === undefined ? new Map() : await readSold(demo.address, key.token, signal)
-    await keep('feed', { args: feedArguments(eveningFile) })
-    key ??= await untilKnown(findKey)
-    const { token } = key
-    path = await step('first answer', () => untilCounted(demo.address, token, before, signal))
-  }
+  const before = key === undefined || !feed ? new Map() : await readSold(address, key.token, signal)
+  if (feed) await keep('feed', { args: feedArguments(eveningFile) })
+  if (feed) key ??= await untilKnown(findKey)
   const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
-  const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
-  process.stdout.write(lastWords({ address: demo.address, area, envFile, key, signIn, path }))
+  if (signIn !== undefined) process.stdout.write(howToSignIn(signIn))
+  if (feed && key !== undefined) {
+    const { token } = key
+    path = await step('first answer', () => untilCounted(address, token, before, signal))
+  }
+  process.stdout.write(lastWords({ address, key, path }))
 }
 
 /** The settings of every process: where the servers are, and this machine's own ports. */

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../command.ts'
-import { end, endOfLog, launch } from '../servers/process.ts'
+import { end, endOfLog, launch, type Running } from '../servers/process.ts'
 
 const program = join(import.meta.dirname, '../../../services/tally/bin/tally')
 const readyTimeoutMs = 60_000
@@ -13,8 +13,8 @@ export interface Surroundings {
   env: Record<string, string>
   logFolder: string
   signal: AbortSignal
-  /** Called if a service ends unexpectedly, with a sentence and the end of its log. */
-  onDeath: (message: string) => void
+  /** Called if a service ends unexpectedly, with a sentence and the end of its log, and what starts it again. */
+  onDeath: (message: string, startAgain: () => Promise<void>) => void
 }
 
 /** Runs a command of the program to its end, with `input` on its stdin, and returns what it printed on stdout. */
@@ -39,30 +39,42 @@ export async function startService(
   const logFile = join(around.logFolder, `${name}.log`)
   rmSync(logFile, { force: true })
   const env = { ...around.env, ...service.env }
-  const running = launch({ command: program, args: service.args, env, logFile, stopSignal: 'SIGTERM' })
+  let running: Running
   let wanted = true
-  void running.ended.then(how => {
-    if (wanted)
-      around.onDeath(`${name} ended by itself (${how}); the end of ${logFile}:\n${endOfLog(logFile)}`)
-  })
+  const start = async () => {
+    const began = launch({ command: program, args: service.args, env, logFile, stopSignal: 'SIGTERM' })
+    running = began
+    await untilReady(name, service.readyAt, { running: began, logFile, signal: around.signal })
+    void began.ended.then(how => {
+      if (!wanted) return
+      const log = `the end of ${logFile}:\n${endOfLog(logFile)}`
+      around.onDeath(`${name} ended by itself (${how}); ${log}`, start)
+    })
+  }
   const stop = async () => {
     wanted = false
     if (!running.hasEnded()) await end(running, 'SIGTERM')
   }
   try {
-    const until = Date.now() + readyTimeoutMs
-    while (service.readyAt !== undefined && !running.hasEnded() && !(await isReady(service.readyAt))) {
-      if (Date.now() > until) {
-        throw new Error(`${name} is not ready after 60 s; the end of ${logFile}:\n${endOfLog(logFile)}`)
-      }
-      await sleep(100, undefined, { signal: around.signal })
-    }
+    await start()
   } catch (error) {
     await stop()
     around.signal.throwIfAborted()
     throw error
   }
   return stop
+}
+
+type Starting = { running: Running; logFile: string; signal: AbortSignal }
+
+/** Waits until a service is ready, or has ended. Throws if it is not ready in time. */
+async function untilReady(name: string, readyAt: string | undefined, { running, logFile, signal }: Starting) {
+  const until = Date.now() + readyTimeoutMs
+  while (readyAt !== undefined && !running.hasEnded() && !(await isReady(readyAt))) {
+    if (Date.now() > until)
+      throw new Error(`${name} is not ready after 60 s; the end of ${logFile}:\n${endOfLog(logFile)}`)
+    await sleep(100, undefined, { signal })
+  }
 }
 
 function isReady(address: string): Promise<boolean> {

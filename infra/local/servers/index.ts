@@ -28,8 +28,11 @@ export interface ServersWanted {
   fresh?: boolean
   /** Keeps the data through a crash of the machine; tests do without (false). */
   durable?: boolean
-  /** Called if a server ends unexpectedly, with a sentence and the end of its log; by default it is logged. */
-  onDeath?: (message: string) => void
+  /**
+   * Called if a server ends unexpectedly, with a sentence and the end of its log, and what starts it again; by default
+   * the sentence is logged.
+   */
+  onDeath?: (message: string, startAgain: () => Promise<void>) => void
   /** Ends the start: what has been started is stopped and `startServers` throws. */
   signal?: AbortSignal
 }

@@ -40,8 +40,8 @@ export interface ServerKind {
 }
 
 export interface ServerOptions {
-  /** Called if the server ends unexpectedly, with a sentence and the end of its log. */
-  onDeath: (message: string) => void
+  /** Called if the server ends unexpectedly, with a sentence and the end of its log, and what starts it again. */
+  onDeath: (message: string, startAgain: () => Promise<void>) => void
   signal?: AbortSignal | undefined
 }
 
@@ -77,7 +77,8 @@ export function serverOf(kind: ServerKind, { onDeath, signal }: ServerOptions): 
     void process.ended.then(how => {
       rmSync(kind.pidFile, { force: true })
       if (!wanted || running !== process) return
-      onDeath(`${kind.name} ended by itself (${how}); the end of ${kind.logFile}:\n${endOfLog(kind.logFile)}`)
+      const log = `the end of ${kind.logFile}:\n${endOfLog(kind.logFile)}`
+      onDeath(`${kind.name} ended by itself (${how}); ${log}`, start)
     })
   }
 

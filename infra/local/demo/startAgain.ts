@@ -1,0 +1,33 @@
+/** How often in a minute a part may end by itself; one that ends more often is not mended by starting it again. */
+const mostEnds = 3
+const withinMs = 60_000
+
+type Watch = {
+  log: (line: string) => void
+  /** Called if a part cannot be started again, or ends again and again. */
+  giveUp: (error: Error) => void
+  signal: AbortSignal
+}
+
+/**
+ * Returns what is called when a part has ended by itself, with a sentence that begins with the part's name, and what
+ * starts it again: it says so, starts it, and says when it runs.
+ */
+export function openStartAgain({ log, giveUp, signal }: Watch) {
+  const ends = new Map<string, number[]>()
+  return async (message: string, start: () => Promise<void>): Promise<void> => {
+    if (signal.aborted) return
+    const name = message.slice(0, message.indexOf(' '))
+    const at = Date.now()
+    const recent = [...(ends.get(name) ?? []), at].filter(before => before > at - withinMs)
+    ends.set(name, recent)
+    if (recent.length > mostEnds) return giveUp(new Error(`${message}\n${name} ends again and again`))
+    log(`${message}\nStarting ${name} again ...`)
+    try {
+      await start()
+      log(`${name} runs again (${((Date.now() - at) / 1000).toFixed(1)} s)`)
+    } catch (error) {
+      if (!signal.aborted) giveUp(error as Error)
+    }
+  }
+}
