@@ -1,6 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder, burgers } from '@tally/testkit/records/decoded'
+import { readXlsx } from 'hucre/xlsx'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
@@ -155,6 +156,32 @@ test('an order list of several pages has each order once', async () => {
   const of = await withOrders(many)
   const [, ...rows] = cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)
   expect(rows.map(([, id]) => id)).toEqual(many.map(({ orderId }) => orderId))
+})
+
+test('the files for Excel say what the CSV files say, and the sheet has its parts', async () => {
+  const of = await withOrders([{ orderId: '20260904000123456', tableNumber: '3-4' }, ...cups])
+  const workbook = async (name: string) => {
+    const reply = await visitor.get(`/live/${name}.xlsx?${of}`)
+    expect(reply.statusCode).toBe(200)
+    expect(reply.headers['content-disposition']).toMatch(/^attachment; filename="\w+-2026-09-04\.xlsx"$/)
+    return (await readXlsx(reply.rawPayload)).sheets[0]?.rows ?? []
+  }
+  for (const name of ['day', 'orders']) {
+    const lines = cellsOf((await visitor.get(`/live/${name}.csv?${of}`)).body)
+    const texts = (await workbook(name)).map((cells, row) =>
+      cells.map((cell, column) => {
+        if (typeof cell === 'number') return cell.toFixed(lines[row]?.[column]?.includes('.') ? 2 : 0)
+        if (cell instanceof Date) return cell.toISOString().slice(0, 19).replace('T', ' ')
+        return String(cell ?? '')
+      }),
+    )
+    expect(texts).toEqual(lines)
+  }
+  const sheet = await workbook('sheet')
+  const heads = sheet.map(([head]) => head).filter(head => head != null)
+  expect(heads).toContain('By payment method')
+  expect(heads.slice(-4)).toEqual(['Item 7', 'Returned', 'Item 70', 'Item 71'])
+  expect((await visitor.get(`/live/day?${of}`)).body).toContain('/live/orders.xlsx?')
 })
 
 test('no cell runs as a formula in a spreadsheet', async () => {

@@ -1,16 +1,18 @@
 import { topicNames } from '@tally/kafka'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { sendCsv } from '../http/csv.ts'
+import { csvLines, sendCsv } from '../http/csv.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
+import { sendXlsx } from '../http/xlsx.ts'
 import { pickDay } from '../live/pick.ts'
-import { figuresCsv, ordersCsv } from './csv.ts'
 import { readSettledDay } from './read.ts'
+import { figureColumns, figureRows, orderColumns, orderRows } from './rows.ts'
+import { sheetColumns, sheetRows } from './sheet.ts'
 import { dayView } from './view.ts'
 
-/** What an organizer settles a day by: the end-of-day sheet, its figures and its orders as CSV. */
+/** What an organizer settles a day by: the end-of-day sheet, its figures and its orders, as CSV and for Excel. */
 export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps): void {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
@@ -36,11 +38,28 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
 
   area.get('/live/day.csv', async (request, reply) => {
     const { settled } = await settledOf(request)
-    return sendCsv(reply, `figures-${settled.day.date}`, figuresCsv(settled))
+    return sendCsv(reply, `figures-${settled.day.date}`, csvLines(figureColumns, figureRows(settled)))
   })
 
   area.get('/live/orders.csv', async (request, reply) => {
     const { settled, ref } = await settledOf(request)
-    return sendCsv(reply, `orders-${settled.day.date}`, ordersCsv(db, settled, ref))
+    const rows = orderRows(db, settled, ref)
+    return sendCsv(reply, `orders-${settled.day.date}`, csvLines(orderColumns(settled), rows))
+  })
+
+  area.get('/live/sheet.xlsx', async (request, reply) => {
+    const { settled } = await settledOf(request)
+    return sendXlsx(reply, `sheet-${settled.day.date}`, sheetColumns(settled), sheetRows(settled))
+  })
+
+  area.get('/live/day.xlsx', async (request, reply) => {
+    const { settled } = await settledOf(request)
+    return sendXlsx(reply, `figures-${settled.day.date}`, figureColumns, figureRows(settled))
+  })
+
+  area.get('/live/orders.xlsx', async (request, reply) => {
+    const { settled, ref } = await settledOf(request)
+    const rows = orderRows(db, settled, ref)
+    return sendXlsx(reply, `orders-${settled.day.date}`, orderColumns(settled), rows)
   })
 }

@@ -1,39 +1,33 @@
 import { offsetIn } from '@tally/contract'
 import { type DayOrder, scanDay } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type Cell, count, csvLine, money } from '../http/csv.ts'
+import { type Cell, type Column, count, money, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
 import { hourName } from './hours.ts'
 import type { SettledDay, Takings } from './read.ts'
 
-/** The figures of a day, a line each: the day, its hours as the evening ran, its payment methods, its items. */
-export async function* figuresCsv({ day, kpis, all, payments, hours, sold, returned }: SettledDay) {
-  yield csvLine(['figure', 'name', 'orders', 'quantity', 'refunded quantity', 'total', 'refunded', 'takings'])
+const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))
+
+export const figureColumns: Column[] = [
+  ...ofKind('text', 'figure', 'name'),
+  ...ofKind('count', 'orders', 'quantity', 'refunded quantity'),
+  ...ofKind('money', 'total', 'refunded', 'takings'),
+]
+
+/** The figures of a day, a row each: the day, its hours as the evening ran, its payment methods, its items. */
+export async function* figureRows(settled: SettledDay): AsyncIterable<Cell[]> {
+  const { day, kpis, all, payments, hours, sold, returned } = settled
   const takingsOf = ({ total, refunded, takings }: Takings) => [money(total), money(refunded), money(takings)]
   const items = [...sold, ...returned]
   const refunded = items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0)
   const { totalOrders, totalItemsSold } = kpis
-  yield csvLine([
-    'day',
-    day.date,
-    count(totalOrders),
-    count(totalItemsSold),
-    count(refunded),
-    ...takingsOf(all),
-  ])
+  yield ['day', day.date, count(totalOrders), count(totalItemsSold), count(refunded), ...takingsOf(all)]
   for (const { hour, orderCount, revenue } of hours)
-    yield csvLine(['hour', hourName(hour), count(orderCount), '', '', '', '', money(revenue)])
+    yield ['hour', hourName(hour), count(orderCount), '', '', '', '', money(revenue)]
   for (const payment of payments)
-    yield csvLine([
-      'payment method',
-      payment.paymentMethod,
-      count(payment.orders),
-      '',
-      '',
-      ...takingsOf(payment),
-    ])
+    yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsOf(payment)]
   for (const { itemName, quantity, refundedQuantity, revenue, refundedRevenue } of items)
-    yield csvLine([
+    yield [
       'item',
       itemName,
       '',
@@ -42,38 +36,30 @@ export async function* figuresCsv({ day, kpis, all, payments, hours, sold, retur
       money(revenue + refundedRevenue),
       money(refundedRevenue),
       money(revenue),
-    ])
+    ]
 }
 
-const columns = [
-  'order',
-  'number',
-  'status',
-  'area',
-  'payment method',
-  'takeaway',
-  'table',
-  'items',
-  'total',
-  'refunded',
-  'effective',
-  'takings',
+/** The columns of the orders of a day; times are in the event's time zone. */
+export const orderColumns = ({ event }: Pick<SettledDay, 'event'>): Column[] => [
+  ...ofKind('time', `time (${event.timeZone})`),
+  ...ofKind('text', 'order', 'number', 'status', 'area', 'payment method', 'takeaway', 'table', 'items'),
+  ...ofKind('money', 'total', 'refunded', 'effective', 'takings'),
 ]
 
 /**
  * All orders of a day by time, in the event's time zone. The column `takings` adds up to the day's: it is the effective
  * amount of an order that counts, and 0 of one that is not paid or cancelled.
  */
-export async function* ordersCsv(db: Postgres, { event }: Pick<SettledDay, 'event'>, ref: DayRef) {
-  const { timeZone } = event
-  // Swedish dates are those that spreadsheets read: 2026-09-05 21:31:07.
-  const format = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium', timeZone: 'UTC' })
-  const offsetAt = offsetIn(timeZone)
-  const local = (at: number) => format.format(at + offsetAt(at))
+export async function* orderRows(
+  db: Postgres,
+  { event }: Pick<SettledDay, 'event'>,
+  ref: DayRef,
+): AsyncIterable<Cell[]> {
+  const offsetAt = offsetIn(event.timeZone)
+  const local = (at: number) => time(at + offsetAt(at))
   const areas = new Map<number, string>(event.areas.map(({ areaId, name }) => [areaId, name]))
-  yield csvLine([`time (${timeZone})`, ...columns])
   for await (const orders of scanDay(db, ref))
-    yield orders.map(order => csvLine([local(order.orderedAt), ...cells(order, areas)])).join('')
+    for (const order of orders) yield [local(order.orderedAt), ...cells(order, areas)]
 }
 
 function cells(order: DayOrder, areas: Map<number, string>): Cell[] {

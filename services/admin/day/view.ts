@@ -14,7 +14,7 @@ export function dayView(settled: SettledDay, format: Format): Html {
 <div><h1>${event.name}</h1>
 <p class="big">${format.date(day.date)}</p>
 <p class="faint">${stateOf(settled, format)}</p></div>
-<div class="actions"><a class="button" href="${links.figures}">Figures (CSV)</a><a class="button" href="${links.orders}">Orders (CSV)</a><button type="button" class="primary" id="print">Print</button></div>
+<div class="actions"><a class="button" href="${links.excel.sheet}">Sheet (Excel)</a><a class="button" href="${links.excel.figures}">Figures (Excel)</a><a class="button" href="${links.excel.orders}">Orders (Excel)</a><a class="button" href="${links.figures}">Figures (CSV)</a><a class="button" href="${links.orders}">Orders (CSV)</a><button type="button" class="primary" id="print">Print</button></div>
 </div>
 ${totals(settled, format)}
 ${hourTable(settled, format)}

@@ -1,20 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { Cell, Column } from './cells.ts'
 
 /**
  * Where a cell may begin: at the start of a value, and after a semicolon or a line break in it. Where the comma is the
  * decimal sign, Excel separates cells at semicolons. In East Asian locales, full-width signs begin formulas, too.
  */
 const formula = /^(?=[ "]*[=+\-@＝＋－＠\t\r\n])|(?<=[;\r\n])(?=[ "\t]*[=+\-@＝＋－＠])/g
-
-/** A text from anywhere, or a number of ours. */
-export type Cell = string | { number: string }
-
-/** A count as a cell. */
-export const count = (whole: number): Cell => ({ number: String(whole) })
-
-/** Money as a cell: with a point and a plain minus in every locale, because programs read it too. */
-export const money = (euros: number): Cell => ({ number: euros.toFixed(2) })
 
 /**
  * A line of CSV (RFC 4180). Apostrophes keep spreadsheets from running a text, or a part of it, as a formula (OWASP,
@@ -23,7 +15,13 @@ export const money = (euros: number): Cell => ({ number: euros.toFixed(2) })
 export const csvLine = (cells: Cell[]): string => `${cells.map(cell => `"${textOf(cell)}"`).join(',')}\r\n`
 
 const textOf = (cell: Cell): string =>
-  typeof cell === 'string' ? cell.replace(formula, "'").replaceAll('"', '""') : cell.number
+  typeof cell === 'string' ? cell.replace(formula, "'").replaceAll('"', '""') : cell.text
+
+/** The lines of a file, the names of its columns first. */
+export async function* csvLines(columns: Column[], rows: AsyncIterable<Cell[]>): AsyncIterable<string> {
+  yield csvLine(columns.map(({ name }) => name))
+  for await (const cells of rows) yield csvLine(cells)
+}
 
 /** Without it, Excel takes UTF-8 for the encoding of the country. */
 const byteOrderMark = '\ufeff'

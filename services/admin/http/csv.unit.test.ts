@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { count, csvLine, money } from './csv.ts'
+import { count, money } from './cells.ts'
+import { csvLine } from './csv.ts'
 
 test.for([
   { value: '=1+1', line: `"'=1+1"` },

@@ -60,9 +60,9 @@ ${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribut
 
 /** What the day is settled by. */
 function settle({ eventId }: ListedEvent, dayId: number): Html {
-  const { sheet, figures, orders } = settleLinks(eventId, dayId)
+  const { sheet, figures, orders, excel } = settleLinks(eventId, dayId)
   return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day</h2>
-<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a></div></section>`
+<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${excel.figures}">Figures (Excel)</a><a class="button" href="${excel.orders}">Orders (Excel)</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a></div></section>`
 }
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>
