@@ -3,18 +3,16 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { type FeedRecord, type FeedSource, type FeedTopic, feedTopics } from './record.ts'
+import type { FeedRecord, FeedSource, FeedTopic } from './record.ts'
+import { isBlank, recordLineOf, topicRule } from './recordLine.ts'
 import { linesOf } from './simulate/lines.ts'
-
-/** Data sets use the default prefix, whatever TOPIC_PREFIX is. */
-const filePrefix = 'tally.'
 
 /** The field that holds a record's own time; organizations and events go out with the record before them. */
 const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime', refunds: 'refundedAt' }
 
 /**
  * Opens a file of JSON lines `{"topic","key","value"}`, compressed if its name ends in `.gz`. It is read as a stream,
- * in order. A line that is not such an object ends the stream with an error that names the line.
+ * in order, without blank lines. The topics may have any prefix: TOPIC_PREFIX decides where they go. A line that is not such an object ends the stream with an error that names the line.
  */
 export async function openReplay(file: string): Promise<FeedSource> {
   const { size } = await stat(file).catch((cause: unknown) => {
@@ -34,6 +32,7 @@ async function* recordsOf(
   try {
     for await (const line of readable(linesOf(unpacked), file)) {
       lineNumber++
+      if (isBlank(line)) continue
       yield parseLine(line, `${file}, line ${lineNumber}`)
     }
   } finally {
@@ -55,11 +54,9 @@ async function* readable(lines: AsyncIterable<Buffer>, file: string): AsyncGener
  * record on purpose), or null, a record without a value.
  */
 function parseLine(line: Buffer, place: string): FeedRecord {
-  const { topic: fullTopic, key, value } = objectOf(line, place)
-  const topic = feedTopics.find(name => fullTopic === `${filePrefix}${name}`)
-  if (topic === undefined) {
-    throw new Error(`${place}: topic must be one of ${feedTopics.map(name => filePrefix + name).join(', ')}`)
-  }
+  const read = recordLineOf(objectOf(line, place))
+  if (read === undefined) throw new Error(`${place}: topic ${topicRule}`)
+  const { topic, key, value } = read
   if (key !== null && typeof key !== 'string') throw new Error(`${place}: key must be a text or null`)
   if (value === null || typeof value === 'string') return { atMs: null, topic, key, value }
   if (!isObject(value)) throw new Error(`${place}: value must be an object, a text or null`)

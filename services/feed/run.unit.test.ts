@@ -108,15 +108,14 @@ test('a text value is sent as it is, and null as a record without a value', asyn
 
 test.each([
   ['{"topic"', 'not a JSON object {"topic","key","value"} in UTF-8'],
-  ['', 'not a JSON object {"topic","key","value"} in UTF-8'],
   ['[1]', 'not a JSON object {"topic","key","value"} in UTF-8'],
   [
     Buffer.from('{"topic":"tally.orders","key":"\xff","value":null}', 'latin1'),
     'not a JSON object {"topic","key","value"} in UTF-8',
   ],
   [
-    { ...order(9), topic: 'fair.orders' },
-    'topic must be one of tally.organizations, tally.events, tally.orders, tally.refunds',
+    { ...order(9), topic: 'fair.tickets' },
+    'topic must be one of organizations, events, orders, refunds, with any prefix',
   ],
   [{ topic: 'tally.orders', value: {} }, 'key must be a text or null'],
   [{ topic: 'tally.orders', key: 'e' }, 'value must be an object, a text or null'],
@@ -126,6 +125,17 @@ test.each([
   const { sent, summary } = feed({ data })
   await expect(summary).rejects.toThrow(`${data}, line 3: ${reason} (2 records were sent before that)`)
   expect(sent.length).toBe(2)
+})
+
+test('a line may name its topic without a prefix or with another, have a payload as kcat prints it, or be blank', async () => {
+  const { value } = order(2)
+  const kcat = { topic: 'fair.orders', partition: 3, offset: 8, key: 'e', payload: JSON.stringify(value) }
+  const data = await dataFile([{ ...order(1), topic: 'orders' }, '', kcat, ' \r'])
+  const { sent, summary } = feed({ data })
+  expect((await summary).sent.orders).toBe(2)
+  expect(sent.map(({ topic, value }) => [topic, value])).toEqual(
+    [order(1), order(2)].map(({ value }) => ['tally.orders', JSON.stringify(value)]),
+  )
 })
 
 test('the last line may lack a newline', async () => {

@@ -5,6 +5,7 @@ import { order } from './order.ts'
 import { organization } from './organization.ts'
 import { readOrder } from './readOrder.ts'
 import { refund } from './refund.ts'
+import { sentenceOf } from './sentences.ts'
 
 /**
  * Why a record is rejected: the first of these reasons that applies (docs/records.md, Dead letters). `internal`: Tally
@@ -106,7 +107,7 @@ export function schemaIssues(type: RecordType, value: Buffer | null, most: numbe
 const run = (schema: z.core.$ZodType, json: unknown) =>
   schema._zod.run({ value: json, issues: [] }, context) as z.core.ParsePayload
 
-const context: z.core.ParseContextInternal = { async: false }
+const context: z.core.ParseContextInternal = { async: false, error: sentenceOf }
 
 /** The text of a value; none (which is not JSON) if it is missing or not UTF-8. */
 const readText = (value: Buffer | null): string =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeText, decodeWith, goodRecords, readWith } from '../test/records.ts'
-import { decodeRecord, type RecordType, recordTypes } from './decode.ts'
+import { decodeRecord, type RecordType, recordTypes, schemaIssues } from './decode.ts'
 
 const types = Object.keys(recordTypes) as RecordType[]
 const organizationKey = Buffer.from(goodRecords.organizations.organizationId)
@@ -59,6 +59,40 @@ test('the key is the lower-case id of the value, byte for byte', () => {
 test('the key of an order is its event, not its order id', () => {
   const text = JSON.stringify(goodRecords.orders)
   expect(reasonOf(decodeText('orders', text, goodRecords.orders.orderId))).toBe('key-mismatch')
+})
+
+test('a value of another type is named by what the field takes', () => {
+  const order = goodRecords.orders
+  const messageOf = (change: object) => {
+    const decoded = decodeText('orders', JSON.stringify({ ...order, ...change }))
+    return decoded.outcome === 'rejected' ? decoded.message : decoded.outcome
+  }
+  expect(
+    [
+      { areaId: null },
+      { amountPaid: '12.50' },
+      { isTakeaway: 1 },
+      { items: {} },
+      { status: 'Open' },
+      { dayId: undefined },
+    ].map(messageOf),
+  ).toEqual([
+    'areaId: must be a number',
+    'amountPaid: must be a number, not a string',
+    'isTakeaway: must be true or false',
+    'items: must be a list',
+    'status: must be one of PreOrder, Pending, Paid, Preparing, ReadyForPickup, Completed, Cancelled',
+    'dayId: must be a number, and is missing',
+  ])
+})
+
+test('a rule about all lines is not reported on top of a wrong line', () => {
+  const [line] = goodRecords.orders.items
+  const value = { ...goodRecords.orders, items: [{ ...line, quantity: 100_001, unitPrice: 5_000 }] }
+  const fields = (of: object) =>
+    schemaIssues('orders', Buffer.from(JSON.stringify(of)), 9).map(({ field }) => field)
+  expect(fields(value)).toEqual(['items[0].quantity'])
+  expect(fields({ ...value, items: [{ ...line, quantity: 100_000, unitPrice: 5_000 }] })).toEqual(['items'])
 })
 
 test('fields that the schema does not name are dropped, in lists too', () => {

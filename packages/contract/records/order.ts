@@ -3,6 +3,7 @@ import { areaId, dayId, eventId, menuItemId, orderId, version } from '../values/
 import { maxCents, signedMoney } from '../values/money.ts'
 import { name, text } from '../values/text.ts'
 import { timestamp } from '../values/time.ts'
+import { allLinesAreRight } from './sentences.ts'
 
 export const orderStatuses = [
   'PreOrder',
@@ -62,10 +63,10 @@ export const order = z
     items: z
       .array(orderLine)
       .max(maxLines, `must have at most ${maxLines} lines`)
-      .refine(
-        lines => unsignedGrossOf(lines) <= maxCents,
-        'must add up to at most 99999999.99, each |quantity × unitPrice|',
-      ),
+      .refine(lines => unsignedGrossOf(lines) <= maxCents, {
+        error: 'must add up to at most 99999999.99, each |quantity × unitPrice|',
+        when: allLinesAreRight,
+      }),
   })
   .meta({ title: 'Order' })
 export type Order = z.output<typeof order>

@@ -3,6 +3,7 @@ import { eventId, menuItemId, orderId, refundId, version } from '../values/ids.t
 import { maxCents, money } from '../values/money.ts'
 import { timestamp } from '../values/time.ts'
 import { maxLines, maxQuantity } from './order.ts'
+import { allLinesAreRight } from './sentences.ts'
 
 /** How many of one menu item a line refunds. */
 const quantity = z
@@ -29,10 +30,10 @@ export const refund = z
     lines: z
       .array(refundLine)
       .max(maxLines, `must have at most ${maxLines} lines`)
-      .refine(
-        lines => lines.reduce((sum, line) => sum + line.amount, 0) <= maxCents,
-        'must add up to at most 99999999.99',
-      )
+      .refine(lines => lines.reduce((sum, line) => sum + line.amount, 0) <= maxCents, {
+        error: 'must add up to at most 99999999.99',
+        when: allLinesAreRight,
+      })
       .nullish()
       .transform(lines => lines ?? []),
   })

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { isObject, jsonOf, type RecordType, recordTypes } from '@tally/contract'
-import { linesOf } from '@tally/feed'
+import { isBlank, linesOf, recordLineOf, topicRule } from '@tally/feed'
 import { type KafkaRecord, maxValueBytes } from '@tally/kafka'
 
 /** A value of 8 MiB as a JSON string can be six times as long. */
@@ -30,7 +30,7 @@ export async function* readLines(file: string, type: RecordType | undefined): As
       line++
       if (line === 1 && isUtf16(content))
         throw new Error('it is UTF-16, convert it first (iconv -f UTF-16 -t UTF-8)')
-      if (content.every(isSpace)) continue
+      if (isBlank(content)) continue
       yield { line, ...(type === undefined ? describedRecord(content) : bareRecord(type, content)) }
     }
   } catch (cause) {
@@ -45,8 +45,6 @@ export async function* readLines(file: string, type: RecordType | undefined): As
 const isUtf16 = ([first, second]: Buffer): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 
-const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0d || byte === 0x09
-
 /** A line that is the value itself: its key is taken to be right. */
 function bareRecord(type: RecordType, value: Buffer) {
   const json = jsonOf(value.toString('utf8'))
@@ -56,7 +54,6 @@ function bareRecord(type: RecordType, value: Buffer) {
 }
 
 const takes = 'must be an object with topic, key and value (or give --type, if each line is a value)'
-const types = Object.keys(recordTypes) as RecordType[]
 
 function describedRecord(content: Buffer) {
   if (content.length > maxLineBytes) return { wrong: `must have at most ${maxLineBytes} bytes` }
@@ -66,11 +63,10 @@ function describedRecord(content: Buffer) {
   if (text.startsWith('\ufeff')) return { wrong: 'must begin without a byte order mark' }
   const json = jsonOf(text)
   if (!isObject(json) || !('value' in json || 'payload' in json)) return { wrong: takes }
-  const { topic, key = null, partition } = json
-  const type = types.find(type => topic === type || String(topic).endsWith(`.${type}`))
-  if (type === undefined) return { wrong: `topic: must end with one of ${types.join(', ')}` }
+  const read = recordLineOf(json)
+  if (read === undefined) return { wrong: `topic: ${topicRule}` }
+  const { topic: type, key = null, value, partition } = read
   if (key !== null && typeof key !== 'string') return { wrong: 'key: must be a text or null' }
-  const value = 'value' in json ? json.value : json.payload
   const record = recordOf(key === null ? null : Buffer.from(key), bytesOf(value))
   return { type, partition: typeof partition === 'number' ? partition : undefined, record }
 }
