@@ -13,6 +13,7 @@ import { dayPages } from './day/pages.ts'
 import type { AdminDeps } from './deps.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/formToken.ts'
+import { plainAddress } from './http/plainAddress.ts'
 import { checkSameOrigin } from './http/sameOrigin.ts'
 import { watchProxies } from './http/undeclaredProxy.ts'
 import { keyPages } from './keys/index.ts'
@@ -96,6 +97,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
     request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
     request.publicPort = portOf(deps.publicUrl ?? `${request.protocol}://${request.host}`)
     checkProxy(request)
+    Object.defineProperty(request, 'ip', { value: plainAddress(request.ip) })
     checkSameOrigin(request)
   })
   app.addHook('onResponse', (_, reply, done) => {

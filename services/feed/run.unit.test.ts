@@ -129,12 +129,12 @@ test.each([
 
 test('a line may name its topic without a prefix or with another, have a payload as kcat prints it, or be blank', async () => {
   const { value } = order(2)
-  const kcat = { topic: 'fair.orders', partition: 3, offset: 8, key: 'e', payload: JSON.stringify(value) }
+  const kcat = { topic: 'other.orders', partition: 3, offset: 8, key: 'e', payload: JSON.stringify(value) }
   const data = await dataFile([{ ...order(1), topic: 'orders' }, '', kcat, ' \r'])
   const { sent, summary } = feed({ data })
   expect((await summary).sent.orders).toBe(2)
   expect(sent.map(({ topic, value }) => [topic, value])).toEqual(
-    [order(1), order(2)].map(({ value }) => ['tally.orders', JSON.stringify(value)]),
+    [order(1), order(2)].map(({ value }) => ['fair.orders', JSON.stringify(value)]),
   )
 })
 

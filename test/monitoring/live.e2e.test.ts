@@ -10,6 +10,7 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeKafkaTransactions } from '#infra/install/kafkaTools.ts'
 import { programPath } from '#infra/install/programs.ts'
 import { rows } from '../../infra/monitoring/board/rows.ts'
 import { startExporters } from './exporters.ts'
@@ -41,6 +42,10 @@ beforeAll(async () => {
       { names: [name], debianPackage, neededBy: 'the commands of docs/runbook.md' },
       console.error,
     )
+  await writeKafkaTransactions(join(folder, 'kafka-transactions.sh'), {
+    log: console.error,
+    signal: undefined,
+  })
   await tally.count([festival.organization(), festival.event(), festival.order()])
   token = await tally.key(festival.organizationId)
   const admin = await tally.startAdmin()
@@ -60,7 +65,7 @@ beforeAll(async () => {
   prometheus = await startPrometheus([...(await Promise.all(jobs)), ...exporters.jobs], folder)
   releases.push(prometheus.stop)
   env = {
-    PATH: `${dirname(program)}${delimiter}${process.env.PATH}`,
+    PATH: [dirname(program), folder, process.env.PATH].join(delimiter),
     ...tally.settings,
     QUERY: await opsOf(tally.queries[0]?.process),
     ADMIN: await opsOf(admin.process),
@@ -124,4 +129,5 @@ test.for(runbookBlocks())('docs/runbook.md:$line works as it is written', async 
   })
   // redis-cli ends with 0 also if it is refused.
   expect(printed).not.toContain('AUTH')
+  await incidents.check(block)
 })

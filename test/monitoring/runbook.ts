@@ -1,7 +1,7 @@
 import { runTally } from '@tally/testkit/processes/process'
 import type { Tally } from '@tally/testkit/processes/tally'
 import type { newFestival } from '@tally/testkit/records/festival'
-import { connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
+import { beginTransaction, connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { type Block, readBlocks } from '../clients/blocks.ts'
 import { opsOf } from './ops.ts'
@@ -56,6 +56,15 @@ export function openIncidents(tally: Tally, festival: Festival) {
     await end()
     await tally.produce([festival.order()])
   }
+  /** A transaction that its producer never ends; what follows it waits. */
+  const holdBack = async (): Promise<Record<string, string>> => {
+    const { partition, logEnd } = await listed()
+    const connection = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
+    const transaction = await beginTransaction(connection)
+    await transaction.send({ topic: orders, messages: [{ key: festival.eventId, value: '{', partition }] })
+    await tally.produce([festival.order()])
+    return { TOPIC: orders, PARTITION: String(partition), OFFSET: String(logEnd) }
+  }
   const deadLetter = async (): Promise<string> => {
     const { stdout } = await runTally(['dead-letters', 'list', '--json', '--limit', '1'], tally.settings)
     return (JSON.parse(stdout) as { id: string }).id
@@ -77,8 +86,14 @@ export function openIncidents(tally: Tally, festival: Festival) {
       return {
         PROJECTOR: await opsOf(tally.projectors.at(-1)),
         ...(text.includes('$ID') && { ID: await deadLetter() }),
-        ...(text.includes('$PARTITION') && (await place())),
+        ...(text.includes('$PARTITION') &&
+          (text.includes('kafka-transactions.sh') ? await holdBack() : await place())),
       }
+    },
+    /** Checks that the block has done what it is for. */
+    async check({ text }: Block): Promise<void> {
+      if (text.includes('kafka-transactions.sh'))
+        await until('what follows the transaction is applied', async () => (await listed()).state === 'ok')
     },
     end,
   }

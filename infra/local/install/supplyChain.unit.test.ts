@@ -16,6 +16,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { policyOf } from './apt.ts'
 import { connectJars, unpack } from './connectJars.ts'
 import { kafkaJars } from './kafkaJars.ts'
+import { kafkaTools } from './kafkaTools.ts'
 import { checkJars, haveMavenJars } from './mavenJars.ts'
 
 /** docs/security.md, Supply chain. */
@@ -30,7 +31,7 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).p
 test('a jar that is not listed with its SHA-256, and one that is missing, are named', () => {
   writeFileSync(join(folder, 'evil.jar'), 'x')
   expect(() => checkJars(kafkaJars, folder)).toThrow(/kafkaJars\.sha256 lists: .*evil\.jar/)
-  for (const jars of [kafkaJars, connectJars])
+  for (const jars of [kafkaJars, kafkaTools, connectJars])
     expect(() => checkJars(jars, folder)).toThrow(/kafka-clients-4\.3\.1\.jar/)
 })
 

@@ -1,5 +1,6 @@
 import { causesOf, reasonOf, timeout } from '@tally/runtime'
 import { type Checked, type Finding, fail, skip } from './check.ts'
+import { faultOf } from './faults.ts'
 
 /** How long a part may take to answer at all. */
 export const reachTimeoutMs = 5_000
@@ -12,10 +13,10 @@ type Answered<Deps> = { finding: Finding; deps: Deps }
 
 /**
  * Asks a part for its first answer. `wrongSettings`: a setting of this part is invalid, so it is not asked. An error
- * becomes a line with its reason and `mend`; one of an expired certificate belongs to the line of the certificate.
+ * becomes a line with what it means (faults.ts), or its reason and `mend`; one of an expired certificate belongs to the line of the certificate.
  */
 export async function reach<Deps>(
-  check: string,
+  check: 'kafka' | 'postgres' | 'redis',
   { wrongSettings, address, mend }: { wrongSettings: boolean; address: string; mend: string },
   ask: () => Promise<Answered<Deps>>,
 ): Promise<Reached<Deps>> {
@@ -24,10 +25,9 @@ export async function reach<Deps>(
     const { finding, deps } = await timeout(reachTimeoutMs, ask())
     return { line: { check, ...finding }, deps }
   } catch (error) {
-    const finding = isExpired(error)
-      ? skip(`not checked: see ${check} certificate`)
-      : fail(`no connection to ${address}: ${reasonOf(error)}`, mend)
-    return { line: { check, ...finding } }
+    if (isExpired(error)) return { line: { check, ...skip(`not checked: see ${check} certificate`) } }
+    const fault = faultOf(check, error) ?? { found: reasonOf(error), mend }
+    return { line: { check, ...fail(`no connection to ${address}: ${fault.found}`, fault.mend) } }
   }
 }
 

@@ -28,11 +28,19 @@ export function reachRedis(
     const connect = () => connectTo(redisNodes, onOpen)
     const redis = await connect()
     const nodes = await Promise.all(mastersOf(redis).map(readNode))
+    await refuseOneOfMany(redis, nodes)
     // Not over the connection of the checks: a client leaves a node that refuses a write as a replica (openRedis).
     const writing = await connect()
     const refusal = await writing.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
     return { finding: judge(address, nodes, refusal), deps: { redis, nodes, refusal } }
   })
+}
+
+/** A client of one node of a cluster sees a part of the documents only, and may not notice. */
+async function refuseOneOfMany(redis: RedisClient, [node]: RedisNode[]): Promise<void> {
+  if (redis instanceof Cluster || node?.info.get('cluster_enabled') !== '1') return
+  const size = /cluster_size:(\d+)/.exec(String(await redis.cluster('INFO')))?.[1]
+  if (Number(size) > 1) throw new Error(`MOVED: ${size} masters share the slots`)
 }
 
 /** A refused write belongs to another check, unless a user who may not read INFO keeps those from judging it. */

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { Provider } from 'oidc-provider'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { limits } from './attempts.ts'
 import { openOidc } from './oidc.ts'
@@ -110,7 +110,9 @@ test('an administrator signs in through the provider, without a password, and ge
   expect((await visitor.get('/audit')).body).toContain('Signed in through the OpenID provider')
 })
 
-test('a user who is not an administrator, or whose e-mail is not verified, is refused', async () => {
+test('a user who is not an administrator, or whose e-mail is not verified, is refused, and the log says why', async () => {
+  const logged = vi.spyOn(fixture.deps.logger, 'info')
+  onTestFinished(() => logged.mockRestore())
   accounts.set('stranger', { email: 'stranger@example.org', email_verified: true })
   await officeWith('unverified', { email_verified: false })
   for (const sub of ['stranger', 'unverified']) {
@@ -118,6 +120,22 @@ test('a user who is not an administrator, or whose e-mail is not verified, is re
     expect((await visitor.get(await throughProvider(visitor, sub))).statusCode).toBe(403)
     expect((await visitor.get('/keys')).statusCode).toBe(303)
   }
+  const denied = newVisitor(fixture.app)
+  const state = new URL(String((await denied.get('/sign-in/oidc')).headers.location)).searchParams.get(
+    'state',
+  )
+  const callback = `/sign-in/oidc/callback?error=access_denied&error_description=secret&state=${state}`
+  expect((await denied.get(callback)).statusCode).toBe(403)
+  expect((await denied.get(callback)).statusCode).toBe(400)
+  const lines = logged.mock.calls.map(([fields]) => fields as unknown as { provider: string; reason: string })
+  expect(lines.map(({ reason }) => reason)).toEqual([
+    'no administrator has this account',
+    'the provider’s answer lacks: verified-email',
+    expect.stringMatching(/^the provider’s answer is not valid: .*\(access_denied\)$/),
+    'the sign-in has expired, or was not begun in this browser',
+  ])
+  expect(lines.every(({ provider }) => provider === new URL(issuer).host)).toBe(true)
+  expect(JSON.stringify(lines)).not.toMatch(/secret|code=|eyJ/)
 })
 
 test('another account that later gets an administrator’s e-mail does not become that administrator', async () => {

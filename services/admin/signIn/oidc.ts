@@ -24,6 +24,8 @@ type OidcIdentity = { address: string; subject: string; provenAt: number | undef
 export type OidcLack = 'email' | 'email_verified' | 'verified-email' | 'auth_time' | 'recent-auth_time'
 
 export type Oidc = {
+  /** The provider's host, for the log. */
+  provider: string
   /** The URL to send the browser to, and what to remember until it is back. */
   begin(next: string, options: { isFresh: boolean }): Promise<{ url: string; pending: OidcPending }>
   /** The user who came back at `url`, or what they lack. Throws if the provider's answer is invalid. */
@@ -67,6 +69,8 @@ export function openOidc({ issuer, clientId, clientSecret, adminUrl, trustsEmail
   }
 
   return {
+    provider: new URL(issuer).host,
+
     async begin(next, { isFresh }) {
       const pending: OidcPending = {
         verifier: client.randomPKCECodeVerifier(),

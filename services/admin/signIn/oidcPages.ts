@@ -1,4 +1,5 @@
 import { allowOnce, findByOidc, useToken } from '@tally/access'
+import { reasonOf } from '@tally/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
@@ -56,6 +57,7 @@ const someoneElse = () =>
 /** Sign-in through an OpenID provider: the redirect to it, and the callback with a code. */
 export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): void {
   const { db, metrics, logger } = deps
+  const { provider } = oidc
 
   app.get<{ Querystring: { next?: unknown; fresh?: unknown } }>('/sign-in/oidc', async (request, reply) => {
     const exceeded = await takeAnonymousAttempt(db, request.ip)
@@ -66,7 +68,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     const { url, pending } = await oidc
       .begin(ownPath(request.query.next), { isFresh: request.query.fresh === 'yes' })
       .catch(error => {
-        logger.warn({ err: error }, 'the OpenID provider does not answer')
+        logger.warn({ provider, reason: reasonOf(error) }, 'the OpenID provider does not answer')
         throw new PageProblem(
           503,
           'Sign-in provider unavailable',
@@ -82,23 +84,31 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
 
   app.get(callbackPath, async (request, reply) => {
     const pending = await takePending(db, request, reply)
-    if (pending === undefined)
+    const refuse = (reason: string, account?: string) =>
+      noteRefused(deps, { account, address: request.ip, openId: { provider, reason } })
+    const log = (reason: string) =>
+      logger.info({ address: request.ip, provider, reason }, 'a sign-in was refused')
+    if (pending === undefined) {
+      log('the sign-in has expired, or was not begun in this browser')
       throw new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
+    }
     const { isFresh } = pending
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
-      logger.warn({ err: error }, 'a sign-in through the OpenID provider failed')
-      return { lacks: 'answer' } as const
+      return { lacks: 'answer', why: answerFault(error) } as const
     })
     if ('lacks' in identity) {
-      await noteRefused(deps, { account: undefined, address: request.ip })
+      await refuse('why' in identity ? identity.why : `the provider’s answer lacks: ${identity.lacks}`)
       throw refused(identity.lacks, isFresh)
     }
     const administratorId = await findByOidc(db, identity)
     if (administratorId === undefined) {
-      await noteRefused(deps, { account: identity.address, address: request.ip })
+      await refuse('no administrator has this account', identity.address)
       throw refused('account', isFresh)
     }
-    if (isFresh && (await isSomeoneElse(request, administratorId))) throw someoneElse()
+    if (isFresh && (await isSomeoneElse(request, administratorId))) {
+      log('another account is signed in here')
+      throw someoneElse()
+    }
     await openSession(deps, request, reply, administratorId, {
       action: 'sign-in-oidc',
       oidc: { provenAt: identity.provenAt },
@@ -115,6 +125,12 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     const session = token === undefined ? undefined : await findSession(db, token)
     return session !== undefined && session.administratorId !== administratorId
   }
+}
+
+/** What is wrong with the provider's answer, with the code of OAuth, such as `access_denied`; not what it contains. */
+function answerFault(error: unknown): string {
+  const { error: code } = error as { error?: unknown }
+  return `the provider’s answer is not valid: ${reasonOf(error)}${typeof code === 'string' ? ` (${code.slice(0, 64)})` : ''}`
 }
 
 /**

@@ -10,6 +10,7 @@ beforeAll(async () => {
   provider = await startStubProvider()
   fixture = await openFixture({
     oidc: {
+      provider: 'the stub',
       begin: (...given) => oidc.begin(...given),
       finish: (...given) => oidc.finish(...given),
     },

@@ -3,7 +3,12 @@ import type { AdminDeps } from '../deps.ts'
 import type { Exceeded } from './attempts.ts'
 
 /** A sign-in that did not succeed: the account that was named, if it may exist, and from where. */
-type Refusal = { account: string | undefined; address: string }
+type Refusal = {
+  account: string | undefined
+  address: string
+  /** If an OpenID provider was asked: its host, and why it was not enough; never a token. */
+  openId?: { provider: string; reason: string }
+}
 
 /** Records a wrong password or code: in the audit trail if the account exists, and in the log. */
 export async function noteRefused(
@@ -13,7 +18,8 @@ export async function noteRefused(
 ): Promise<void> {
   metrics.signIns.inc({ outcome: 'refused' })
   const administratorId = await noteFor(db, refusal, what)
-  logger.info({ administratorId, address: refusal.address }, 'a sign-in was refused')
+  const { address, openId } = refusal
+  logger.info({ administratorId, address, ...openId }, 'a sign-in was refused')
 }
 
 /** Records the first attempt of a window over a limit; further ones would only fill the trail and the log. */
