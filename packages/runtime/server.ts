@@ -48,14 +48,17 @@ export const serverOptions = {
  */
 const backlog = 4_096
 
-/** All addresses of the host, of IPv4 and IPv6: Node switches the socket's own v6-only off, whatever bindv6only says. */
+/**
+ * All addresses of the host, of IPv4 and IPv6: Node switches the socket's own v6-only off, whatever bindv6only says.
+ */
 const allAddresses = '::'
 /** What a host without IPv6 says: no such protocol (switched off in the kernel), or no such address. */
 const withoutIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL']
 
 /**
- * Starts listening, and returns the address; on `::`, on all IPv4 addresses if the host has no IPv6. Throws a FatalError that names the settings, such as `QUERY_HOST` and
- * `QUERY_PORT`, if that fails; without its cause, which would be taken for a part that does not answer.
+ * Starts listening, and returns the address; on `::`, on all IPv4 addresses if the host has no IPv6. Throws a
+ * FatalError that names the settings, such as `QUERY_HOST` and `QUERY_PORT`, if that fails; without its cause, which
+ * would be taken for a part that does not answer.
  */
 export async function listen(
   app: FastifyInstance,

@@ -12,7 +12,8 @@ const timeFields: Partial<Record<FeedTopic, string>> = { orders: 'orderDateTime'
 
 /**
  * Opens a file of JSON lines `{"topic","key","value"}`, compressed if its name ends in `.gz`. It is read as a stream,
- * in order, without blank lines. The topics may have any prefix: TOPIC_PREFIX decides where they go. A line that is not such an object ends the stream with an error that names the line.
+ * in order, without blank lines. The topics may have any prefix: TOPIC_PREFIX decides where they go. A line that is not
+ * such an object ends the stream with an error that names the line.
  */
 export async function openReplay(file: string): Promise<FeedSource> {
   const { size } = await stat(file).catch((cause: unknown) => {

@@ -32,8 +32,8 @@ export interface RunOptions {
 type Releases = (() => Promise<void>)[]
 
 /**
- * Runs all of Tally until `signal` says stop, or something that should run cannot be started again. Whatever was started
- * is stopped in the reverse order before this returns; it throws the reason when that was not `signal`'s.
+ * Runs all of Tally until `signal` says stop, or something that should run cannot be started again. Whatever was
+ * started is stopped in the reverse order before this returns; it throws the reason when that was not `signal`'s.
  */
 export async function runTally(options: RunOptions): Promise<void> {
   const died = new AbortController()

@@ -11,9 +11,9 @@ const startBytes = 1 + 2 * numberBytes
 
 /**
  * Decodes the records of a batch that is too large to hold unpacked: each record is copied out of the stream; a value
- * that is too large is hashed and counted while it passes. However much a batch unpacks to, all of its records are read:
- * a bound would lose good records behind a bomb, and not save time, because several smaller bombs of as many bytes take
- * as long. Throws if the bytes are not records.
+ * that is too large is hashed and counted while it passes. However much a batch unpacks to, all of its records are
+ * read: a bound would lose good records behind a bomb, and not save time, because several smaller bombs of as many
+ * bytes take as long. Throws if the bytes are not records.
  */
 export async function* recordStream(source: Source, batch: BatchHeader): AsyncGenerator<KafkaRecord> {
   for (let i = 0; i < batch.count; i++) yield await nextRecord(source, await takeNumber(source), batch)

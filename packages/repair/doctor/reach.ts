@@ -13,7 +13,8 @@ type Answered<Deps> = { finding: Finding; deps: Deps }
 
 /**
  * Asks a part for its first answer. `wrongSettings`: a setting of this part is invalid, so it is not asked. An error
- * becomes a line with what it means (faults.ts), or its reason and `mend`; one of an expired certificate belongs to the line of the certificate.
+ * becomes a line with what it means (faults.ts), or its reason and `mend`; one of an expired certificate belongs to the
+ * line of the certificate.
  */
 export async function reach<Deps>(
   check: 'kafka' | 'postgres' | 'redis',

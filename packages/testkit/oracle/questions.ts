@@ -145,8 +145,8 @@ export async function expectAnswer(
 }
 
 /**
- * An answer other than the 503 of a query process that has too many reads waiting for Postgres, as on a machine that has
- * other work: whoever gets it is to ask again.
+ * An answer other than the 503 of a query process that has too many reads waiting for Postgres, as on a machine that
+ * has other work: whoever gets it is to ask again.
  */
 export async function getWhenFree(tally: Tally, path: string, token: string): Promise<Reply> {
   const replies: Reply[] = []

@@ -4,8 +4,8 @@ import { isIP, SocketAddress } from 'node:net'
 const longest = 64
 
 /**
- * An address in one form, so that one client is one in the audit trail, the sessions and the limits: an IPv4 address that
- * came over an IPv6 socket as IPv4, an IPv6 address as RFC 5952 writes it, without zone, brackets or the port that
+ * An address in one form, so that one client is one in the audit trail, the sessions and the limits: an IPv4 address
+ * that came over an IPv6 socket as IPv4, an IPv6 address as RFC 5952 writes it, without zone, brackets or the port that
  * some proxies add. Another text stays as it is, at most 64 characters of it.
  */
 export function plainAddress(text: string): string {
