@@ -3,8 +3,6 @@ import type { Postgres } from '@tally/storage'
 import type { Rule } from './allowed.ts'
 import { type Asking, type AskingDeps, isGone, openAsking, type Polled, type Target } from './asking.ts'
 
-export type { Polled }
-
 export type Polling = {
   allow: (rule: Rule) => void
   seen: () => ReturnType<Asking['seen']> & { wholeBatches: number }
