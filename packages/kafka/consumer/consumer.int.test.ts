@@ -31,15 +31,16 @@ test('a group that has committed nothing reads from the first record', async () 
 test('a consumer that is stopped while it connects or joins leaves all partitions to the others', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection, { partitions: 2 })
-  const groupId = `group-${randomUUID()}`
-  for (const afterMs of [0, 2, 4, 6, 8, 12, 16, 24, 32, 64]) {
+  await sendAll(connection, [...texts(topic, ['a'], 0), ...texts(topic, ['b'], 1)])
+  const stops = [0, 2, 4, 6, 8, 12, 16, 24, 32, 64].map(async afterMs => {
+    const groupId = `group-${randomUUID()}`
     const { consumer } = await readForTest(connection, { topics: [topic], groupId })
     await sleep(afterMs)
     await consumer.stop()
-  }
-  const { records } = await readForTest(connection, { topics: [topic], groupId })
-  await sendAll(connection, [...texts(topic, ['a'], 0), ...texts(topic, ['b'], 1)])
-  await until('both partitions are read', () => records.length === 2)
+    const { records } = await readForTest(connection, { topics: [topic], groupId })
+    await until(`both partitions are read after a stop after ${afterMs} ms`, () => records.length === 2)
+  })
+  await Promise.all(stops)
 })
 
 test('a batch that fails is tried again, in order, while other partitions go on', async () => {
