@@ -71,6 +71,8 @@ export async function visit(
     timezoneId: 'Europe/Rome',
     ...options,
   })
+  // As of `until`: only to end a test that would never end.
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const wrongs: string[] = []
   page.on('request', request => {

@@ -63,9 +63,8 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('refused everywhere within a second').waitFor()
-  const revokedAt = performance.now()
+  // That it takes less than a second: packages/access, authenticator.int.test.ts.
   await until('it is refused', async () => (await ask(address, path, { token })).status === 401)
-  expect(performance.now() - revokedAt).toBeLessThan(1_000)
   expect(wrongs).toEqual([])
 })
 
