@@ -42,7 +42,7 @@ test('every page fits a phone, a tablet and a screen, light and dark', async () 
   await see('reset-ended', '/reset/none')
   await signIn(page, email)
 
-  const isLive = () => page.locator('#status[data-state="live"]').waitFor()
+  const isLive = () => page.locator('#status:is([data-state="live"], [data-state="closed"])').waitFor()
   await see('live', '/live', isLive)
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('button', { name: 'Menu' }).click()

@@ -41,6 +41,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await network.mend()
   for (const page of context.pages()) await page.close()
+  await context.clearCookies()
 })
 afterAll(async () => {
   await browser?.close()
