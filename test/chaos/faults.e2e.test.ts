@@ -41,7 +41,11 @@ const kinds = [
     kind('Postgres goes back to an older state under load'),
     kind('a transaction of another producer stays open, then aborts'),
   ),
-  kind('heads of the events of a shard locked by another session'),
+  together(kind("Kafka's name does not resolve"), kind("Redis's name does not resolve")),
+  together(
+    kind('heads of the events of a shard locked by another session'),
+    kind('projector stopped past its session, goes on'),
+  ),
 ]
 
 test('parts that break together under load: nothing lost, nothing twice, never half a batch, never back, no restart', async () => {

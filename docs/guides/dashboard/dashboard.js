@@ -13,7 +13,7 @@ function kept() {
   } catch {}
 }
 
-/** A screen may be given its settings in the address: dashboard/#url=https://…&key=tally_…&every=30 */
+/** A screen's settings may be in its address: dashboard/#url=https://…&key=tally_…&every=30 */
 function fromAddress() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 }
@@ -25,7 +25,7 @@ at('setup').addEventListener('submit', event => {
   location.reload()
 })
 
-/** Keeps what is being typed into the form: it may be shown again after each attempt to connect. */
+/** Keeps what is being typed: the form may be shown again after each attempt to connect. */
 function showSetup(reason) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''

@@ -99,6 +99,20 @@ test('the account page lists one’s own sessions only; sign out everywhere ends
   expect(await actionsOf(email)).toContain('signed-out-everywhere')
 })
 
+test('an address has one form in sessions and in the audit trail, however it came', async () => {
+  const { email } = await newOffice(fixture)
+  for (const address of ['::ffff:198.51.100.7', '198.51.100.7', '2001:DB8::0:7', '2001:db8::7%eth0']) {
+    const visitor = newVisitor(fixture.app, address)
+    expect((await visitor.signIn(email, password)).statusCode).toBe(303)
+  }
+  const addressesIn = (table: 'admin_sessions' | 'audit_entries') =>
+    sql<{ address: string }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`
+      .execute(fixture.db)
+      .then(({ rows }) => rows.map(({ address }) => address))
+  const plain = ['198.51.100.7', '2001:db8::7']
+  expect([await addressesIn('admin_sessions'), await addressesIn('audit_entries')]).toEqual([plain, plain])
+})
+
 test('a session is ended one by one by its own administrator only', async () => {
   const { email } = await newOffice(fixture)
   const [own, other, third] = [await signedIn(email), await signedIn(email), await signedIn(email)]

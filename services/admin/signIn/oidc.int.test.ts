@@ -124,7 +124,8 @@ test('a user who is not an administrator, or whose e-mail is not verified, is re
   const state = new URL(String((await denied.get('/sign-in/oidc')).headers.location)).searchParams.get(
     'state',
   )
-  const callback = `/sign-in/oidc/callback?error=access_denied&error_description=secret&state=${state}`
+  const from = `state=${state}&iss=${encodeURIComponent(issuer)}`
+  const callback = `/sign-in/oidc/callback?error=access_denied&error_description=secret&${from}`
   expect((await denied.get(callback)).statusCode).toBe(403)
   expect((await denied.get(callback)).statusCode).toBe(400)
   const lines = logged.mock.calls.map(([fields]) => fields as unknown as { provider: string; reason: string })

@@ -1,5 +1,5 @@
 import { allowOnce, findByOidc, useToken } from '@tally/access'
-import { reasonOf } from '@tally/runtime'
+import { causesOf, reasonOf } from '@tally/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
@@ -127,10 +127,15 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
   }
 }
 
-/** What is wrong with the provider's answer, with the code of OAuth, such as `access_denied`; not what it contains. */
+/**
+ * What is wrong with the provider's answer, with the code of OAuth, such as `access_denied`; nothing that it contains:
+ * a SyntaxError quotes the text, which may be a token.
+ */
 function answerFault(error: unknown): string {
   const { error: code } = error as { error?: unknown }
-  return `the provider’s answer is not valid: ${reasonOf(error)}${typeof code === 'string' ? ` (${code.slice(0, 64)})` : ''}`
+  const messages = causesOf(error).flatMap(({ name, message }) => (name === 'SyntaxError' ? [] : [message]))
+  const suffix = typeof code === 'string' ? ` (${code.slice(0, 64)})` : ''
+  return `the provider’s answer is not valid: ${messages.join(': ')}${suffix}`
 }
 
 /**
