@@ -106,7 +106,9 @@ test('an address has one form in sessions and in the audit trail, however it cam
     expect((await visitor.signIn(email, password)).statusCode).toBe(303)
   }
   const addressesIn = (table: 'admin_sessions' | 'audit_entries') =>
-    sql<{ address: string }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`
+    sql<{
+      address: string
+    }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`
       .execute(fixture.db)
       .then(({ rows }) => rows.map(({ address }) => address))
   const plain = ['198.51.100.7', '2001:db8::7']
