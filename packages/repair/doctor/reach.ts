@@ -27,8 +27,11 @@ export async function reach<Deps>(
     return { line: { check, ...finding }, deps }
   } catch (error) {
     if (isExpired(error)) return { line: { check, ...skip(`not checked: see ${check} certificate`) } }
-    const fault = faultOf(check, error) ?? { found: reasonOf(error), mend }
-    return { line: { check, ...fail(`no connection to ${address}: ${fault.found}`, fault.mend) } }
+    const fault = faultOf(check, error)
+    const finding = fault
+      ? fail(`${address}: ${fault.found}`, fault.mend)
+      : fail(`no connection to ${address}: ${reasonOf(error)}`, mend)
+    return { line: { check, ...finding } }
   }
 }
 
