@@ -42,10 +42,7 @@ const kinds = [
     kind('a transaction of another producer stays open, then aborts'),
   ),
   together(kind("Kafka's name does not resolve"), kind("Redis's name does not resolve")),
-  together(
-    kind('heads of the events of a shard locked by another session'),
-    kind('projector stopped past its session, goes on'),
-  ),
+  kind('heads of the events of a shard locked by another session'),
 ]
 
 test('parts that break together under load: nothing lost, nothing twice, never half a batch, never back, no restart', async () => {
