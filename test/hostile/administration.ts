@@ -22,7 +22,7 @@ export async function useAdministration(
   const csrf = async (path: string) => /name="_csrf" value="([^"]+)"/.exec(await ask(path))?.[1] ?? ''
   pages += await ask('/sign-in', { _csrf: await csrf('/sign-in'), email, password: wrong })
   await ask('/sign-in', { _csrf: await csrf('/sign-in'), email, password })
-  const session = cookies.get('tally_session') ?? ''
+  const session = cookies.get(`tally_session_${new URL(area).port}`) ?? ''
   const fields = { name: 'screen', scope: 'events:read', eventId: '', expires: 'never' }
   const made = await ask('/keys', { ...fields, _csrf: await csrf('/keys/new') })
   const token = /tally_\w{12}_\w{49}/.exec(made)?.[0] ?? ''

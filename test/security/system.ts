@@ -88,7 +88,7 @@ async function sessionOf(
     redirect: 'manual',
   })
   const session = cookiesOf(reply)
-  if (!session.includes('tally_session=')) throw new Error(`the sign-in was refused: ${reply.status}`)
+  if (!session.includes('tally_session_')) throw new Error(`the sign-in was refused: ${reply.status}`)
   return session
 }
 
