@@ -55,7 +55,7 @@ test('a query process whose polls and notes of used keys wait for a hanging Post
   relay.stall()
   await until('the query process has noticed', async () => {
     const { status } = await ask(query.address, `${sagra.path}/analytics/kpis`, { token })
-    return status === 200 && query.process.log().includes('API keys are looked up in Redis')
+    return status === 200 && query.process.log().includes('Postgres does not answer (')
   })
   await expectEnds(query.process)
   await relay.mend()
