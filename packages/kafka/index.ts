@@ -30,7 +30,7 @@ export {
   type SmallTopic,
 } from './topics/settings.ts'
 export { topicConfigs } from './topics/topicConfigs.ts'
-export { partitionKey, type TopicPartition } from './topics/topicPartition.ts'
+export { partitionKey, partitionsOf, type TopicPartition } from './topics/topicPartition.ts'
 export { checkTopics, createTimeoutMs, createTopics, describeTopics } from './topics/topics.ts'
 export type * from './types.ts'
 export { maxValueBytes } from './types.ts'

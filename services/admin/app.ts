@@ -63,7 +63,7 @@ const contentSecurityPolicy = {
 const isAsset = (path: string): boolean => /^\/(?!.*\.test\.)[\w./-]+\.(js|css|svg)$/.test(path)
 
 /** The port in an address; a client that is not a browser may name a host that is none. */
-const portOf = (address: string): string => (URL.canParse(address) ? new URL(address).port : '')
+const portOf = (address: string): string => URL.parse(address)?.port ?? ''
 
 /** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
 export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {

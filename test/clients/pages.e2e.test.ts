@@ -178,7 +178,7 @@ test('after a sleep of an hour it does not say Live for old figures, while its r
   await reads(page, 'status', /^Behind: figures as of /)
 })
 
-test('an interval that is none is told in the form', async () => {
+test('the form names a wrong interval', async () => {
   const { page } = await visit({}, settings().replace('every=1', 'every=no'))
   await reads(page, 'status', /^everyMs: a number of milliseconds/)
 })

@@ -48,7 +48,7 @@ export class EventRoom {
     this.rooms.set(scopeName(scope), this.left(scope) - count)
   }
 
-  /** Counts the room of these scopes anew. */
+  /** Counts the room of these scopes again. */
   async count(tx: Tx, scopes: CounterScope[]): Promise<void> {
     const counts = await countCounters(tx, scopes)
     for (const [index, scope] of scopes.entries())

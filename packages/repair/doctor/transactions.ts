@@ -1,4 +1,4 @@
-import { heldBack } from '@tally/kafka'
+import { heldBack, partitionsOf } from '@tally/kafka'
 import { type Finding, fail, ok, skip, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
@@ -8,8 +8,8 @@ const failsAfterMs = 30_000
 /** Whether another producer's transaction holds back a topic that is read. */
 export async function checkTransactions({ kafka, names, topics }: KafkaDeps): Promise<Finding> {
   const { deadLetters: _, ...read } = names
-  const partitions = Object.values(read).flatMap(topic =>
-    Array.from({ length: topics.get(topic)?.partitions ?? 0 }, (_, partition) => ({ topic, partition })),
+  const partitions = partitionsOf(
+    Object.values(read).map(topic => [topic, topics.get(topic)?.partitions ?? 0]),
   )
   if (partitions.length === 0) return skip('not checked: see topics')
   const [first, ...others] = await heldBack(kafka, partitions)

@@ -5,6 +5,7 @@ import {
   type KafkaConnection,
   logEnds,
   partitionKey,
+  partitionsOf,
   topicNames,
 } from '@tally/kafka'
 import { readLogs, type StallState, type StoredLog } from '@tally/read-models'
@@ -36,9 +37,7 @@ export async function listOffsets({ kafka, db, topicPrefix }: OffsetsDeps): Prom
   const topics = readTopics(topicPrefix)
   const [stored, counts] = await Promise.all([readLogs(db, topics), describeTopics(kafka, topics)])
   const rows = new Map(stored.map(row => [partitionKey(row), row]))
-  const there = [...counts].flatMap(([topic, count]) =>
-    Array.from({ length: count }, (_, partition) => ({ topic, partition })),
-  )
+  const there = partitionsOf(counts)
   const unread = there.filter(of => !rows.has(partitionKey(of)))
   const isThere = new Set(there.map(partitionKey))
   const [judged, logs] = await Promise.all([

@@ -5,6 +5,7 @@ import {
   heldBack,
   type KafkaConnection,
   logEnds,
+  partitionsOf,
   topicNames,
 } from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
@@ -25,11 +26,6 @@ const patienceMs = 3_000
 async function endsOf(kafka: KafkaConnection, topics: string[]) {
   return logEnds(kafka, partitionsOf(await describeTopics(kafka, topics)))
 }
-
-const partitionsOf = (counts: Map<string, number>) =>
-  [...counts].flatMap(([topic, count]) =>
-    Array.from({ length: count }, (_, partition) => ({ topic, partition })),
-  )
 
 /** The lag of each shard over its topics; all records of a shard that no projector has read yet. */
 export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {

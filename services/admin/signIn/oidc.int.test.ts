@@ -14,6 +14,14 @@ const adminUrl = 'http://admin.test'
 let provider: Server
 let issuer: string
 let fixture: Fixture
+const openProvider = () =>
+  openOidc({
+    issuer,
+    clientId: 'tally',
+    clientSecret: 'a secret of the provider',
+    adminUrl,
+    trustsEmail: false,
+  })
 
 beforeAll(async () => {
   const server = createServer()
@@ -21,14 +29,7 @@ beforeAll(async () => {
   await once(server, 'listening')
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   provider = server.on('request', providerAt(issuer).callback())
-  const oidc = openOidc({
-    issuer,
-    clientId: 'tally',
-    clientSecret: 'a secret of the provider',
-    adminUrl,
-    trustsEmail: false,
-  })
-  fixture = await openFixture({ oidc })
+  fixture = await openFixture({ oidc: openProvider() })
 })
 afterAll(async () => {
   await fixture.close()
@@ -257,14 +258,11 @@ test('who signs in as someone else to confirm gets neither session', async () =>
 })
 
 test('a required second factor is the provider’s matter for those who come through it', async () => {
-  const oidc = openOidc({
-    issuer,
-    clientId: 'tally',
-    clientSecret: 'a secret of the provider',
-    adminUrl,
-    trustsEmail: false,
+  const required = await openFixture({
+    oidc: openProvider(),
+    requiresSecondFactor: true,
+    allowsPasswords: false,
   })
-  const required = await openFixture({ oidc, requiresSecondFactor: true, allowsPasswords: false })
   const { email } = await newOffice(required)
   accounts.set('emma', { email, email_verified: true })
   const visitor = newVisitor(required.app)

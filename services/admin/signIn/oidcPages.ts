@@ -21,7 +21,7 @@ const pendingShape = z.object({
   isFresh: z.boolean(),
 })
 
-/** Nobody learns more than what their own account at the provider lacks. */
+/** What a person reads: no more than what their own account at the provider lacks. */
 const sentences: Record<OidcLack | 'account' | 'answer', string> = {
   account: 'No administrator has the e-mail address of your account, or another account is bound to it.',
   answer: 'The answer of your organization’s provider is not valid; the log of Tally says why.',

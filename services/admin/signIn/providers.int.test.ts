@@ -134,24 +134,25 @@ const cases: Case[] = [
   },
 ]
 
-test.for(cases)('$name', async ({ behaviour, trustsEmail = false, refusedFor, unconfirmedFor }) => {
-  const { email } = await newOffice(fixture)
-  provider.behave(behaviour(email))
+/** Tally's side of the provider, and what a visitor is answered who comes back from there. */
+function signInThrough(trustsEmail: boolean) {
   const { issuer } = provider
-  oidc = openOidc({
-    issuer,
-    clientId: 'tally',
-    clientSecret: 'x',
-    adminUrl: 'http://admin.test',
-    trustsEmail,
-  })
+  const adminUrl = 'http://admin.test'
+  oidc = openOidc({ issuer, clientId: 'tally', clientSecret: 'x', adminUrl, trustsEmail })
   const visitor = newVisitor(fixture.app)
   const through = async (path: string) => {
     const sent = String((await visitor.get(path)).headers.location)
     const back = (await fetch(sent, { redirect: 'manual' })).headers.get('location') ?? ''
-    const { statusCode, body } = await visitor.get(back.replace('http://admin.test', ''))
+    const { statusCode, body } = await visitor.get(back.replace(adminUrl, ''))
     return { statusCode, body: body.replaceAll('&#39;', '’') }
   }
+  return { visitor, through }
+}
+
+test.for(cases)('$name', async ({ behaviour, trustsEmail = false, refusedFor, unconfirmedFor }) => {
+  const { email } = await newOffice(fixture)
+  provider.behave(behaviour(email))
+  const { visitor, through } = signInThrough(trustsEmail)
   const answerOf = (sentence: string | undefined) =>
     sentence === undefined
       ? { statusCode: 303 }
@@ -166,17 +167,6 @@ test.for(cases)('$name', async ({ behaviour, trustsEmail = false, refusedFor, un
 
 test('a signed-in user whose provider has no administrator for them reads so', async () => {
   provider.behave({ idToken: () => ({ email: 'nobody@example.org', email_verified: true }) })
-  const { issuer } = provider
-  oidc = openOidc({
-    issuer,
-    clientId: 'tally',
-    clientSecret: 'x',
-    adminUrl: 'http://admin.test',
-    trustsEmail: false,
-  })
-  const visitor = newVisitor(fixture.app)
-  const sent = String((await visitor.get('/sign-in/oidc')).headers.location)
-  const back = (await fetch(sent, { redirect: 'manual' })).headers.get('location') ?? ''
-  const { statusCode, body } = await visitor.get(back.replace('http://admin.test', ''))
+  const { statusCode, body } = await signInThrough(false).through('/sign-in/oidc')
   expect([statusCode, body.includes('No administrator has the e-mail address')]).toEqual([403, true])
 })
