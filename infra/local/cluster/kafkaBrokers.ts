@@ -5,6 +5,7 @@ import { run } from '../command.ts'
 import { haveJars, jarsFolder } from '../install/kafkaJars.ts'
 import { log4jOption } from '../servers/kafka.ts'
 import { kafkaAnswers } from '../servers/kafkaAnswers.ts'
+import { classesOption } from '../servers/kafkaClasses.ts'
 import { freePort } from '../servers/ports.ts'
 import { type Server, serverOf } from '../servers/server.ts'
 import type { PartOptions } from './part.ts'
@@ -16,7 +17,7 @@ export type Brokers = { urls: string; nodes: Server[]; stop: () => Promise<void>
 export const brokerSessionMs = 3_000
 
 const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java'
-const jvm = ['-Xms96m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']
+const jvm = ['-Xms96m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', classesOption]
 const runJava = [...jvm, log4jOption, '-cp', `${jarsFolder}/*`]
 
 /** Starts the nodes. Every topic has three replicas, two of which must acknowledge a record. */
