@@ -1,9 +1,9 @@
 import { Agent, METHODS, request } from 'node:http'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 let token: string
 

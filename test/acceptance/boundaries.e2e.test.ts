@@ -1,11 +1,12 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
+import type { TestRecord } from '@tally/testkit/processes/tally'
 import { burger, newFestival } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
 import { goodTimestamps } from './timestamps.ts'
 
-const tally = useTally()
+const tally = useSharedTally()
 const orderId = 'A-1'
 const line = { menuItemId: burger, itemName: 'Burger', quantity: 1, unitPrice: 1 }
 const list = <T>(length: number, make: (index: number) => T) =>

@@ -1,9 +1,9 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { friday, newFestival, saturday, sunday } from '@tally/testkit/records/festival'
 import { describe, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const dayEndpoints = ['/analytics/orders/by-hour', '/analytics/orders/top-items', '/live/item-counts']
 
 const day = (dayId: number, closedAt: string | null, date = '2026-09-04') => ({

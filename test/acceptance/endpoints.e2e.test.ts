@@ -1,7 +1,7 @@
 import { endpoints } from '@tally/contract'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { runScenario, type Scenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import {
   bar,
   burger,
@@ -14,7 +14,7 @@ import {
 } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 const second = newFestival({ organizationId: festival.organizationId })
 const spritz = { menuItemId: water, itemName: 'Acqua', quantity: 3, unitPrice: 2.5 }

@@ -1,9 +1,9 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { bar, burger, friday, newFestival, saturday } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const orderId = 'A-1'
 const hoursOf = (buckets: { hour: number }[]) => buckets.map(({ hour }) => hour)
 

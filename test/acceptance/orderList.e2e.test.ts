@@ -1,11 +1,11 @@
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { queryOf } from '@tally/testkit/oracle/questions'
 import { runScenario, type Scenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { bar, friday, kitchen, newFestival, saturday } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 const statuses = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled']
 const names = ['a', 'B', 'Z', '_', '~', '!', '10', '9', 'a1', 'A', 'aa', '-', 'a-b', 'a.b', 'ab']

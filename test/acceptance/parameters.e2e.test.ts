@@ -1,8 +1,8 @@
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 let token: string
 

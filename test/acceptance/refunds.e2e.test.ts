@@ -1,9 +1,9 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { bar, burger, cake, newFestival, saturday, water } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const orderId = 'A-1'
 
 const line = (menuItemId: number, quantity: number, amount: number) => ({ menuItemId, quantity, amount })

@@ -1,10 +1,10 @@
 import { runScenario } from '@tally/testkit/oracle/scenario'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { burger, newFestival, water } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const orderId = 'A-1'
 
 /** The deposit of a cup is €2; at tills it is an item of its own. */

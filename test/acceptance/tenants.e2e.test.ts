@@ -1,9 +1,9 @@
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const eventIds = ['a', 'b', 'c'].map(letter => `${letter.repeat(8)}-0000-4000-8000-000000000001`)
 const mine = newFestival({ eventId: eventIds[0] as string })
 const alsoMine = newFestival({ organizationId: mine.organizationId, eventId: eventIds[1] as string })

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ask } from '@tally/testkit/processes/http'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { type Block, readBlocks } from './blocks.ts'
 import { installClient, useFolder } from './installClient.ts'
 import { interpreters } from './interpreters.ts'
 
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 // Those of the guides for people who poll.
 const blocks = readBlocks(['*.md', 'errors/*.md', 'dashboard/*.md'].map(pattern => `guides/${pattern}`))

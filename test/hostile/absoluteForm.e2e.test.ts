@@ -1,10 +1,10 @@
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { requestBytes, statusesOf, talk } from './raw.ts'
 
 /** Targets as a client sends them to a proxy; RFC 9112, 3.2.2 has every server accept them. */
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 const order = festival.order()
 let token: string

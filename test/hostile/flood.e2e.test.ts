@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeToken } from '@tally/access'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 
-const tally = useTally()
+const tally = useSharedTally()
 const floodConnections = 32
 const roundMs = 1_500
 

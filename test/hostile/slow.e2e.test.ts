@@ -1,9 +1,9 @@
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { expect, test } from 'vitest'
 import { open, statusesOf } from './raw.ts'
 
-const tally = useTally()
+const tally = useSharedTally()
 
 /** A whole request has to come within 10 s (app.ts), looked at every few seconds; the rest is for a busy machine. */
 const boundMs = 10_000

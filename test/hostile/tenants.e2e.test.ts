@@ -1,11 +1,11 @@
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { statusesOf, talk } from './raw.ts'
 
-const tally = useTally()
+const tally = useSharedTally()
 const seed = Number(process.env.TALLY_SEED ?? Date.now() % 2 ** 31)
 
 /** Two organizations with two events each; days, areas, items, orders and every name are one event's alone. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { useTally } from '@tally/testkit/processes/tally'
+import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { burger, cake, newFestival, water } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { type Broker, startMosquitto } from './mosquitto.ts'
 
 /** docs/guides/recipes/node-red/flow.json in Node-RED's own runtime, with a real MQTT broker. */
 const flowFile = join(import.meta.dirname, '../../docs/guides/recipes/node-red/flow.json')
-const tally = useTally()
+const tally = useSharedTally()
 const festival = newFestival()
 const userDir = mkdtempSync(join(tmpdir(), 'tally-node-red-'))
 const logFile = join(userDir, 'log')
