@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ask } from '@tally/testkit/processes/http'
-import { program } from '@tally/testkit/processes/program'
+import { compiledFolder, program } from '@tally/testkit/processes/program'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -66,6 +66,7 @@ beforeAll(async () => {
   releases.push(prometheus.stop)
   env = {
     PATH: [dirname(program), folder, process.env.PATH].join(delimiter),
+    NODE_COMPILE_CACHE: compiledFolder,
     ...tally.settings,
     QUERY: await opsOf(tally.queries[0]?.process),
     ADMIN: await opsOf(admin.process),
