@@ -2,6 +2,7 @@ import { runTally } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
+import { until } from '@tally/testkit/until'
 import { expect, test } from 'vitest'
 
 const tally = useTally()
@@ -25,7 +26,12 @@ test('after newer time zone data, `tally rebuild` moves hours that were composed
 
   const token = await tally.key(festival.organizationId)
   const ask = (headers = {}) => tally.get(byHour, { token, headers })
-  const old = await ask()
+  let old = await ask()
+  // A process that Redis answers too late, as on a busy machine, answers from Postgres.
+  await until('the answer is that of the old data', async () => {
+    old = await ask()
+    return old.body.data[0]?.hour === 12
+  })
   expect(old.body.data).toMatchObject([{ hour: 12, orderCount: 1 }])
   const tag = { 'If-None-Match': String(old.headers.etag) }
   expect((await ask(tag)).status).toBe(304)

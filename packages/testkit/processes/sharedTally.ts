@@ -16,8 +16,14 @@ export function useSharedTally(): Tally {
   if (KAFKA_BROKERS || DATABASE_URL || REDIS_URL) return useTally()
   const tally = {} as Tally
   beforeAll(async () => {
-    shared ??= startTally({})
+    shared ??= start()
     Object.assign(tally, await shared)
   })
   return tally
+}
+
+function start(): Promise<Tally> {
+  // Vitest ends its workers by a signal, at which Node calls no handler of `exit`: that ends the processes.
+  process.once('SIGTERM', () => process.exit())
+  return startTally({})
 }
