@@ -4,19 +4,19 @@ import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { statusCounts } from '../statusCounts.ts'
 
-/** The numbers of orders by status of days, all areas: one for each day, in their order. */
+/** The numbers of orders by status of days, over one area or all: one for each, in their order. */
 export async function readStatuses(
   db: Kysely<Database>,
-  days: readonly { eventId: EventId; dayId: number }[],
+  days: readonly { eventId: EventId; dayId: number; areaId?: number | undefined }[],
 ): Promise<Record<OrderStatus, number>[]> {
   const { rows } = await sql<Record<OrderStatus, number | null>>`
 select ${statusCounts}
 from unnest(
   ${days.map(({ eventId }) => eventId)}::uuid[],
-  ${days.map(({ dayId }) => dayId)}::int[]
-) with ordinality as wanted (event_id, day_id, place)
-left join daily_counters as counted
-  on counted.event_id = wanted.event_id and counted.day_id = wanted.day_id and counted.area_id = ${allAreas}
+  ${days.map(({ dayId }) => dayId)}::int[],
+  ${days.map(({ areaId = allAreas }) => areaId)}::int[]
+) with ordinality as wanted (event_id, day_id, area_id, place)
+left join daily_counters as counted using (event_id, day_id, area_id)
 order by wanted.place`.execute(db)
   return rows.map(row => (isCounted(row) ? row : noStatuses()))
 }

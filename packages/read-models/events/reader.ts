@@ -78,8 +78,8 @@ export async function readShard(db: Kysely<Database>, eventId: EventId): Promise
   return row?.shard
 }
 
-/** The fields of the event list; menus, which may be long, are not read. */
-export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'timeZone' | 'days'>
+/** The fields of the event list, and the areas; menus, which may be long, are not read. */
+export type ListedEvent = Pick<Event, 'eventId' | 'name' | 'startDate' | 'timeZone' | 'areas' | 'days'>
 
 /**
  * All events of an organization. Each document is parsed once: with `->` for each of four fields, 120 events of 0.55 MB
@@ -91,9 +91,9 @@ export async function readEventsOf(
 ): Promise<ListedEvent[]> {
   const { rows } = await sql<{ document: string }>`
 select json_build_object('eventId', event_id, 'name', listed.name, 'startDate', listed."startDate",
-  'timeZone', listed."timeZone", 'days', listed.days) as document
+  'timeZone', listed."timeZone", 'areas', listed.areas, 'days', listed.days) as document
 from events,
-  json_to_record(document) as listed (name text, "startDate" bigint, "timeZone" text, days json)
+  json_to_record(document) as listed (name text, "startDate" bigint, "timeZone" text, areas json, days json)
 where organization_id = ${organizationId}`.execute(db)
   return rows.map(({ document }) => JSON.parse(document) as ListedEvent)
 }

@@ -1,8 +1,8 @@
 import { type EventDay, type HourBucket, type KpisAnswer, type TopItem, toEuros } from '@tally/contract'
-import { type ItemsDocument, topItems } from '@tally/core'
+import { topItems } from '@tally/core'
 import { inSnapshot, readPayments, type StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import type { DayRef } from '../live/day.ts'
+import { type DayRef, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
 import { readDayIn } from '../live/fromPostgres.ts'
 import { partReturned } from '../live/returned.ts'
@@ -40,17 +40,16 @@ export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Pro
     const day = read?.event.days.find(({ dayId }) => dayId === ref.dayId)
     if (read === undefined || day === undefined) return undefined
     const payments = await readPayments(snapshot, ref)
-    const { event, asOfMs, kpis } = read
-    const hours: HourBucket[] = JSON.parse(read.hours)
-    const items: ItemsDocument = JSON.parse(read.items)
+    const { event, asOfMs } = read
+    const items = documentOf(read, 'items', ref)
     return {
       event,
       day,
       asOfMs,
-      kpis: JSON.parse(kpis),
+      kpis: documentOf(read, 'kpis', ref),
       all: takingsOf(payments.reduce(add, nothing)),
       payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
-      hours: eveningOf(hours, { day, timeZone: event.timeZone, asOfMs }),
+      hours: eveningOf(documentOf(read, 'hours', ref), { day, timeZone: event.timeZone, asOfMs }),
       ...partReturned(topItems(items, event, items.length)),
     }
   })

@@ -7,29 +7,34 @@ import {
   type OrderStatus,
   offsetIn,
   type TopItem,
+  type TrendPoint,
 } from '@tally/contract'
-import { allAreas, type ItemsDocument, itemCounts, openDay, topItems } from '@tally/core'
+import { allAreas, composeTrendPoint, itemCounts, openDay, topItems } from '@tally/core'
 import {
   type DocumentName,
+  type DocumentOf,
   documentName,
   emptyDocument,
   type ReadVersion,
   type StoredEvent,
   type View,
-  views,
 } from '@tally/read-models'
-import { eveningOf } from './evening.ts'
+import { clockOf, eveningOf } from './evening.ts'
 import { partReturned } from './returned.ts'
+import { datesOf, dayBefore } from './wanted.ts'
 
-/** The day that a screen shows. */
-export type DayRef = { eventId: EventId; dayId: number }
+/** The day that a screen shows; without an area, over all areas. */
+export type DayRef = { eventId: EventId; dayId: number; areaId?: number | undefined }
 
 /**
- * A day as Redis or Postgres has it at one revision. Its documents stay JSON: while they were kept as objects, a third
- * of the process's time was garbage collection (200 days).
+ * A day as Redis or Postgres has it at one revision, with the documents of `wantedDays`; a missing one is that of a day
+ * without orders. Documents stay JSON: while they were kept as objects, a third of the process's time was garbage
+ * collection (200 days).
  */
-export type DayRead = ReadVersion & { event: StoredEvent } & DayTexts
-type DayTexts = Record<View, string>
+export type DayRead = ReadVersion & { event: StoredEvent; documents: Map<DocumentName, string> }
+
+/** An item of a day, in the order of the menu. */
+type MenuCount = ItemCount & Pick<TopItem, 'categoryName' | 'revenue'>
 
 /**
  * What a screen shows of a day, with the names of both, so that no figure stands under another name than its own.
@@ -41,16 +46,25 @@ export type DayShown = {
   dayId: number
   /** Empty if the event no longer lists the day. */
   date: string
-  /** When the day was closed, in milliseconds of the event's own clock; null while it is open. */
+  /** When the day was opened, in milliseconds of the event's own clock. */
+  openedAt: number
+  /** When it was closed, on that clock; null while it is open. */
   closedAt: number | null
   /** Another day that is open now. */
   openDay: Pick<EventDay, 'dayId' | 'date'> | null
   kpis: KpisAnswer
   /** As the evening ran (eveningOf). */
   hours: HourBucket[]
+  /** The hours of this evening and the one before it in which there was anything, or the day was open. */
+  evening: number[]
+  /** The day before (dayBefore), which this one is compared with. */
+  before: (Pick<EventDay, 'dayId' | 'date'> & { totalSales: number; hours: HourBucket[] }) | null
+  /** The sales trend of the event, with a day of each date. */
+  days: (TrendPoint & { dayId: number; isOpen: boolean })[]
   best: TopItem[]
+  bestByTakings: TopItem[]
   returned: TopItem[]
-  counts: ItemCount[]
+  counts: MenuCount[]
   statuses: Record<OrderStatus, number> | null
 }
 
@@ -64,43 +78,77 @@ export type Beat = { asOfMs: number | null; offsetMs: number; nowMs: number }
 const mostRows = 8
 
 /** Composes a screen as JSON (DayShown), with the functions of the API's answers, so that both agree. */
-export function showDay(
-  { event, revision, asOfMs, kpis, hours, items }: DayRead,
-  dayId: number,
-  statuses: DayShown['statuses'],
-): string {
-  const day = event.days.find(one => one.dayId === dayId)
+export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: DayShown['statuses']): string {
+  const { event, revision, asOfMs } = read
+  const day = event.days.find(({ dayId }) => dayId === ref.dayId)
   const open = openDay(event.days)
-  const closedAt = day?.closedAt ?? null
-  const all: ItemsDocument = JSON.parse(items)
-  const { sold, returned } = partReturned(topItems(all, event, all.length))
-  const buckets: HourBucket[] = JSON.parse(hours)
+  const before = dayBefore(event, ref.dayId)
+  const opening = { day, timeZone: event.timeZone, asOfMs }
+  const hours = documentOf(read, 'hours', ref)
+  const hoursBefore = before ? documentOf(read, 'hours', { ...ref, dayId: before.dayId }) : []
+  const clock = (at: number) => at + offsetIn(event.timeZone)(at)
   const composed = {
     revision,
     eventName: event.name,
-    dayId,
+    dayId: ref.dayId,
     date: day?.date ?? '',
-    closedAt: closedAt && closedAt + offsetIn(event.timeZone)(closedAt),
+    openedAt: clock(day?.openedAt ?? 0),
+    closedAt: typeof day?.closedAt === 'number' ? clock(day.closedAt) : null,
     openDay: open === undefined || open === day ? null : { dayId: open.dayId, date: open.date },
-    hours: eveningOf(buckets, { day, timeZone: event.timeZone, asOfMs }),
-    best: sold.filter(({ quantity }) => quantity > 0).slice(0, mostRows),
-    returned: returned.slice(0, mostRows),
-    counts: itemCounts(all, event, undefined),
+    hours: eveningOf(hours, opening),
+    evening: clockOf([...hours, ...hoursBefore], opening),
+    before:
+      before === undefined ? null : { ...named(before), ...salesOf(read, ref, before), hours: hoursBefore },
+    days: datesOf(event).map(of => trendOf(read, ref, of)),
+    ...itemsOf(read, ref),
     statuses,
   } satisfies Omit<DayShown, 'kpis'>
-  return `{"kpis":${kpis},${JSON.stringify(composed).slice(1)}`
+  return `{"kpis":${textOf(read, 'kpis', ref)},${JSON.stringify(composed).slice(1)}`
 }
 
-/** The names of a day's documents over all areas, in the order of `textsOf`. */
-export const viewsOf = (dayId: number): DocumentName[] =>
-  views.map(view => documentName(view, dayId, allAreas))
+type Where = Omit<DayRef, 'eventId'>
+const named = ({ dayId, date }: EventDay) => ({ dayId, date })
+const salesOf = (read: DayRead, ref: Where, { dayId }: EventDay) => ({
+  totalSales: documentOf(read, 'kpis', { ...ref, dayId }).totalSales,
+})
 
-/** The documents of `viewsOf`; a missing one is that of a day without orders. */
-export function textsOf([kpis, hours, items]: (string | null | undefined)[]): DayTexts {
-  return { kpis: kpis ?? empty.kpis, hours: hours ?? empty.hours, items: items ?? empty.items }
+function trendOf(read: DayRead, ref: Where, { date, days }: ReturnType<typeof datesOf>[number]) {
+  const kpis = days.map(({ dayId }) => documentOf(read, 'kpis', { ...ref, dayId }))
+  const shown = openDay(days) ?? (days.at(-1) as EventDay)
+  return { ...composeTrendPoint(date, kpis), dayId: shown.dayId, isOpen: shown.closedAt === null }
 }
 
-const empty: DayTexts = {
+/** The items of a day: the best by portions and by takings, the returned ones, and all as the menu lists them. */
+function itemsOf(read: DayRead, ref: Where) {
+  const { event } = read
+  const items = documentOf(read, 'items', ref)
+  const all = topItems(items, event, items.length)
+  const { sold, returned } = partReturned(all)
+  const best = sold.filter(({ quantity }) => quantity > 0)
+  const figures = new Map<number, TopItem>(all.map(item => [item.menuItemId, item]))
+  const places = new Map<number, number>(event.menuItems.map(({ menuItemId }, place) => [menuItemId, place]))
+  const placeOf = ({ menuItemId }: ItemCount) => places.get(menuItemId) ?? places.size
+  return {
+    best: best.slice(0, mostRows),
+    bestByTakings: best.toSorted((one, other) => other.revenue - one.revenue).slice(0, mostRows),
+    returned: returned.slice(0, mostRows),
+    counts: itemCounts(items, event, undefined)
+      .map(count => {
+        const { categoryName = '', revenue = 0 } = figures.get(count.menuItemId) ?? {}
+        return { ...count, categoryName, revenue }
+      })
+      .toSorted((one, other) => placeOf(one) - placeOf(other)),
+  }
+}
+
+const textOf = ({ documents }: DayRead, view: View, { dayId, areaId = allAreas }: Where): string =>
+  documents.get(documentName(view, dayId, areaId)) ?? empty[view]
+
+/** A document of a day over one area or all. */
+export const documentOf = <Name extends View>(read: DayRead, view: Name, ref: Where): DocumentOf[Name] =>
+  JSON.parse(textOf(read, view, ref))
+
+const empty: Record<View, string> = {
   kpis: JSON.stringify(emptyDocument.kpis),
   hours: JSON.stringify(emptyDocument.hours),
   items: JSON.stringify(emptyDocument.items),

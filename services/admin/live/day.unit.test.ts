@@ -1,4 +1,5 @@
 import type { EpochMs } from '@tally/contract'
+import type { DocumentName } from '@tally/read-models'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import { type DayRead, type DayShown, showDay } from './day.ts'
@@ -9,11 +10,12 @@ const read = (hours: number[], items: number[][]): DayRead => ({
   revision: 1,
   epochs: { documents: 1, asOf: 1 },
   asOfMs: Date.parse('2026-09-05T00:05:00Z') as EpochMs,
-  kpis: '{}',
-  hours: JSON.stringify(hours.map(hour => ({ hour, orderCount: 1, revenue: 0, currency: 'EUR' }))),
-  items: JSON.stringify(items),
+  documents: new Map<DocumentName, string>([
+    ['hours:41:0', JSON.stringify(hours.map(hour => ({ hour, orderCount: 1, revenue: 0, currency: 'EUR' })))],
+    ['items:41:0', JSON.stringify(items)],
+  ]),
 })
-const shown = (day: DayRead): DayShown => JSON.parse(showDay(day, 41, null))
+const shown = (day: DayRead, dayId = 41): DayShown => JSON.parse(showDay(day, { dayId }, null))
 
 test('the hours of a screen run through midnight', () => {
   expect(shown(read([0, 1, 18, 23], [])).hours.map(({ hour }) => hour)).toEqual([18, 23, 0, 1])

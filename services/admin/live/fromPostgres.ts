@@ -1,7 +1,15 @@
 import { allAreas } from '@tally/core'
-import { composeDocuments, inSnapshot, readAsOf, readEventHeads, type Snapshot } from '@tally/read-models'
+import {
+  composeDocuments,
+  inSnapshot,
+  readAsOf,
+  readEventHeads,
+  type Snapshot,
+  views,
+} from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type DayRead, type DayRef, textsOf, viewsOf } from './day.ts'
+import type { DayRead, DayRef } from './day.ts'
+import { wantedDays } from './wanted.ts'
 
 /** Reads a day from Postgres, composed by the projector's functions; undefined without such an event. */
 export const readDayFromPostgres = (
@@ -14,20 +22,25 @@ export const readDayFromPostgres = (
 export async function readDayIn(
   snapshot: Snapshot,
   topics: string[],
-  { eventId, dayId }: DayRef,
+  { eventId, dayId, areaId = allAreas }: DayRef,
 ): Promise<DayRead | undefined> {
   const [head] = await readEventHeads(snapshot, [eventId])
   if (head?.event === undefined) return undefined
   const { event, revision, shard } = head
   const epoch = head.epoch ?? 0
-  const scope = { areas: [{ eventId, dayId, areaId: allAreas }] }
-  const documents = (await composeDocuments(snapshot, scope)).get(eventId)
+  const documents: DayRead['documents'] = new Map()
+  const wanted = wantedDays(event, dayId)
+  for (const view of views) {
+    const areas = wanted[view].map(dayId => ({ eventId, dayId, areaId }))
+    const composed = (await composeDocuments(snapshot, { areas }, [view])).get(eventId) ?? []
+    for (const [name, text] of composed) documents.set(name, text)
+  }
   const asOfMs = await readAsOf(snapshot, topics, shard)
   return {
     event,
     revision,
     asOfMs,
     epochs: { documents: epoch, asOf: epoch },
-    ...textsOf(viewsOf(dayId).map(name => documents?.get(name))),
+    documents,
   }
 }

@@ -1,7 +1,8 @@
-import type { ReadModelRedis } from '@tally/read-models'
+import type { DocumentName, ReadModelRedis } from '@tally/read-models'
 import { complete, fitsShard, type RedisKeys, type StoredEvent, versionOf } from '@tally/read-models'
-import { type DayRead, type DayRef, textsOf, viewsOf } from './day.ts'
+import type { DayRead, DayRef } from './day.ts'
 import { openRedisReads, type Seen } from './redisReads.ts'
+import { wantedNames } from './wanted.ts'
 
 /**
  * `missing`: Redis does not have the event, or not all of it. `old`: its documents may lack what the shard's watermark
@@ -38,24 +39,30 @@ export function openRedisDays(
 
   /** Undefined if the hash holds another version of the event's record. */
   const readTexts = async (
-    { eventId, dayId }: DayRef,
+    ref: DayRef,
     event: StoredEvent,
     { hash }: Seen,
   ): Promise<RedisDay | undefined> => {
-    const [revision, epoch, found, version, ...texts] = await reads.texts(
+    const { eventId } = ref
+    const names = wantedNames(event, ref)
+    const [revision, epoch, marked, version, ...texts] = await reads.texts(
       eventId,
       'revision',
       'epoch',
       'complete',
       'version',
-      ...viewsOf(dayId),
+      ...names,
     )
     if (typeof revision !== 'string') return 'missing'
-    const documents = { revision: Number(revision), epoch: Number(epoch ?? 0) }
-    if (!fitsShard(hash, eventId, documents)) return 'old'
+    const of = { revision: Number(revision), epoch: Number(epoch ?? 0) }
+    if (!fitsShard(hash, eventId, of)) return 'old'
     if (version !== versionOf(event)) return undefined
-    if (found !== complete && texts.includes(null)) return 'missing'
-    return { event, revision: documents.revision, ...watermark(hash, documents.epoch), ...textsOf(texts) }
+    if (marked !== complete && texts.includes(null)) return 'missing'
+    const stored = names.flatMap((name, index): [DocumentName, string][] => {
+      const text = texts[index]
+      return typeof text === 'string' ? [[name, text]] : []
+    })
+    return { event, revision: of.revision, ...watermark(hash, of.epoch), documents: new Map(stored) }
   }
 
   return async (ref, last) => {

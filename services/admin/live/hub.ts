@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Beat, DayRef } from './day.ts'
+import { allAreas } from '@tally/core'
+import type { Beat, DayRef, DayShown } from './day.ts'
 import { openRedisDays } from './fromRedis.ts'
 import { type LiveDeps, openDayReader } from './reader.ts'
 import { serverSentEvent } from './serverSentEvent.ts'
@@ -17,6 +18,8 @@ type Watcher = {
 export type LiveHub = {
   /** Adds a watcher of a day, which gets the figures first; returns the function that removes it. */
   watch(ref: DayRef, watcher: Watcher): () => void
+  /** Reads a day once; undefined if its event is gone, or if neither Redis nor Postgres answers. */
+  read(ref: DayRef): Promise<{ day: DayShown; beat: Beat } | undefined>
   /** Ends all watches; resolves when nothing is running. */
   close(): Promise<void>
 }
@@ -96,13 +99,22 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
 
   return {
     watch(ref, watcher) {
-      const key = `${ref.eventId}:${ref.dayId}`
+      const key = `${ref.eventId}:${ref.dayId}:${ref.areaId ?? allAreas}`
       // A day whose last watcher has left is followed until the next look: whoever comes meanwhile takes it over.
       const watched = days.get(key) ?? begin(key, ref)
       watched.watchers.add(watcher)
       if (watched.day !== undefined) watcher.onDay(watched.day)
       if (watched.beat !== undefined) watcher.onBeat(Buffer.from(beatEvent(watched.beat)))
       return () => void watched.watchers.delete(watcher)
+    },
+    async read(ref) {
+      try {
+        const { beat, shown } = await openDayReader(deps, reads, ref)()
+        return shown === undefined ? undefined : { beat, day: JSON.parse(shown) }
+      } catch (error) {
+        deps.logger.debug({ err: error, ...ref }, 'a live page is sent without figures')
+        return undefined
+      }
     },
     async close() {
       closing.abort()

@@ -100,7 +100,7 @@ export function openDayReader(
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
     const statuses = await timeout(statusPatienceMs, statusesOf(ref)).catch(() => null)
     askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
-    return isNews || statuses !== null ? { beat, shown: showDay(last, ref.dayId, statuses) } : { beat }
+    return isNews || statuses !== null ? { beat, shown: showDay(last, ref, statuses) } : { beat }
   }
 }
 

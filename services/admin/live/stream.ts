@@ -10,7 +10,7 @@ import { overEvent } from './serverSentEvent.ts'
 export const checkEveryMs = 15_000
 
 /** What a screen shows now; an event that lists no day yet has none. */
-export type Showing = { eventId: EventId; dayId: number | undefined }
+export type Showing = { eventId: EventId; dayId: number | undefined; areaId?: number | undefined }
 /**
  * Who watches. `shows` is asked every 15 s: if it answers undefined, the page opens itself again; if it answers another
  * day, the page opens its stream again.
@@ -34,12 +34,12 @@ export function openStreams(deps: AdminDeps): Streams {
   const limits = openScreenLimits(deps)
 
   /** Writes a day to a stream; returns the function that ends that. */
-  function watch({ eventId, dayId }: Showing, stream: PassThrough): () => void {
+  function watch({ eventId, dayId, areaId }: Showing, stream: PassThrough): () => void {
     if (dayId === undefined) return () => {}
     // A browser that reads slowly gets only the latest figures when it is ready again.
     let late: Buffer | undefined
     const unwatch = live.watch(
-      { eventId, dayId },
+      { eventId, dayId, areaId },
       {
         onDay(events) {
           late = stream.writableNeedDrain ? events : undefined

@@ -1,0 +1,51 @@
+import { type EventDay, offsetIn } from '@tally/contract'
+import { allAreas, trendDays } from '@tally/core'
+import { type DocumentName, documentName, type StoredEvent, type View } from '@tally/read-models'
+
+const clockMs = 86_400_000
+
+/** As many dates as the API's sales trend has at most. */
+const mostDates = 365
+
+/**
+ * The day that a day is compared with: the one of the latest date before its own. Of several days of that date, such as
+ * lunch and dinner, the one that opened nearest to the same time of day.
+ */
+export function dayBefore<Day extends EventDay>(
+  { days, timeZone }: { days: Day[]; timeZone: string },
+  dayId: number,
+): Day | undefined {
+  const day = days.find(one => one.dayId === dayId)
+  if (day === undefined) return undefined
+  const before = trendDays(days, days.length).findLast(({ date }) => date < day.date)?.days ?? []
+  const offsetAt = offsetIn(timeZone)
+  const clockOf = ({ openedAt }: Day) => openedAt + offsetAt(openedAt)
+  const apart = (one: Day) => {
+    const difference = Math.abs(clockOf(one) - clockOf(day)) % clockMs
+    return Math.min(difference, clockMs - difference)
+  }
+  return before.toSorted((one, other) => apart(one) - apart(other))[0]
+}
+
+/** The dates of an event with their days, ascending. */
+export const datesOf = ({ days }: StoredEvent) => trendDays(days, mostDates)
+
+/** The days whose documents a screen of a day needs, for each kind of document. */
+export function wantedDays(event: StoredEvent, dayId: number): Record<View, number[]> {
+  const before = dayBefore(event, dayId)
+  const trend = datesOf(event).flatMap(({ days }) => days.map(({ dayId }) => dayId))
+  return {
+    kpis: [...new Set([dayId, ...trend])],
+    hours: [dayId, ...(before === undefined ? [] : [before.dayId])],
+    items: [dayId],
+  }
+}
+
+/** A day over one area, or without one over all. */
+type Where = { dayId: number; areaId?: number | undefined }
+
+/** The names of those documents. */
+export const wantedNames = (event: StoredEvent, { dayId, areaId = allAreas }: Where): DocumentName[] =>
+  Object.entries(wantedDays(event, dayId)).flatMap(([view, days]) =>
+    days.map(day => documentName(view as View, day, areaId)),
+  )
