@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import helmet from '@fastify/helmet'
-import files from '@fastify/static'
 import { bareRefusals, secure, serverOptions } from '@tally/runtime'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import { accountPages } from './account/pages.ts'
 import { auditPages } from './audit/page.ts'
 import { dayPages } from './day/pages.ts'
 import type { AdminDeps } from './deps.ts'
+import { assetFiles } from './http/assets.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/formToken.ts'
 import { plainAddress } from './http/plainAddress.ts'
@@ -59,9 +57,6 @@ const contentSecurityPolicy = {
   },
 }
 
-/** Tests lie next to the scripts that they test. */
-const isAsset = (path: string): boolean => /^\/(?!.*\.test\.)[\w./-]+\.(js|css|svg)$/.test(path)
-
 /** The port in an address; a client that is not a browser may name a host that is none. */
 const portOf = (address: string): string => URL.parse(address)?.port ?? ''
 
@@ -108,18 +103,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   // Nothing but forms: anything else is a 415.
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: 16_384 })
-  await app.register(files, {
-    root: `${import.meta.dirname}/assets`,
-    prefix: '/assets/',
-    allowedPath: isAsset,
-  })
-  const uplot = dirname(createRequire(import.meta.url).resolve('uplot'))
-  await app.register(files, {
-    root: uplot,
-    prefix: '/assets/uplot/',
-    allowedPath: isAsset,
-    decorateReply: false,
-  })
+  assetFiles(app)
   // After the body is read, which holds the token.
   app.addHook('preHandler', (request, reply, done) =>
     request.method === 'POST' ? app.csrfProtection(request, reply, done) : done(),

@@ -39,7 +39,7 @@ const paths: Record<string, string[]> = {
     '/problems/unauthorized',
     '/problems/none',
   ],
-  admin: ['/', '/sign-in', '/live/stream', '/assets/style.css', '/assets/uplot/uPlot.min.css', '/none'],
+  admin: ['/', '/sign-in', '/live/stream', '/assets/style.css', '/none'],
   operations: ['/', '/livez', '/readyz', '/metrics'],
 }
 const wrong = ['/%zz', '/%00', `/${'x'.repeat(300)}`, '/..%2f..%2fetc/passwd']
@@ -101,7 +101,7 @@ test('no help page of the API needs a style that its policy forbids', async () =
 })
 
 test('the administration area serves neither tests nor sources', async () => {
-  for (const path of ['evening.unit.test.ts', 'uplot/uPlot.d.ts', 'uplot/package.json', 'none.js']) {
+  for (const path of ['evening.unit.test.ts', '../app.ts', '../package.json', 'none.js']) {
     const { text } = await talk(servers.admin ?? '', requestBytes('GET', `/assets/${path}`, { headers: [] }))
     expect([path, text.slice(9, 12)]).toEqual([path, '404'])
   }

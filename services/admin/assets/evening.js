@@ -1,11 +1,12 @@
-/** Hours of an evening with those in between that have no orders. */
+/** The hours of an evening with those in between; 00:00 comes after 23:00. */
 export const withPauses = hours =>
-  hours.flatMap((bucket, index) => {
-    const next = hours[index + 1] ?? { hour: bucket.hour + 1 }
-    const length = (next.hour - bucket.hour + 23) % 24
-    const pause = Array.from({ length }, (_, more) => ({
-      hour: (bucket.hour + 1 + more) % 24,
-      orderCount: 0,
-    }))
-    return [bucket, ...pause]
+  hours.flatMap((hour, index) => {
+    const next = index + 1 < hours.length ? hours[index + 1] : hour + 1
+    const length = (next - hour + 23) % 24
+    return [hour, ...Array.from({ length }, (_, more) => (hour + 1 + more) % 24)]
   })
+
+/** `21:00`, in the event's time zone. */
+export const hourName = hour => `${String(hour).padStart(2, '0')}:00`
+
+export const centsOf = euros => Math.round(euros * 100) + 0

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 // @ts-expect-error a plain script of the browser
 import { withPauses } from './evening.js'
 
-const hoursOf = (...hours: number[]): number[] =>
-  withPauses(hours.map(hour => ({ hour, orderCount: 1 }))).map(({ hour }: { hour: number }) => hour)
+const hoursOf = (...hours: number[]): number[] => withPauses(hours)
 
 test('an evening has the hours in between, also past 24:00', () => {
   expect(hoursOf(18, 19, 21)).toEqual([18, 19, 20, 21])
@@ -14,12 +13,4 @@ test('one hour is one bar, none is none, and all are all', () => {
   expect(hoursOf(23)).toEqual([23])
   expect(hoursOf()).toEqual([])
   expect(hoursOf(...Array(24).keys())).toEqual([...Array(24).keys()])
-})
-
-test('an hour in between has no orders', () => {
-  const [, between] = withPauses([
-    { hour: 5, orderCount: 2 },
-    { hour: 7, orderCount: 3 },
-  ])
-  expect(between).toEqual({ hour: 6, orderCount: 0 })
 })

@@ -1,5 +1,7 @@
-import { openHoursChart } from './hours.js'
+import { draw } from './draw.js'
+import { figuresIn } from './format.js'
 import { openMarks } from './marks.js'
+import { firstChoice, partsOf } from './parts.js'
 import { showStatus } from './status.js'
 import { follow } from './stream.js'
 
@@ -7,125 +9,69 @@ const live = document.getElementById('live')
 const isLink = live.dataset.kind === 'link'
 const by = id => document.getElementById(id)
 const { locale } = document.documentElement.dataset
-const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
-const whole = new Intl.NumberFormat(locale)
-const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
-const chart = by('hours-chart') && openHoursChart(by('hours-chart'))
+const format = figuresIn(locale)
 const mark = openMarks()
-const statusNames = {
-  PreOrder: 'Pre-order',
-  Pending: 'Pending',
-  Paid: 'Paid',
-  Preparing: 'Preparing',
-  ReadyForPickup: 'Ready for pickup',
-  Completed: 'Completed',
-  Cancelled: 'Cancelled',
-}
+const tiles = ['sales', 'orders', 'items', 'average']
+/** From this many items on they can be searched. */
+const searchedItems = 15
 
-/** Makes an element; strings become text, never markup. */
-function element(name, className, ...children) {
-  const made = document.createElement(name)
-  if (className) made.className = className
-  made.append(...children)
-  return made
-}
+const narrow = matchMedia('(max-width: 44rem)')
+const chosen = { ...firstChoice, isNarrow: narrow.matches, address: live.dataset.address }
+let day
+let beat = null
 
-/** Sets a text if it changes, and marks the number if it has changed before. */
-function put(id, text) {
+/** Sets the figure of a tile if it changes, and marks it if it has changed before. */
+function put(id, children) {
   const target = by(id)
-  if (target.textContent === text) return
+  const before = target.textContent
+  draw(target, children)
+  if (target.textContent === before) return
   if (target.dataset.isKnown) mark(target)
   target.dataset.isKnown = 'yes'
-  target.textContent = text
+}
+
+function show() {
+  if (day === undefined) return
+  const parts = partsOf(day, beat, format, chosen)
+  for (const [id, children] of Object.entries(parts)) {
+    if (tiles.includes(id)) put(id, children)
+    else draw(by(id), children)
+  }
+  for (const id of ['returned', 'days']) by(`${id}-part`).hidden = parts[id].length === 0
 }
 
 /** The names of what is shown come with the figures, so that they always belong together. */
 function showNames({ eventName, date, openDay }) {
   by('event').textContent = eventName
-  by('date').textContent = date === '' ? 'This day is no longer listed' : dates.format(new Date(date))
+  by('date').textContent = date === '' ? 'This day is no longer listed' : format.date(date)
   document.title = `${eventName} · Tally`
   const offer = by('open-day')
   // The stream of a link goes on with the day that is open.
   offer.hidden = openDay === null || isLink
   if (offer.hidden) return
-  offer.querySelector('span').textContent = `${dates.format(new Date(openDay.date))} is open now.`
-  offer.querySelector('a').href = `/live?eventId=${live.dataset.event}&day=${openDay.dayId}`
+  offer.querySelector('span').textContent = `${format.date(openDay.date)} is open now.`
+  offer.querySelector('a').href = `${chosen.address}${openDay.dayId}`
 }
-
-function showDay(day) {
-  const { kpis, hours, best, returned, counts, statuses } = day
-  showNames(day)
-  put('sales', euros.format(kpis.totalSales))
-  put('orders', whole.format(kpis.totalOrders))
-  put('items', whole.format(kpis.totalItemsSold))
-  put('average', euros.format(kpis.averageOrderValue))
-  chart.show(hours)
-  by('hours-rows').replaceChildren(
-    ...hours.map(({ hour, orderCount, revenue }) => {
-      const head = element('th', '', `${String(hour).padStart(2, '0')}:00`)
-      head.scope = 'row'
-      return element(
-        'tr',
-        '',
-        head,
-        element('td', '', whole.format(orderCount)),
-        element('td', '', euros.format(revenue)),
-      )
-    }),
-  )
-  by('best').replaceChildren(...(best.length === 0 ? [nothing('li')] : best.map(bestRow(best))))
-  by('returned-part').hidden = returned.length === 0
-  by('returned').replaceChildren(...returned.map(item => element('li', '', ...itemCells(item))))
-  by('counts').replaceChildren(...(counts.length === 0 ? [nothing('li')] : counts.map(countRow)))
-  by('statuses').replaceChildren(
-    ...(statuses === null ? [nothing('dd', 'Not available right now')] : statusRows(statuses)),
-  )
-}
-
-const nothing = (name, text = 'Nothing sold yet') => element(name, 'faint', text)
-
-const bestRow = best => {
-  const most = Math.max(...best.map(({ quantity }) => quantity))
-  return item => {
-    const bar = element('span', 'bar')
-    bar.style.setProperty('--share', String(item.quantity / most))
-    bar.setAttribute('aria-hidden', 'true')
-    return element('li', '', ...itemCells(item), bar)
-  }
-}
-
-const itemCells = ({ itemName, quantity, revenue }) => [
-  element('span', 'name', itemName),
-  element('span', 'faint', euros.format(revenue)),
-  element('strong', '', whole.format(quantity)),
-]
-
-function countRow({ itemName, quantitySold, quantityRefunded }) {
-  const row = element(
-    'li',
-    '',
-    element('span', 'name', itemName),
-    element('strong', '', whole.format(quantitySold)),
-  )
-  if (quantityRefunded > 0) row.append(element('span', 'faint', `${whole.format(quantityRefunded)} refunded`))
-  return row
-}
-
-const statusRows = statuses =>
-  Object.entries(statusNames).map(([status, name]) =>
-    element('div', '', element('dt', '', name), element('dd', '', whole.format(statuses[status]))),
-  )
 
 const hasDay = by('sales') !== null
 const status = showStatus(locale)
 follow(live.dataset.stream, {
-  day(day) {
+  day(shown) {
     // The page of an event without a day has no place for figures: it is opened again as soon as there is one.
     if (!hasDay) return location.reload()
-    showDay(day)
+    day = shown
+    showNames(day)
+    for (const control of document.querySelectorAll('.switch')) control.hidden = false
+    by('search').hidden = day.counts.length < searchedItems
+    show()
     status.shows(day)
   },
-  beat: status.heard,
+  beat(heard) {
+    beat = heard
+    // The day before goes on by the clock, also while nothing is sold.
+    if (hasDay) show()
+    status.heard(heard)
+  },
   failed: () => hasDay && status.failed(),
   hidden: () => hasDay && status.hidden(),
   over() {
@@ -135,6 +81,35 @@ follow(live.dataset.stream, {
     else location.assign(`/sign-in?next=${here}`)
   },
 })
+
+if (hasDay) {
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('.switch button')
+    if (button === null) return
+    const { name } = button.parentElement.dataset
+    chosen[name] = button.value
+    for (const one of button.parentElement.children)
+      one.setAttribute('aria-pressed', String(one.value === button.value))
+    show()
+  })
+  by('query').addEventListener('input', ({ target }) => {
+    chosen.query = target.value
+    show()
+  })
+  // A finger chooses an hour until it taps another place, a mouse while it is there.
+  const choose = ({ target }) => {
+    const column = target.closest('#hours-chart [data-hour]')
+    const hour = column === null ? undefined : Number(column.dataset.hour)
+    if (hour === chosen.hour) return
+    chosen.hour = hour
+    show()
+  }
+  document.addEventListener('pointerover', choose)
+  if (narrow.matches) for (const details of by('counts').querySelectorAll('details')) details.open = false
+}
+
+for (const select of document.querySelectorAll('#picker select'))
+  select.addEventListener('change', () => select.form.submit())
 
 const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)

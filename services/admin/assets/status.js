@@ -3,6 +3,8 @@ const behindMs = 5_000
 /** A beat arrives every second: after this long without one the connection is lost. */
 const silentMs = 4_000
 
+const isNear = (date, at) => Math.abs(at - Date.parse(date) - 24 * 3_600_000) < 24 * 3_600_000
+
 /**
  * Shows whether the figures are live, of a closed day, behind or disconnected, with times in the event's time zone;
  * screen readers announce changes.
@@ -15,7 +17,7 @@ export function showStatus(locale) {
   const clock = formatOf({ timeStyle: 'medium' })
   const minutes = formatOf({ timeStyle: 'short' })
   const moments = formatOf({ dateStyle: 'medium', timeStyle: 'short' })
-  let closedAt = null
+  let closed = ''
   let silence
 
   const say = (state, sentence) => {
@@ -28,9 +30,11 @@ export function showStatus(locale) {
   }
 
   return {
-    /** Call it with each day: when it was closed, on the event's clock, or null. */
-    shows(day) {
-      closedAt = day.closedAt
+    /** Call it with each day: its date, and when it was closed, on the event's clock, or null. */
+    shows({ date, closedAt }) {
+      if (closedAt === null) closed = ''
+      // The night after a day still belongs to it.
+      else closed = `Closed ${(isNear(date, closedAt) ? minutes : moments).format(closedAt)}`
     },
     /** Call it with each beat: the figures' watermark, its offset from UTC and the server's time. */
     heard({ asOfMs, offsetMs, nowMs }) {
@@ -40,7 +44,7 @@ export function showStatus(locale) {
       asOf.textContent = `counted up to ${clock.format(asOfMs + offsetMs)}`
       if (nowMs - asOfMs > behindMs)
         say('behind', `Behind: figures as of ${minutes.format(asOfMs + offsetMs)}`)
-      else if (closedAt !== null) say('closed', `Closed ${moments.format(closedAt)}`)
+      else if (closed !== '') say('closed', closed)
       else say('live', 'Live')
     },
     /** Call it when an attempt has failed: the next one may succeed before a beat is missed. */

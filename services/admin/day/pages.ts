@@ -29,7 +29,7 @@ export function dayPages(area: FastifyInstance, { db, topicPrefix }: AdminDeps):
   area.get('/live/day', async (request, reply) => {
     const { settled } = await settledOf(request)
     return sendPage(request, reply, {
-      title: `${settled.event.name}, ${settled.day.date}`,
+      title: `${settled.event.name}, ${formatOf(request).date(settled.day.date)}`,
       section: 'live',
       script: 'print.js',
       body: dayView(settled, formatOf(request)),

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { layout, type Page } from '../views/layout.ts'
+import { compress, encodingOf, sendCompressed } from './compression.ts'
 import { formToken } from './formToken.ts'
 import { localeOf } from './locale.ts'
 
@@ -11,7 +12,9 @@ export function sendPage(
 ): FastifyReply {
   const csrf = formToken(request, reply)
   const made = typeof page === 'function' ? page(csrf) : page
-  return reply
-    .type('text/html; charset=utf-8')
-    .send(layout(made, { session: request.session, csrf, locale: localeOf(request) }).toString())
+  const text = layout(made, { session: request.session, csrf, locale: localeOf(request) }).toString()
+  reply.type('text/html; charset=utf-8')
+  if (!made.isCompressed) return reply.send(text)
+  const encoding = encodingOf(request)
+  return sendCompressed(reply, { encoding, bytes: compress(encoding, Buffer.from(text), true) })
 }

@@ -6,26 +6,37 @@ import { eventsOf } from '../keys/events.ts'
 import { sessionToken } from '../signIn/cookies.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { findSession } from '../signIn/sessions.ts'
+import { readLastFestival } from './lastFestival.ts'
 import { pickDay, pickOfAll } from './pick.ts'
 import type { Streams } from './stream.ts'
 import { liveView, noEventsView } from './view.ts'
 
 /** The live screen: the sales of one event and day as they happen. */
-export function livePages(area: FastifyInstance, { db }: AdminDeps, streams: Streams): void {
+export function livePages(area: FastifyInstance, { db, live }: AdminDeps, streams: Streams): void {
   area.get('/', async (_, reply) => reply.redirect('/live', 303))
 
   area.get('/live', async (request, reply) => {
     const picked = await pickOfAll(db, request)
     const page = { title: 'Live', section: 'live' } as const
     if (picked === undefined) return sendPage(request, reply, { ...page, body: noEventsView() })
-    const body = liveView(picked, formatOf(request))
-    const script = { script: 'live.js', style: 'uplot/uPlot.min.css' }
-    return sendPage(request, reply, { ...page, ...script, title: picked.event.name, body })
+    const { event, dayId, areaId } = picked
+    const ref = { eventId: event.eventId, dayId: dayId ?? 0, areaId }
+    const [first, last] = await Promise.all([
+      dayId === undefined ? undefined : live.read(ref),
+      readLastFestival(db, picked),
+    ])
+    return sendPage(request, reply, {
+      ...page,
+      title: event.name,
+      script: 'live.js',
+      isCompressed: true,
+      body: liveView(picked, { first, last, format: formatOf(request) }),
+    })
   })
 
   area.get('/live/stream', async (request, reply) => {
-    const { event, dayId } = await pickDay(db, request)
-    const showing = { eventId: event.eventId, dayId }
+    const { event, dayId, areaId } = await pickDay(db, request)
+    const showing = { eventId: event.eventId, dayId, areaId }
     const { organizationId, sessionId } = sessionOf(request)
     const token = sessionToken(request) ?? ''
     const isThere = async () =>

@@ -42,10 +42,10 @@ test('events of one name differ by dates and activity, in the event’s time zon
   const { visitor, over, open } = await twoOfOneName()
   const { body } = await visitor.get('/live', british)
   expect(body).toContain(
-    `<option value="${over}" selected>Sagra del Pesce · 4 Sept 2026 · last sale 4 Sept 2026, 21:31</option>`,
+    `<a href="/live?eventId=${over}" aria-current="true">Sagra del Pesce · 4 Sept 2026 · last sale 4 Sept 2026, 21:31</a>`,
   )
   expect(body).toContain(
-    `<option value="${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</option>`,
+    `<a href="/live?eventId=${open}">Sagra del Pesce · 5 Sept 2026 · open · nothing sold yet</a>`,
   )
   for (const form of ['/keys/new', '/screens'])
     expect((await visitor.get(form, british)).body).toContain(

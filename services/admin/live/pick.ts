@@ -8,18 +8,25 @@ import { notFound } from '../http/problem.ts'
 import { type ActiveEvent, activeEventsOf, eventsOf } from '../keys/events.ts'
 import { sessionOf } from '../signIn/guard.ts'
 
+const id = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/)
+  .transform(Number)
+  .pipe(z.number().max(maxInteger))
+
+/** A form sends an empty `area` for all areas. */
 const asked = z.object({
   eventId: eventId.optional(),
-  day: z
-    .string()
-    .regex(/^[1-9]\d{0,9}$/)
-    .transform(Number)
-    .pipe(z.number().max(maxInteger))
-    .optional(),
+  day: id.optional(),
+  area: z.union([id, z.literal('')]).optional(),
 })
 
-/** An event and its day, which is undefined if the event has none. */
-export type Picked<Of extends ListedEvent = ListedEvent> = { event: Of; dayId: number | undefined }
+/** An event and its day, which is undefined if the event has none; without an area, over all areas. */
+export type Picked<Of extends ListedEvent = ListedEvent> = {
+  event: Of
+  dayId: number | undefined
+  areaId?: number | undefined
+}
 
 /** With the events of the organization, to pick another one. */
 export type PickedOfAll = Picked<ActiveEvent> & { events: ActiveEvent[] }
@@ -54,11 +61,11 @@ function wishOf({ query }: FastifyRequest): Wish {
 const named = <Of extends ListedEvent>(events: Of[], wish: Wish): Of | undefined =>
   events.find(({ eventId }) => eventId === wish.eventId)
 
-function picked<Of extends ListedEvent>(event: Of | undefined, { day }: Wish): Picked<Of> {
+function picked<Of extends ListedEvent>(event: Of | undefined, { day, area }: Wish): Picked<Of> {
   if (event === undefined) throw notFound()
   const isDay = event.days.some(({ dayId }) => dayId === day)
-  // If the event is changed in the form, the URL still has a day of the one before.
-  return { event, dayId: isDay ? day : resolveDay(event.days)?.dayId }
+  const areaId = event.areas.find(({ areaId }) => areaId === area)?.areaId
+  return { event, dayId: isDay ? day : resolveDay(event.days)?.dayId, areaId }
 }
 
 const latestSale = (events: ActiveEvent[]): ActiveEvent | undefined =>

@@ -1,9 +1,13 @@
 import type { ListedEvent } from '@tally/read-models'
 import { settleLinks } from '../day/links.ts'
-import { eventLabel } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
-import { attribute, type Html, html } from '../views/html.ts'
+import { type Html, html } from '../views/html.ts'
+import type { Beat, DayShown } from './day.ts'
+import { figuresView, noFigures } from './figuresView.ts'
+import type { LastFestival } from './lastFestival.ts'
+import { firstParts } from './parts.ts'
 import type { Picked, PickedOfAll } from './pick.ts'
+import { addressOf, dayPicker, festivalList } from './picker.ts'
 
 export function noEventsView(): Html {
   return html`<section class="card empty">
@@ -12,50 +16,73 @@ export function noEventsView(): Html {
 </section>`
 }
 
-/** The live screen of a day without figures, which the script fills in. */
-export function liveView(picked: PickedOfAll, format: Format): Html {
-  const { event, dayId } = picked
-  const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}`
-  return html`${frame(picked, format, { stream, kind: 'live', actions: picker(picked, format) })}
-${dayId === undefined ? '' : settle(event, dayId)}`
+/** The figures as the page has them first, if they could be read, and those of the festival before. */
+type Shown = {
+  first: { day: DayShown; beat: Beat } | undefined
+  last: LastFestival | undefined
+  format: Format
+}
+
+/** The live screen of a day, which the script keeps up to date. */
+export function liveView(picked: PickedOfAll, { first, last, format }: Shown): Html {
+  const { event, dayId, areaId } = picked
+  const address = addressOf(picked)
+  const parts = first === undefined ? noFigures : firstParts(first.day, first.beat, format, address)
+  const asOfMs = first?.beat.asOfMs ?? null
+  return html`${frame(picked, format, {
+    stream: `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`,
+    address,
+    kind: 'live',
+    festivals: festivalList(picked, format),
+    picker: dayPicker(picked, format),
+    state: asOfMs === null ? 'Connecting …' : `Counted up to ${format.time(asOfMs, event.timeZone)}`,
+    figures: figuresView(parts, lastFestival(last, format)),
+  })}
+${dayId === undefined ? '' : settle(event, dayId)}
+<div class="actions foot"><a class="button" href="/screens">Screen links</a>${fullScreen}</div>`
 }
 
 /** The live screen of a link: one event, nothing to choose. */
 export function screenView(screenId: number, picked: Picked, format: Format): Html {
-  return frame(picked, format, { stream: `/screen/${screenId}/stream`, kind: 'link', actions: html`` })
+  return html`${frame(picked, format, {
+    stream: `/screen/${screenId}/stream`,
+    address: undefined,
+    kind: 'link',
+    festivals: html``,
+    picker: html``,
+    state: 'Connecting …',
+    figures: figuresView(noFigures, html``),
+  })}
+<div class="actions foot">${fullScreen}</div>`
 }
+
+const fullScreen = html`<button type="button" id="full-screen">Full screen</button>`
 
 /** Of which kind the page is decides where its script goes when the stream may not continue. */
-type Framed = { stream: string; kind: 'live' | 'link'; actions: Html }
-
-function frame({ event, dayId }: Picked, format: Format, { stream, kind, actions }: Framed): Html {
-  const date = event.days.find(day => day.dayId === dayId)?.date
-  return html`<div class="live" id="live" data-stream="${stream}" data-kind="${kind}" data-event="${event.eventId}">
-<div class="heading">
-<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date" id="date">${format.date(date)}</span>`}</h1>
-<p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : 'Connecting …'}</span> <span class="faint" id="as-of"></span></p></div>
-<div class="actions picker">${actions}
-<button type="button" id="full-screen">Full screen</button></div>
-</div>
-<p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
-<noscript><p class="warning">The live screen needs JavaScript. All other pages work without it.</p></noscript>
-${dayId === undefined ? noDays : figures}
-</div>`
+type Framed = {
+  stream: string
+  address: string | undefined
+  kind: 'live' | 'link'
+  festivals: Html
+  picker: Html
+  state: string
+  figures: Html
 }
 
-function picker({ events, event, dayId }: PickedOfAll, format: Format): Html {
-  return html`<form method="get" action="/live" id="picker">
-<label class="hidden" for="eventId">Event</label>
-<select id="eventId" name="eventId">
-${events.map(one => html`<option value="${one.eventId}"${attribute('selected', one === event)}>${eventLabel(one, format)}</option>`)}
-</select>
-<label class="hidden" for="day">Day</label>
-<select id="day" name="day">
-${event.days.toReversed().map(day => html`<option value="${day.dayId}"${attribute('selected', day.dayId === dayId)}>${format.date(day.date)}</option>`)}
-</select>
-<button>Show</button>
-</form>
-<a class="button" href="/screens">Screen links</a>`
+function frame({ event, dayId }: Picked, format: Format, framed: Framed): Html {
+  const { stream, address, kind, festivals, picker, state, figures } = framed
+  const date = event.days.find(day => day.dayId === dayId)?.date
+  const leads = address === undefined ? '' : html` data-address="${address}"`
+  return html`<div class="live" id="live" data-stream="${stream}" data-kind="${kind}" data-event="${event.eventId}"${leads}>
+<div class="heading">
+<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date${kind === 'live' && event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
+<div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivals}</div></div>
+${picker}
+</div>
+<p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
+<noscript><p class="warning">Without JavaScript this page does not change. Reload it for later figures.</p></noscript>
+${dayId === undefined ? noDays : figures}
+</div>`
 }
 
 /** What the day is settled by. */
@@ -68,27 +95,9 @@ function settle({ eventId }: ListedEvent, dayId: number): Html {
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>
 <p class="faint">This event has no days. A day appears here as soon as the event lists it.</p></section>`
 
-const tile = (id: string, name: string, isMain = false): Html =>
-  html`<div class="tile${isMain ? ' main' : ''}"><dt>${name}</dt><dd id="${id}">–</dd></div>`
-
-const figures = html`<dl class="tiles">
-${tile('sales', 'Takings', true)}${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Average order')}
-</dl>
-<div class="panels">
-<div>
-<section class="card hours" aria-labelledby="hours-title"><h2 id="hours-title">Orders by hour</h2>
-<div id="hours-chart" aria-hidden="true"></div>
-<table class="hidden"><caption>Orders and takings by hour</caption><thead><tr><th scope="col">Hour</th><th scope="col">Orders</th><th scope="col">Takings</th></tr></thead><tbody id="hours-rows"></tbody></table>
-</section>
-<section class="card counts" aria-labelledby="counts-title"><h2 id="counts-title">Item counts</h2>
-<ul class="counts" id="counts"></ul></section>
-</div>
-<div>
-<section class="card" aria-labelledby="best-title"><h2 id="best-title">Best sellers</h2>
-<ol class="best" id="best"></ol>
-<div id="returned-part" hidden><h3 id="returned-title">Returned</h3>
-<ul class="best" id="returned" aria-labelledby="returned-title"></ul></div></section>
-<section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
-<dl class="statuses" id="statuses"></dl></section>
-</div>
-</div>`
+function lastFestival(last: LastFestival | undefined, { money, whole }: Format): Html {
+  if (last === undefined) return html``
+  const { event, totalSales, dates } = last
+  return html`<section class="card" aria-labelledby="last-title"><h2 id="last-title">Last festival</h2>
+<p class="last"><a href="/live?eventId=${event.eventId}">${event.name}</a> <span class="faint">${whole(dates)} ${dates === 1 ? 'day' : 'days'}</span> <strong class="number">${money(totalSales)}</strong></p></section>`
+}

@@ -44,7 +44,6 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
     return sendPage(request, reply, {
       title: event.name,
       script: 'live.js',
-      style: 'uplot/uPlot.min.css',
       body: screenView(screen.screenId, { event, dayId }, formatOf(request)),
     })
   })

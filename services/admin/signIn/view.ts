@@ -1,3 +1,4 @@
+import { assetPath } from '../http/assets.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 
@@ -19,7 +20,7 @@ export function signInView({
   hasPasswords = true,
 }: SignInShown): Html {
   return html`<section class="card narrow sign-in">
-<img src="/assets/icon.svg" alt="" width="56" height="56">
+<img src="${assetPath('icon.svg')}" alt="" width="56" height="56">
 <h1>Tally</h1>
 <p class="faint">The administration area of your festivals</p>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}

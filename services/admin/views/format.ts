@@ -1,4 +1,6 @@
 import { offsetIn } from '@tally/contract'
+// @ts-expect-error a plain script of the browser
+import { figuresIn } from '../assets/format.js'
 import { type Html, html } from './html.ts'
 
 /** A time in UTC; a script shows it in the reader's time zone. */
@@ -8,14 +10,24 @@ export function moment(epochMs: number | null, absent = 'never'): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
-/** How one locale writes figures. */
-export type Format = {
+/** How one locale writes figures, for scripts too (assets/format.js). */
+type Figures = {
   /** 12,345 */
   whole(count: number): string
   /** €1,234.50 */
   money(euros: number): string
+  /** €1,235 */
+  wholeMoney(euros: number): string
+  /** 12%, of 12 */
+  percent(hundredths: number): string
   /** 4 Sept 2026, of a date YYYY-MM-DD */
   date(day: string): string
+  /** Fri 4 Sept, of a date YYYY-MM-DD */
+  weekday(day: string): string
+}
+
+/** How one locale writes figures and times. */
+export type Format = Figures & {
   /** 4–6 Sept 2026, of two dates YYYY-MM-DD */
   dates(first: string, last: string): string
   /** 4 Sept 2026, 22:31, in a time zone */
@@ -38,16 +50,11 @@ export function formatIn(locale: string): Format {
 }
 
 function newFormat(locale: string): Format {
-  const numbers = new Intl.NumberFormat(locale)
-  const euros = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const midnight = (day: string) => new Date(`${day}T00:00:00Z`)
   return {
-    // `+ 0` turns -0 into 0: Intl writes its sign.
-    whole: count => numbers.format(count + 0),
-    money: amount => euros.format(amount + 0),
-    date: day => days.format(midnight(day)),
+    ...(figuresIn(locale) as Figures),
     dates: (first, last) => days.formatRange(midnight(first), midnight(last)),
     time: (epochMs, timeZone) => times.format(epochMs + offsetIn(timeZone)(epochMs)),
   }

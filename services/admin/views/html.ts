@@ -10,5 +10,5 @@ export function html(strings: TemplateStringsArray, ...values: unknown[]): Html 
 }
 
 /** A boolean attribute. */
-export const attribute = (name: 'checked' | 'open' | 'selected', isThere: boolean): Html =>
+export const attribute = (name: 'checked' | 'hidden' | 'open' | 'selected', isThere: boolean): Html =>
   raw(isThere ? ` ${name}` : '')

@@ -1,3 +1,4 @@
+import { assetPath } from '../http/assets.ts'
 import type { Session } from '../signIn/sessions.ts'
 import { type Html, html } from './html.ts'
 
@@ -10,7 +11,8 @@ export type Page = {
   body: Html
   section?: Section
   script?: string
-  style?: string
+  /** Compressed. Never a page that shows a secret next to something that its reader may have been sent (BREACH). */
+  isCompressed?: true
   notice?: string | undefined
 }
 
@@ -28,7 +30,7 @@ type Viewer = { session: Session | undefined; csrf: string; locale: string }
 
 /** The whole page around a body, with the navigation if there is a session. */
 export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
-  const { title, body, section, script, style, notice } = page
+  const { title, body, section, script, notice } = page
   return html`<!doctype html>
 <html lang="en" data-locale="${locale}">
 <head>
@@ -36,11 +38,10 @@ export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Tally</title>
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/style.css">
-${style === undefined ? '' : html`<link rel="stylesheet" href="/assets/${style}">`}
-<script src="/assets/page.js"></script>
-${script === undefined ? '' : html`<script type="module" src="/assets/${script}"></script>`}
+<link rel="icon" href="${assetPath('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assetPath('style.css')}">
+<script src="${assetPath('page.js')}"></script>
+${script === undefined ? '' : html`<script type="module" src="${assetPath(script)}"></script>`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -58,7 +59,7 @@ ${body}
 function header(session: Session, current: Section | undefined, csrf: string): Html {
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
-<a class="brand" href="/live"><img src="/assets/icon.svg" alt="" width="28" height="28"><span>Tally</span></a>
+<a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
 <span class="organization" title="${session.email}">${session.organizationName}</span>
 <button type="button" class="quiet open-menu" popovertarget="menu">Menu</button>
 <div class="menu" id="menu" popover>

@@ -1,0 +1,36 @@
+import { centsOf } from './evening.js'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/**
+ * Compares the takings of a day (DayShown) with those of the day before: of an open day, with what that had taken by the
+ * same time of day. `clockMs`: up to when the figures are counted, on the event's clock; null if nothing is yet.
+ * Undefined without a day before. `cents` are those of the day before; `percent` is undefined if a share says nothing:
+ * of nothing, or of takings below zero.
+ */
+export function compare({ kpis, openedAt, closedAt, evening, before }, clockMs) {
+  if (before === null || (closedAt === null && clockMs === null)) return undefined
+  const first = evening.length === 0 ? hourOf(openedAt) : evening[0]
+  const beganMs = openedAt - (openedAt % hourMs) - apart(first, hourOf(openedAt)) * hourMs
+  // A day that was left open, or whose tills are ahead of the clock, has no time of day.
+  const isAtThisTime = closedAt === null && clockMs >= beganMs && clockMs - openedAt < dayMs
+  const cents = isAtThisTime ? centsBy(before.hours, first, clockMs) : centsOf(before.totalSales)
+  const now = centsOf(kpis.totalSales)
+  const percent = cents > 0 && now >= 0 ? Math.round(((now - cents) / cents) * 100) + 0 : undefined
+  return { cents, isAtThisTime, percent, sign: Math.sign(now - cents) }
+}
+
+/** What the hours of the day before add up to: those that are over, and of the running one as much as is over of it. */
+function centsBy(hours, first, clockMs) {
+  const running = hourOf(clockMs)
+  const share = (clockMs % hourMs) / hourMs
+  return hours.reduce((sum, { hour, revenue }) => {
+    if (apart(first, hour) > apart(first, running)) return sum
+    return sum + centsOf(revenue * (hour === running ? share : 1))
+  }, 0)
+}
+
+const hourOf = clockMs => Math.floor(clockMs / hourMs) % 24
+/** Hours on the clock from one hour to another. */
+const apart = (from, to) => (to - from + 24) % 24

@@ -1,0 +1,123 @@
+import { centsOf, hourName, withPauses } from './evening.js'
+import { h } from './tree.js'
+
+/** An evening with few hours has bars of this width. */
+const leastColumns = 6
+/** Of this many hours, a phone has room for each value and name; of twice as many, a screen. */
+const roomy = 8
+
+const nothing = { orderCount: 0, revenue: 0 }
+const at = share => `${(share * 100).toFixed(2)}%`
+
+/**
+ * The bars of an evening, with those of the day before as outlines, by `chosen.hours` (takings or orders); and the
+ * figures of `chosen.hour`, if one is.
+ */
+export function hoursChart(day, format, chosen) {
+  const columns = columnsOf(day)
+  const isMoney = chosen.hours === 'takings'
+  const figureOf = ({ orderCount, revenue }) => (isMoney ? centsOf(revenue) / 100 : orderCount)
+  const values = columns.flatMap(({ today, before }) => [figureOf(today), figureOf(before)])
+  const [most, least] = [Math.max(0, ...values), Math.min(0, ...values)]
+  const range = most - least || 1
+  const width = 1 / Math.max(columns.length, leastColumns)
+  const yOf = value => (most - value) / range
+
+  const bar = (value, className, x) =>
+    h('rect', {
+      class: className,
+      x: at(x + width * 0.12),
+      y: at(yOf(Math.max(value, 0))),
+      width: at(width * 0.76),
+      height: at(Math.abs(value) / range),
+    })
+  const bars = columns.map(({ hour, today, before }, index) => {
+    const x = index * width
+    const value = figureOf(today)
+    const middle = at(x + width / 2)
+    const above = { x: middle, y: at(yOf(value)), dy: value < 0 ? '15' : '-6' }
+    return h(
+      'g',
+      { 'data-hour': String(hour), class: hour === chosen.hour ? 'chosen' : '' },
+      h('rect', { class: 'column', x: at(x), y: '0', width: at(width), height: '100%' }),
+      bar(value, 'today', x),
+      day.before === null ? '' : bar(figureOf(before), 'before', x),
+      h('text', { class: 'value', ...above }, value === 0 ? '' : format.whole(Math.round(value))),
+      h('text', { class: `hour ${placeOf(index)}`, x: middle, y: '100%', dy: '20' }, hourName(hour)),
+    )
+  })
+  const zero = at(yOf(0))
+  return [
+    h(
+      'p',
+      { class: 'readout' },
+      ...readout(
+        day,
+        format,
+        columns.find(({ hour }) => hour === chosen.hour),
+      ),
+    ),
+    h(
+      'svg',
+      { class: `hours room-${Math.min(3, Math.ceil(columns.length / roomy))}` },
+      ...bars,
+      h('line', { x1: '0', x2: '100%', y1: zero, y2: zero }),
+    ),
+  ]
+}
+
+/** Every fourth hour, every second, or any other: by that, narrow screens leave names out. */
+const placeOf = index => (index % 4 === 0 ? 'fourth' : index % 2 === 0 ? 'second' : 'other')
+
+function columnsOf({ evening, hours, before }) {
+  const find = (of, hour) => of.find(bucket => bucket.hour === hour) || nothing
+  return withPauses(evening).map(hour => ({
+    hour,
+    today: find(hours, hour),
+    before: find(before === null ? [] : before.hours, hour),
+  }))
+}
+
+function readout({ date, before }, format, column) {
+  const days = [{ of: 'today', date }, ...(before === null ? [] : [{ of: 'before', date: before.date }])]
+  const named = days
+    .filter(({ date }) => date !== '')
+    .map(({ of, date }) => {
+      const { revenue, orderCount } = column === undefined ? nothing : column[of]
+      const orders = orderCount === 1 ? 'order' : 'orders'
+      const figures =
+        column === undefined ? '' : ` ${format.money(revenue)}, ${format.whole(orderCount)} ${orders}`
+      return h('span', { class: 'of' }, h('i', { class: of }), h('span', {}, format.weekday(date) + figures))
+    })
+  return column === undefined ? named : [h('strong', {}, hourName(column.hour)), ...named]
+}
+
+/** The same as a table, for screen readers. */
+export function hoursTable({ date, hours, before }, format) {
+  const hasBefore = before !== null && before.hours.length > 0
+  const heads = ['Hour', 'Orders', 'Takings']
+  if (hasBefore) heads.push(...['Orders', 'Takings'].map(name => `${name}, ${format.weekday(before.date)}`))
+  const listed = hasBefore ? [...hours, ...before.hours] : hours
+  const rows = columnsOf({ evening: [...new Set(listed.map(({ hour }) => hour))], hours, before })
+  const cells = ({ orderCount, revenue }) =>
+    [format.whole(orderCount), format.money(revenue)].map(text => h('td', {}, text))
+  return [
+    h('caption', {}, `Orders and takings by hour${date === '' ? '' : `, ${format.weekday(date)}`}`),
+    h('thead', {}, h('tr', {}, ...heads.map(name => h('th', { scope: 'col' }, name)))),
+    h(
+      'tbody',
+      { id: 'hours-rows' },
+      ...rows
+        .filter(({ hour }) => listed.some(bucket => bucket.hour === hour))
+        .map(({ hour, today, before }) =>
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'row' }, hourName(hour)),
+            ...cells(today),
+            ...(hasBefore ? cells(before) : []),
+          ),
+        ),
+    ),
+  ]
+}

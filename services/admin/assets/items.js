@@ -1,0 +1,98 @@
+import { centsOf } from './evening.js'
+import { h } from './tree.js'
+
+export const nothing = (name, text = 'Nothing sold yet') => h(name, { class: 'faint' }, text)
+
+/** The share of the most as a bar; attributes of SVG, because the page's policy allows no style attributes. */
+export const bar = share =>
+  h(
+    'svg',
+    { class: 'bar', 'aria-hidden': 'true' },
+    h('rect', { width: `${(share * 100).toFixed(1)}%`, height: '100%' }),
+  )
+
+/** The best sellers of a day by `chosen.best`, portions or takings. */
+export function bestSellers({ best, bestByTakings }, format, chosen) {
+  const isMoney = chosen.best === 'takings'
+  const rows = isMoney ? bestByTakings : best
+  if (rows.length === 0) return [nothing('li')]
+  const figureOf = ({ quantity, revenue }) => (isMoney ? revenue : quantity)
+  const most = Math.max(1, ...rows.map(figureOf))
+  return rows.map(item => h('li', {}, ...itemCells(item, format, isMoney), bar(figureOf(item) / most)))
+}
+
+export const returnedItems = ({ returned }, format) =>
+  returned.map(item => h('li', {}, ...itemCells(item, format, false)))
+
+function itemCells({ itemName, quantity, revenue }, format, isMoney) {
+  const [figure, other] = [format.whole(quantity), format.money(revenue)]
+  const [main, more] = isMoney ? [other, `${figure} sold`] : [figure, other]
+  return [h('span', { class: 'name' }, itemName), h('span', { class: 'faint' }, more), h('strong', {}, main)]
+}
+
+const compares = {
+  menu: () => 0,
+  sold: (one, other) => other.quantitySold - one.quantitySold,
+  takings: (one, other) => other.revenue - one.revenue,
+}
+
+/**
+ * All items of a day by category, with subtotals, sorted by `chosen.sort` (menu, sold or takings); while a name is
+ * searched, those that match, without their categories.
+ */
+export function itemCounts({ counts }, format, chosen) {
+  const sought = chosen.query.trim().toLocaleLowerCase()
+  const listed = sought === '' ? counts : counts.filter(item => matches(item, sought))
+  if (listed.length === 0)
+    return [h('p', { class: 'faint' }, sought === '' ? 'Nothing sold yet' : 'No item has this name')]
+  const compare = compares[chosen.sort]
+  const list = items =>
+    h('ul', { class: 'counts' }, ...[...items].sort(compare).map(item => countRow(item, format)))
+  const groups = groupsOf(listed).sort(compare)
+  if (sought !== '' || groups.length === 1) return [list(listed)]
+  return groups.map(({ category, items, quantitySold, revenue }) =>
+    h(
+      'details',
+      { 'data-key': `group ${category}`, open: chosen.isNarrow ? undefined : '' },
+      h(
+        'summary',
+        {},
+        h('span', { class: 'name' }, category === '' ? 'Other' : category),
+        h('span', { class: 'faint' }, format.money(revenue)),
+        h('strong', {}, format.whole(quantitySold)),
+      ),
+      list(items),
+    ),
+  )
+}
+
+const matches = ({ itemName, categoryName }, sought) =>
+  `${itemName}\n${categoryName}`.toLocaleLowerCase().includes(sought)
+
+/** The categories in the order of the menu, with their sums; what the menu puts into none is last. */
+function groupsOf(items) {
+  const byCategory = new Map()
+  for (const item of items)
+    byCategory.set(item.categoryName, [...(byCategory.get(item.categoryName) || []), item])
+  const last = byCategory.get('')
+  byCategory.delete('')
+  if (last) byCategory.set('', last)
+  return [...byCategory].map(([category, items]) => ({
+    category,
+    items,
+    quantitySold: items.reduce((sum, { quantitySold }) => sum + quantitySold, 0),
+    revenue: items.reduce((cents, { revenue }) => cents + centsOf(revenue), 0) / 100,
+  }))
+}
+
+function countRow({ menuItemId, itemName, quantitySold, quantityRefunded, revenue }, format) {
+  const refunded =
+    quantityRefunded > 0 ? h('small', { class: 'faint' }, ` ${format.whole(quantityRefunded)} refunded`) : ''
+  return h(
+    'li',
+    { 'data-key': `item ${menuItemId}` },
+    h('span', { class: 'name' }, itemName, refunded),
+    h('span', { class: 'faint' }, format.money(revenue)),
+    h('strong', {}, format.whole(quantitySold)),
+  )
+}

@@ -1,0 +1,107 @@
+import { compare } from './comparison.js'
+import { centsOf } from './evening.js'
+import { hoursChart, hoursTable } from './hoursChart.js'
+import { bar, bestSellers, itemCounts, nothing, returnedItems } from './items.js'
+import { h } from './tree.js'
+
+/** What a person chose on the page; `address` leads to another day when its number is appended. */
+export const firstChoice = {
+  hours: 'takings',
+  hour: undefined,
+  best: 'portions',
+  sort: 'menu',
+  query: '',
+  isNarrow: false,
+  address: undefined,
+}
+
+/** The dates that are listed; the total has all. */
+const mostDates = 14
+
+const statusNames = {
+  PreOrder: 'Pre-order',
+  Pending: 'Pending',
+  Paid: 'Paid',
+  Preparing: 'Preparing',
+  ReadyForPickup: 'Ready for pickup',
+  Completed: 'Completed',
+  Cancelled: 'Cancelled',
+}
+
+/**
+ * The parts of the live page that show a day's figures (DayShown), by the ids of the elements that hold them, each as
+ * trees (tree.js). `beat` is the latest, or null.
+ */
+export function partsOf(day, beat, format, chosen) {
+  const { kpis } = day
+  return {
+    sales: [format.money(kpis.totalSales)],
+    orders: [format.whole(kpis.totalOrders)],
+    items: [format.whole(kpis.totalItemsSold)],
+    average: [format.money(kpis.averageOrderValue)],
+    comparison: comparison(day, beat, format),
+    'hours-chart': hoursChart(day, format, chosen),
+    'hours-table': hoursTable(day, format),
+    best: bestSellers(day, format, chosen),
+    returned: returnedItems(day, format),
+    days: dayRows(day, format, chosen),
+    counts: itemCounts(day, format, chosen),
+    statuses: statusRows(day, format),
+  }
+}
+
+function comparison(day, beat, format) {
+  const clockMs = beat === null || beat.asOfMs === null ? null : beat.asOfMs + beat.offsetMs
+  const compared = compare(day, clockMs)
+  if (compared === undefined) return []
+  const { cents, isAtThisTime, percent, sign } = compared
+  const then = format.weekday(day.before.date) + (isAtThisTime ? ' at this time' : '')
+  const sum = format.wholeMoney(cents / 100)
+  if (percent === undefined) return [`${then}: ${sum}`]
+  if (percent === 0) return [`As much as on ${then} (${sum})`]
+  const [arrow, word] = sign > 0 ? ['▲', 'up '] : ['▼', 'down ']
+  return [
+    h(
+      'strong',
+      {},
+      h('span', { 'aria-hidden': 'true' }, `${arrow} `),
+      h('span', { class: 'hidden' }, word),
+      format.percent(Math.abs(percent)),
+    ),
+    ` on ${then} (${sum})`,
+  ]
+}
+
+/** The dates of the festival with their takings, and their sum; nothing of a festival of one day. */
+function dayRows({ dayId, days }, format, { address }) {
+  if (days.length < 2) return []
+  const most = Math.max(1, ...days.map(({ totalSales }) => totalSales))
+  const rows = days.slice(-mostDates).map(({ date, dayId: id, isOpen, totalSales }) => {
+    const name = format.weekday(date) + (isOpen ? ' (open)' : '')
+    const link = { href: `${address}${id}`, 'aria-current': id === dayId ? 'true' : undefined }
+    return h(
+      'li',
+      {},
+      address === undefined ? h('span', {}, name) : h('a', link, name),
+      h('span', { class: 'number' }, format.money(totalSales)),
+      bar(Math.max(0, totalSales) / most),
+    )
+  })
+  const cents = days.reduce((sum, { totalSales }) => sum + centsOf(totalSales), 0)
+  return [
+    ...rows,
+    h(
+      'li',
+      { class: 'sum' },
+      h('span', {}, `Festival, ${format.whole(days.length)} days`),
+      h('strong', { class: 'number' }, format.money(cents / 100)),
+    ),
+  ]
+}
+
+function statusRows({ statuses }, format) {
+  if (statuses === null) return [nothing('dd', 'Not available right now')]
+  return Object.entries(statusNames).map(([status, name]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, format.whole(statuses[status]))),
+  )
+}

@@ -1,0 +1,45 @@
+import { attribute, type Html, html } from '../views/html.ts'
+import { htmlOf } from '../views/tree.ts'
+import type { Parts } from './parts.ts'
+
+/** The figures before any have been read. */
+export const noFigures: Parts = { sales: ['–'], orders: ['–'], items: ['–'], average: ['–'] }
+
+/** All figures of a day; the script draws the same parts into the same elements. */
+export function figuresView(parts: Parts, lastFestival: Html): Html {
+  const part = (id: string): Html => htmlOf(parts[id] ?? [])
+  const isEmpty = (id: string) => attribute('hidden', part(id).length === 0)
+  const tile = (id: string, name: string) =>
+    html`<div class="tile"><dt>${name}</dt><dd id="${id}">${part(id)}</dd></div>`
+  return html`<dl class="tiles">
+<div class="tile main"><dt>Takings</dt><dd id="sales">${part('sales')}</dd><dd class="comparison" id="comparison">${part('comparison')}</dd></div>
+${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Average order')}
+</dl>
+<div class="panels">
+<section class="card" aria-labelledby="hours-title"><div class="titled"><h2 id="hours-title">By hour</h2>${choice('hours', 'By hour', ['Takings', 'Orders'])}</div>
+<div id="hours-chart" aria-hidden="true">${part('hours-chart')}</div>
+<table class="hidden" id="hours-table">${part('hours-table')}</table>
+</section>
+<div>
+<section class="card" aria-labelledby="best-title"><div class="titled"><h2 id="best-title">Best sellers</h2>${choice('best', 'Best sellers by', ['Portions', 'Takings'])}</div>
+<ol class="best" id="best">${part('best')}</ol>
+<div id="returned-part"${isEmpty('returned')}><h3 id="returned-title">Returned</h3>
+<ul class="best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
+<section class="card" aria-labelledby="days-title" id="days-part"${isEmpty('days')}><h2 id="days-title">Days</h2>
+<ul class="days" id="days">${part('days')}</ul></section>
+${lastFestival}
+<section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
+<dl class="statuses" id="statuses">${part('statuses')}</dl></section>
+</div>
+<section class="card items" aria-labelledby="counts-title"><div class="titled"><h2 id="counts-title">Items</h2>${choice('sort', 'Sort items by', ['Menu', 'Sold', 'Takings'])}</div>
+<div id="search" hidden><label class="hidden" for="query">Search items</label><input type="search" id="query" placeholder="Search" autocomplete="off"></div>
+<div id="counts">${part('counts')}</div></section>
+</div>`
+}
+
+/** Buttons of which one is pressed, the first at the beginning; a script shows them, because they need one. */
+function choice(name: string, label: string, [first, ...others]: [string, ...string[]]): Html {
+  const button = (option: string, isPressed: boolean) =>
+    html`<button type="button" value="${option.toLowerCase()}" aria-pressed="${String(isPressed)}">${option}</button>`
+  return html`<div class="switch" role="group" aria-label="${label}" data-name="${name}" hidden>${button(first, true)}${others.map(other => button(other, false))}</div>`
+}

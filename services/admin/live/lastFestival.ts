@@ -1,0 +1,32 @@
+import { allAreas, composeTrendPoint, trendDays } from '@tally/core'
+import { composeDocuments, documentName, emptyDocument } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
+import type { ActiveEvent } from '../keys/events.ts'
+import type { PickedOfAll } from './pick.ts'
+
+/** An earlier event with its takings, in euros, and the number of its dates. */
+export type LastFestival = { event: ActiveEvent; totalSales: number; dates: number }
+
+/**
+ * The event of the organization that started last before the picked one and has sold something, with the takings of all
+ * its days; undefined if there is none, or while one area is shown: its number means nothing in another event.
+ */
+export async function readLastFestival(
+  db: Postgres,
+  { events, event, areaId }: PickedOfAll,
+): Promise<LastFestival | undefined> {
+  if (areaId !== undefined) return undefined
+  const last = events
+    .filter(({ startDate, lastSaleAt }) => startDate < event.startDate && lastSaleAt !== null)
+    .toSorted((one, other) => other.startDate - one.startDate)[0]
+  if (last === undefined) return undefined
+  const { eventId, days } = last
+  const areas = days.map(({ dayId }) => ({ eventId, dayId, areaId: allAreas }))
+  const documents = (await composeDocuments(db, { areas }, ['kpis'])).get(eventId)
+  const kpis = days.map(({ dayId }) => {
+    const text = documents?.get(documentName('kpis', dayId, allAreas))
+    return text === undefined ? emptyDocument.kpis : JSON.parse(text)
+  })
+  const { totalSales } = composeTrendPoint('', kpis)
+  return { event: last, totalSales, dates: trendDays(days, days.length).length }
+}

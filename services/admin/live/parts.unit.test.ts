@@ -1,0 +1,96 @@
+import type { EpochMs } from '@tally/contract'
+import { noStatuses } from '@tally/core'
+import type { DocumentName } from '@tally/read-models'
+import { anEvent } from '@tally/testkit/records/decoded'
+import { expect, test } from 'vitest'
+import { formatIn } from '../views/format.ts'
+import { htmlOf } from '../views/tree.ts'
+import { showDay } from './day.ts'
+import { firstParts } from './parts.ts'
+
+const [burger, chips, cup, unlisted] = [7, 9, 70, 99]
+/** Saturday, open since 18:00, at 21:30 in Rome; Friday is closed. */
+const asOfMs = Date.parse('2026-09-05T19:30:00Z') as EpochMs
+const offsetMs = 7_200_000
+const menuItems = [
+  { menuItemId: cup, name: 'Cup', categoryName: '' },
+  { menuItemId: chips, name: 'Chips <b>', categoryName: 'Fryer' },
+  { menuItemId: burger, name: 'Burger', categoryName: 'Grill' },
+]
+const hour = (hour: number, orderCount: number, revenue: number) => ({ hour, orderCount, revenue })
+const kpis = (totalSales: number) => ({ totalOrders: 2, totalSales, averageOrderValue: 0, totalItemsSold: 3 })
+
+/** The parts as HTML, of documents by their names. */
+function partsWith(documents: Record<string, unknown>): Record<string, string> {
+  const read = {
+    event: { ...anEvent({ menuItems }), shard: 0 },
+    revision: 1,
+    epochs: { documents: 1, asOf: 1 },
+    asOfMs,
+    documents: new Map(
+      Object.entries(documents).map(([name, document]) => [name as DocumentName, JSON.stringify(document)]),
+    ),
+  }
+  const day = JSON.parse(showDay(read, { dayId: 42 }, noStatuses()))
+  const parts = firstParts(day, { asOfMs, offsetMs, nowMs: asOfMs }, formatIn('en-GB'), '/live?day=')
+  return Object.fromEntries(Object.entries(parts).map(([id, trees]) => [id, htmlOf(trees).toString()]))
+}
+const textOf = (html = '') => html.replace(/<[^>]+>/g, '|').replace(/\|+/g, '|')
+
+test('a day stands against the day before at the same time, and within the festival', () => {
+  const { comparison, days } = partsWith({
+    'kpis:42:0': kpis(168),
+    'kpis:41:0': kpis(1_000.5),
+    'hours:41:0': [hour(18, 1, 100), hour(21, 1, 100), hour(23, 1, 800.5)],
+  })
+  expect(textOf(comparison)).toBe('|▲ |up |12%| on Fri 4 Sept at this time (€150)')
+  expect(textOf(days)).toBe('|Fri 4 Sept|€1,000.50|Sat 5 Sept (open)|€168.00|Festival, 2 days|€1,168.50|')
+  expect(days).toContain('<a href="/live?day=42" aria-current="true">')
+})
+
+test('without takings of the day before there is no percentage', () => {
+  expect(partsWith({ 'kpis:42:0': kpis(168) }).comparison).toBe('Fri 4 Sept at this time: €0')
+})
+
+test('an evening has each hour since its opening, what came back is below the line, and Friday is an outline', () => {
+  const { 'hours-chart': chart = '', 'hours-table': table } = partsWith({
+    'hours:42:0': [hour(19, 3, 100), hour(21, 1, -25)],
+    'hours:41:0': [hour(20, 4, 75)],
+  })
+  expect([...chart.matchAll(/data-hour="(\d+)"/g)].map(([, hour]) => hour)).toEqual(['18', '19', '20', '21'])
+  const bars = [
+    ...chart.matchAll(/class="(today|before)" x="[^"]+" y="([^"]+)" width="[^"]+" height="([^"]+)"/g),
+  ]
+  const drawn = bars.filter(([, , , height]) => height !== '0.00%').map(([, ...of]) => of)
+  expect(drawn).toEqual([
+    ['today', '0.00%', '80.00%'],
+    ['before', '20.00%', '60.00%'],
+    ['today', '80.00%', '20.00%'],
+  ])
+  expect(chart).toContain('>-25</text>')
+  expect(textOf(table)).toContain('|20:00|0|€0.00|4|€75.00|21:00|1|-€25.00|0|€0.00|')
+  expect(table).not.toContain('18:00')
+})
+
+test('items are in their categories in the order of the menu, with subtotals; those of none are last', () => {
+  const { counts } = partsWith({
+    'items:42:0': [
+      [burger, 2, 17, 0, 0],
+      [chips, 1, 3.1, 1, 3.1],
+      [cup, -2, -4, 0, 0],
+      [unlisted, 1, 0.2, 0, 0],
+    ],
+  })
+  expect(textOf(counts)).toBe(
+    '|Fryer|€3.10|1|Chips &lt;b&gt;| 1 refunded|€3.10|1|Grill|€17.00|2|Burger|€17.00|2|Other|-€3.80|-1|Cup|-€4.00|-2|Item 99|€0.20|1|',
+  )
+})
+
+test('best sellers are those by portions; a day without a sale has no row', () => {
+  const items = [
+    [burger, 2, 17, 0, 0],
+    [chips, 5, 3, 0, 0],
+  ]
+  expect(textOf(partsWith({ 'items:42:0': items }).best)).toBe('|Chips &lt;b&gt;|€3.00|5|Burger|€17.00|2|')
+  expect(textOf(partsWith({}).best)).toBe('|Nothing sold yet|')
+})
