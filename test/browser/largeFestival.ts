@@ -1,5 +1,6 @@
 import type { Tally } from '@tally/testkit/processes/tally'
 import { bar, friday, kitchen, newFestival, saturday } from '@tally/testkit/records/festival'
+import { type Fixture, signIn, visit } from './fixture.ts'
 
 /** A menu of 60 items, sold at two areas on two evenings, of which the second has been open for two hours. */
 export const large = newFestival()
@@ -10,7 +11,7 @@ const menuItems = Array.from({ length: 60 }, (_, index) => ({
 }))
 
 /** Counts both evenings, and a sale of the festival of the year before. */
-export async function countLarge(tally: Tally): Promise<void> {
+async function countLarge(tally: Tally): Promise<void> {
   const now = Date.now()
   const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000).toISOString()
   const days = [
@@ -36,4 +37,21 @@ export async function countLarge(tally: Tally): Promise<void> {
     order(saturday, kitchen, 0.1, 7, menuItems.slice(57, 58)),
     order(saturday, bar, 0.1, 1),
   ])
+}
+
+let session: ReturnType<typeof signInOnce> | undefined
+
+/** Opens the live page of the festival as a new visitor, with the one session that all have. */
+export async function openLarge(fixture: Fixture, options: Parameters<typeof visit>[1] = {}) {
+  session ??= signInOnce(fixture)
+  const watched = await visit(fixture, { ...options, storageState: await session })
+  await watched.page.goto('/live')
+  return watched
+}
+
+async function signInOnce(fixture: Fixture) {
+  await countLarge(fixture.tally)
+  const { page } = await visit(fixture)
+  await signIn(page, await fixture.administrator(large.organizationId))
+  return page.context().storageState()
 }

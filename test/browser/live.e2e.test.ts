@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
 import { type Fixture, openFixture, picture, signIn, takesPictures, visit } from './fixture.ts'
-import { countLarge, large } from './largeFestival.ts'
+import { large, openLarge } from './largeFestival.ts'
+import { loadedBy } from './weight.ts'
 
 let fixture: Fixture
 const festival = newFestival()
@@ -104,6 +105,7 @@ test('the screen fills the hall, and is dark or light as it is wanted, by keyboa
   await page.getByRole('button', { name: 'Full screen' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Leave full screen' }).waitFor()
+  expect(await page.evaluate('scrollY')).toBe(0)
   expect(await page.locator('nav').isVisible()).toBe(false)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor()
@@ -146,16 +148,8 @@ test('signing out elsewhere shows the sign-in form on this screen too', async ()
   await page.waitForURL(/sign-in/, { timeout: 20_000 })
 })
 
-let ofLarge: Promise<string> | undefined
-async function openLarge(options: Parameters<typeof visit>[1] = {}) {
-  ofLarge ??= countLarge(fixture.tally).then(() => fixture.administrator(large.organizationId))
-  const watched = await visit(fixture, options)
-  await signIn(watched.page, await ofLarge)
-  return watched
-}
-
 test('a day stands against the day before, within its festival and beside the last one', async () => {
-  const { page, wrongs } = await openLarge()
+  const { page, wrongs } = await openLarge(fixture)
   await reads(page, 'status-text', 'Live')
   await reads(page, 'sales', '€127.00')
   await reads(page, 'comparison', /^▲ up 112% on Fri 4 Sept at this time \(€60\)$/)
@@ -173,7 +167,7 @@ test('a day stands against the day before, within its festival and beside the la
 })
 
 test('items can be sorted, searched and folded, and stay so while figures change', async () => {
-  const { page } = await openLarge()
+  const { page } = await openLarge(fixture)
   await reads(page, 'status-text', 'Live')
   const groups = page.locator('#counts summary .name')
   const inMenu = ['Fritti', 'Primi', 'Griglia', 'Dolci', 'Bibite', 'Vini']
@@ -199,7 +193,7 @@ test('items can be sorted, searched and folded, and stay so while figures change
 const oneOf = (menuItemId: number) => ({ menuItemId, itemName: 'x', quantity: 1, unitPrice: 1 })
 
 test('the chart has values for mouse and finger, by takings and by orders', async () => {
-  const { page } = await openLarge({ hasTouch: true })
+  const { page } = await openLarge(fixture, { hasTouch: true })
   await reads(page, 'status-text', 'Live')
   const last = page.locator('#hours-chart [data-hour]').last()
   const readout = page.locator('.readout')
@@ -220,7 +214,7 @@ test('the chart has values for mouse and finger, by takings and by orders', asyn
 test.each(['light', 'dark'] as const)(
   'on a phone, %s, the takings come first and items are folded',
   async colorScheme => {
-    const { page } = await openLarge({ viewport: { width: 390, height: 844 }, colorScheme })
+    const { page } = await openLarge(fixture, { viewport: { width: 390, height: 844 }, colorScheme })
     await reads(page, 'status-text', 'Live')
     const top = async (selector: string) => (await page.locator(selector).boundingBox())?.y ?? Number.NaN
     expect(await top('#sales')).toBeLessThan(844 / 3)
@@ -233,30 +227,23 @@ test.each(['light', 'dark'] as const)(
 )
 
 test('the page is at most 60 kB compressed, and its files are kept for good', async () => {
-  const { page } = await openLarge()
-  const loaded: { path: string; bytes: number; cached: string | undefined }[] = []
-  page.on('requestfinished', async request => {
-    const { pathname } = new URL(request.url())
-    const sizes = request.sizes()
-    const cached = (await request.response())?.headers()['cache-control']
-    loaded.push({ path: pathname, bytes: (await sizes).responseBodySize, cached })
-  })
-  // Before anything of it is kept.
-  const session = await page.context().newCDPSession(page)
-  await session.send('Network.clearBrowserCache')
-  await page.goto('/live')
-  await reads(page, 'status-text', 'Live')
-  const scripts = ['live.js', 'page.js', 'style.css', 'parts.js', 'stream.js']
-  await until('all are counted', async () =>
-    scripts.every(name => loaded.some(({ path }) => path.endsWith(`/${name}`))),
+  const { page } = await openLarge(fixture)
+  const files = await loadedBy(page, '/live', () => reads(page, 'status-text', 'Live'))
+  expect(files.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['live', 'live.js', 'style.css', 'parts.js', 'stream.js', 'icon.svg']),
   )
-  expect(loaded.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(60_000)
-  const kept = loaded.filter(({ path }) => path !== '/live')
-  expect(kept.map(({ cached }) => cached)).toEqual(kept.map(() => 'public, max-age=31536000, immutable'))
+  expect(files.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(60_000)
+  for (const { name, cached, encoding } of files) {
+    expect([name, cached]).toEqual([
+      name,
+      name === 'live' ? 'no-store' : 'public, max-age=31536000, immutable',
+    ])
+    expect([name, encoding]).toEqual([name, expect.stringMatching(/^(br|gzip)$/)])
+  }
 })
 
 test('without JavaScript the figures are there', async () => {
-  const { page } = await openLarge({ javaScriptEnabled: false })
+  const { page } = await openLarge(fixture, { javaScriptEnabled: false })
   expect(await text(page, 'sales')).toMatch(/^€12\d\.00$/)
   expect(await text(page, 'status-text')).toMatch(/^Counted up to /)
   expect(await page.locator('#counts li').count()).toBe(60)
@@ -292,6 +279,7 @@ test('a number changes while the feed runs', async () => {
   await picture(page, 'live-hall-dark')
   await page.getByRole('button', { name: 'Leave full screen' }).click()
   await page.setViewportSize({ width: 390, height: 844 })
+  await page.evaluate('scrollTo(0, 0)')
   await picture(page, 'live-phone')
   const widths = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as number[]
   expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0)
@@ -311,6 +299,7 @@ test('a number changes while the feed runs', async () => {
           [festival, other, large].map(({ organizationId }) => organizationId),
         )
         .where('organizations.version', '>', 0)
+        .where('events.version', '>=', takesPictures ? 3 : 1)
         .executeTakeFirst()
     await until(`the feed’s organization is known: ${log()}`, async () => (await known()) !== undefined)
     return (await known())?.organization_id ?? ''

@@ -20,13 +20,12 @@ const chosen = { ...firstChoice, isNarrow: narrow.matches, address: live.dataset
 let day
 let beat = null
 
-/** Sets the figure of a tile if it changes, and marks it if it has changed before. */
+/** Sets the figure of a tile, and marks it if it changes from one that the stream has sent. */
 function put(id, children) {
   const target = by(id)
   const before = target.textContent
   draw(target, children)
-  if (target.textContent === before) return
-  if (target.dataset.isKnown) mark(target)
+  if (target.textContent !== before && target.dataset.isKnown) mark(target)
   target.dataset.isKnown = 'yes'
 }
 
@@ -115,6 +114,8 @@ const setHall = isOn => {
   document.body.classList.toggle('hall', isOn)
   by('full-screen').textContent = isOn ? 'Leave full screen' : 'Full screen'
   by('full-screen').setAttribute('aria-pressed', String(isOn))
+  // The button is at the foot.
+  if (isOn) scrollTo(0, 0)
 }
 by('full-screen').addEventListener('click', async () => {
   const isOn = !document.body.classList.contains('hall')

@@ -51,7 +51,7 @@ test('days whose screens were opened one after the other are looked at together'
   await live.close()
 })
 
-test('orders by status of days that change together are read in one query, in their order', async () => {
+test('orders by status of days that change together, or of areas, are read in one query, in their order', async () => {
   const [unsold, sold] = (await newEvents(2)) as [EventId, EventId]
   const counts = {
     pre_order: 1,
@@ -73,7 +73,8 @@ test('orders by status of days that change together are read in one query, in th
     .execute()
   const reading = vi.spyOn(fixture.db, 'getExecutor')
   const statusesOf = openStatusReader(fixture.db)
-  const read = await Promise.all([unsold, sold, unsold].map(eventId => statusesOf({ eventId, dayId: 41 })))
+  const days = [unsold, sold, unsold].map(eventId => statusesOf({ eventId, dayId: 41 }))
+  const read = await Promise.all([...days, statusesOf({ eventId: sold, dayId: 41, areaId: 1 })])
   const ofSold = {
     PreOrder: 1,
     Pending: 2,
@@ -83,7 +84,7 @@ test('orders by status of days that change together are read in one query, in th
     Completed: 6,
     Cancelled: 7,
   }
-  expect(read).toEqual([noStatuses(), ofSold, noStatuses()])
+  expect(read).toEqual([noStatuses(), ofSold, noStatuses(), { ...ofSold, Paid: 99 }])
   expect(reading).toHaveBeenCalledTimes(1)
   reading.mockRestore()
 })
