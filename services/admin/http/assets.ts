@@ -15,13 +15,13 @@ type Assets = { version: string; files: Map<string, Buffer> }
 const folder = join(import.meta.dirname, '../assets')
 let read: Assets | undefined
 
-/** The scripts, styles and images of the area, read once per process. Tests lie next to the scripts that they test. */
+/** The scripts, styles and images of the area, read once per process. Their tests, which lie next to them, are `.ts`. */
 function assets(): Assets {
   if (read !== undefined) return read
   const files = new Map<string, Buffer>()
   const hash = createHash('sha256')
   for (const name of readdirSync(folder).sort()) {
-    if (types[extname(name)] === undefined || name.includes('.test.')) continue
+    if (types[extname(name)] === undefined) continue
     const bytes = readFileSync(join(folder, name))
     files.set(name, bytes)
     hash.update(`${name} ${bytes.length}\n`).update(bytes)

@@ -86,6 +86,16 @@ test('items are in their categories in the order of the menu, with subtotals; th
   )
 })
 
+test('a subtotal of nothing has no minus sign', () => {
+  const items = [
+    [burger, 1, 1, 0, 0],
+    [cup, 1, 0.3, 0, 0],
+    [98, 1, -0.1, 0, 0],
+    [99, 1, -0.2, 0, 0],
+  ]
+  expect(textOf(partsWith({ 'items:42:0': items }).counts)).toContain('|Other|€0.00|3|')
+})
+
 test('best sellers are those by portions; a day without a sale has no row', () => {
   const items = [
     [burger, 2, 17, 0, 0],
