@@ -67,10 +67,15 @@ export function causesOf(error: unknown): Cause[] {
 export const isRefusedWrite = (error: unknown): boolean =>
   error instanceof Error && /\b(OOM|MISCONF|NOREPLICAS|READONLY)\b/.test(error.message)
 
-/** One line for messages: the first message of the chain, because an AggregateError has none of its own. */
+/**
+ * One line for messages: the first message of the chain, because an AggregateError has none of its own. That of a Redis
+ * Cluster as a whole says nothing if one of its nodes said why.
+ */
 export function reasonOf(error: unknown): string {
   const causes = causesOf(error)
-  const text = causes.find(({ message }) => message !== '')?.message ?? causes[0]?.name ?? String(error)
+  const said = causes.filter(({ message }) => message !== '')
+  const first = said.find(({ name }) => name !== 'ClusterAllFailedError') ?? said[0]
+  const text = first?.message ?? causes[0]?.name ?? String(error)
   return text.replace(/\s*\n\s*/g, ' ')
 }
 

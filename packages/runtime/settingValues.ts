@@ -49,15 +49,20 @@ const url =
   (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol)
 
+/** The nodes of a cluster are all reached over TLS, or none, and have no database but 0. */
+const areNodes = (nodes: string[]): boolean => {
+  if (!nodes.every(url('redis:', 'rediss:'))) return false
+  const urls = nodes.map(node => new URL(node))
+  return (
+    urls.length === 1 || urls.every(one => one.protocol === urls[0]?.protocol && /^\/?0?$/.test(one.pathname))
+  )
+}
+
 /** Commas between sentinels belong to one address; commas of a Redis Cluster separate its nodes. */
 export const redisNodes = z
   .string()
   .transform(text => (parseSentinels(text) === undefined ? list(text) : [text]))
-  .refine(
-    nodes =>
-      nodes.length > 0 &&
-      (parseSentinels(nodes[0] ?? '') !== undefined || nodes.every(url('redis:', 'rediss:'))),
-  )
+  .refine(nodes => nodes.length > 0 && (parseSentinels(nodes[0] ?? '') !== undefined || areNodes(nodes)))
 
 export const rateLimits = z
   .string()

@@ -60,7 +60,7 @@ const schema = z.object({
     .meta({ takes: 'postgres://user:password@host:port/database' }),
   REDIS_URL: redisNodes.prefault('redis://localhost:6379').meta({
     takes:
-      'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster, or redis+sentinel://host:port,host:port/name',
+      'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster (all redis:// or all rediss://, without a database number), or redis+sentinel://host:port,host:port/name',
   }),
   REDIS_PREFIX: z
     .string()

@@ -60,7 +60,7 @@ test('a given value replaces the default', () => {
     KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
     KAFKA_SASL_USERNAME: 'tally',
     KAFKA_SASL_PASSWORD: 'p@ss, word',
-    REDIS_URL: 'redis://a:1,rediss://u:p@b:2',
+    REDIS_URL: 'rediss://a:1,rediss://u:p@b:2',
     REDIS_QUIET_AFTER: '36h',
     RATE_LIMITS: 'ActiveDayPass=600,Trial=5',
     API_CONTACT: 'api@example.org',
@@ -75,7 +75,7 @@ test('a given value replaces the default', () => {
       ssl: true,
       sasl: { mechanism: 'scram-sha-512', username: 'tally', password: 'p@ss, word' },
     },
-    redisNodes: ['redis://a:1', 'rediss://u:p@b:2'],
+    redisNodes: ['rediss://a:1', 'rediss://u:p@b:2'],
     redisQuietMs: 36 * 3_600_000,
     rateLimits: { Trial: 5, ActiveDayPass: 600, Inactive: 2 },
     query: { contact: 'api@example.org' },
@@ -145,6 +145,15 @@ test('a required second factor without a key for its secrets is for the administ
 test('a value with line breaks is still one line', () => {
   expect(complaint({ EDITION: 'a\nb\r\u2028c' }).split(/[\r\n]/)).toHaveLength(1)
 })
+
+test.each(['redis://a,rediss://b', 'redis://a/3,redis://b/3'])(
+  'nodes of a Redis Cluster have one scheme and no database number: %s',
+  nodes => {
+    expect(() => readSettings({ REDIS_URL: nodes })).toThrow(
+      'all redis:// or all rediss://, without a database',
+    )
+  },
+)
 
 test('all wrong settings are named at once', () => {
   expect(complaint({ EDITION: 'x', QUERY_PORT: 'y', LOG_LEVEL: 'info' })).toMatch(

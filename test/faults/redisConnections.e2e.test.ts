@@ -7,6 +7,7 @@ import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startRedisCluster } from '#infra/cluster/redisCluster.ts'
 import { openRedisNodes, type RedisNodes } from '#infra/cluster/redisNodes.ts'
 import { startRedisWithSentinel } from '#infra/cluster/redisSentinel.ts'
 import { makeCertificate } from './support/certificate.ts'
@@ -131,6 +132,28 @@ test('with Sentinel, a failover that is announced while a sentinel is asked for 
   await untilRedisSaysAll(query)
   sentinel.disconnect()
   await relay.close()
+})
+
+test('with one address of a Redis Cluster that is down at the start, Tally uses the whole cluster once it is up', async () => {
+  const cluster = await startRedisCluster({ hasReplicas: false })
+  onTestFinished(cluster.stop)
+  const key = `${tally.settings.REDIS_PREFIX}:event:{${sagra.eventId}}`
+  const answers = await Promise.all(
+    (await cluster.masters()).map(async port => {
+      const node = quietRedis(`redis://127.0.0.1:${port}`)
+      onTestFinished(() => node.disconnect())
+      return { port, said: await node.get(key).catch(error => String(error)) }
+    }),
+  )
+  const other = answers.find(({ said }) => said?.includes('MOVED'))
+  const relay = await openRelay({ host: '127.0.0.1', port: other?.port ?? 0 })
+  onTestFinished(relay.close)
+  await relay.cut()
+  const query = await start({ REDIS_URL: `redis://127.0.0.1:${relay.port}` })
+  const { body } = await ask(query.address, `${sagra.path}/analytics/kpis`, { token })
+  expect(body?.data?.totalOrders).toBe(orders)
+  await relay.mend()
+  await untilRedisSaysAll(query)
 })
 
 function quietRedis(url: string): Redis {

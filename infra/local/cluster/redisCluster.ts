@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { until } from '@tally/testkit/until'
 import type { Redis } from 'ioredis'
 import { freePort } from '../servers/ports.ts'
@@ -6,6 +7,7 @@ import { openRedisNodes } from './redisNodes.ts'
 import {
   lockReplicasOut,
   onNode,
+  type RedisNode,
   type ReplicatedRedis,
   replicating,
   untilReplicated,
@@ -14,7 +16,18 @@ import {
 const slots = 16_384
 const mastersWanted = 3
 
-type Node = { port: number; busPort: number }
+type Node = RedisNode & { busPort: number }
+
+/** Files of the certificate and key that all nodes have; the certificate is its own authority. */
+type Tls = { certificate: string; key: string }
+
+export type RedisClusterOptions = PartOptions & {
+  hasReplicas: boolean
+  /** TLS only, between the nodes too. */
+  tls?: Tls
+  /** The name that the nodes announce in place of their address. */
+  announces?: string
+}
 
 /**
  * Starts a Redis Cluster of three masters, each with a replica if `hasReplicas`, on 127.0.0.1, which keeps nothing;
@@ -23,14 +36,22 @@ type Node = { port: number; busPort: number }
  */
 export async function startRedisCluster({
   hasReplicas,
+  tls,
+  announces,
   ...options
-}: PartOptions & { hasReplicas: boolean }): Promise<ReplicatedRedis> {
+}: RedisClusterOptions): Promise<ReplicatedRedis> {
   const redises = openRedisNodes(options)
   const nodes: Node[] = []
+  const ca = tls && readFileSync(tls.certificate)
   try {
     for (let number = 0; number < mastersWanted * (hasReplicas ? 2 : 1); number++) {
       const busPort = await freePort()
-      nodes.push({ port: await redises.start(configOf(busPort)), busPort })
+      const lines = [
+        ...configOf(busPort),
+        ...(tls ? tlsLines(tls) : []),
+        ...(announces ? nameLines(announces) : []),
+      ]
+      nodes.push({ port: await redises.start(lines, { isTls: tls !== undefined }), busPort, ca })
     }
     await connect(nodes)
   } catch (error) {
@@ -39,9 +60,9 @@ export async function startRedisCluster({
   }
   const masters = async () => (await clusterNodes(nodes)).filter(isServing).map(({ port }) => port)
   return {
-    url: nodes.map(({ port }) => `redis://127.0.0.1:${port}`).join(','),
+    url: nodes.map(({ port }) => `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`).join(','),
     masters,
-    stopReplication: port => lockReplicasOut({ port }),
+    stopReplication: port => lockReplicasOut({ port, ca }),
     async failOver(master) {
       await redises.kill(master)
       await until('a replica has taken over', async () => {
@@ -68,9 +89,23 @@ const configOf = (busPort: number): string[] => [
   ...replicating,
 ]
 
+const tlsLines = ({ certificate, key }: Tls): string[] => [
+  `tls-cert-file ${certificate}`,
+  `tls-key-file ${key}`,
+  `tls-ca-cert-file ${certificate}`,
+  'tls-auth-clients no',
+  'tls-cluster yes',
+  'tls-replication yes',
+]
+
+const nameLines = (name: string): string[] => [
+  `cluster-announce-hostname ${name}`,
+  'cluster-preferred-endpoint-type hostname',
+]
+
 /** Gives the first nodes the slots, and each of the others one of those to follow. */
 async function connect(nodes: Node[]): Promise<void> {
-  const [first = { port: 0, busPort: 0 }, ...others] = nodes
+  const [first, ...others] = nodes as [Node, ...Node[]]
   const masters = nodes.slice(0, mastersWanted)
   for (const [index, node] of masters.entries())
     await onNode(node, redis => redis.call('CLUSTER', 'ADDSLOTSRANGE', ...slotsOf(index)))

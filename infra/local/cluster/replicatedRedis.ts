@@ -17,8 +17,11 @@ export type ReplicatedRedis = {
   stop: () => Promise<void>
 }
 
-/** A node on 127.0.0.1, and the user that may do anything there, if that is not everybody. */
-export type RedisNode = { port: number; username?: string; password?: string }
+/**
+ * A node on 127.0.0.1, the user that may do anything there, if that is not everybody, and the certificate authority of
+ * a node that speaks TLS.
+ */
+export type RedisNode = { port: number; username?: string; password?: string; ca?: Buffer | undefined }
 
 /** The user as which replicas read from their master; a master that locks it has no replica. */
 const replicator = 'replicator'
@@ -51,12 +54,14 @@ export async function untilReplicated(nodes: RedisNode[]): Promise<void> {
 
 /** Does something on a node, again until it succeeds; throws the last error after `timeoutMs`. */
 export async function onNode<Result>(
-  { port, username, password }: RedisNode,
+  { port, username, password, ca }: RedisNode,
   work: (redis: Redis) => Promise<Result>,
   timeoutMs = 60_000,
 ): Promise<Result> {
   for (const until = Date.now() + timeoutMs; ; await sleep(50)) {
     const redis = new Redis(port, '127.0.0.1', {
+      // The certificate may be for any name: this is the loopback interface.
+      ...(ca && { tls: { ca, checkServerIdentity: () => undefined } }),
       ...(username && { username }),
       ...(password && { password }),
       lazyConnect: true,

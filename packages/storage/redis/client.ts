@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { parseSentinels, type RedisSentinels } from '@tally/runtime'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
+import { namedTls } from './namedTls.ts'
+import { openOneAddress } from './oneAddress.ts'
 import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
 import { ReconnectingSentinelConnector } from './sentinelConnector.ts'
+import { tellingConnector } from './tellingConnector.ts'
 
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
@@ -20,56 +23,81 @@ export type RedisOptions = {
 }
 
 /**
- * Connects to one Redis, to the master that sentinels name or, with several nodes, to a Redis Cluster. Commands fail at
- * once while there is no connection (they are not queued), and after `commandTimeoutMs`. The client reconnects by
- * itself. `scripts` become methods of the client. Close it with `disconnect()`.
+ * Connects to one Redis or to the Redis Cluster behind its address, to the master that sentinels name or, with several
+ * nodes, to a Redis Cluster. Commands fail at once while there is no connection (they are not queued), and after
+ * `commandTimeoutMs`. The client reconnects by itself. `scripts` become methods of the client. Close it with
+ * `disconnect()`.
  */
 export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   nodes: string[],
   { name, commandTimeoutMs, onError, autoPipelining = true }: RedisOptions,
   scripts?: Scripts,
 ): RedisClient & ScriptCalls<Scripts> {
-  const options = {
-    connectionName: `tally-${name}`,
-    commandTimeout: commandTimeoutMs,
-    connectTimeout: 2_000,
-    // A silent connection is replaced: a host that vanished closes no connection.
-    socketTimeout: Math.max(2_000, 2 * commandTimeoutMs),
-    // Reconnects when a former master has become a replica.
-    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
-    enableOfflineQueue: false,
-    enableAutoPipelining: autoPipelining,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
-    keepAlive: 10_000,
-  }
+  const options = sharedOptions(name, commandTimeoutMs, autoPipelining)
   const [first] = nodes
   if (first === undefined) throw new Error('no Redis node is configured')
   const sentinels = parseSentinels(first)
+  const one = (onMoved: () => void) => {
+    const reconnectOnError = (error: Error) => {
+      if (error.message.startsWith('MOVED ')) onMoved()
+      return options.reconnectOnError(error)
+    }
+    return withScripts(new Redis(first, { ...options, reconnectOnError }), scripts)
+  }
+  const cluster = () => openCluster(nodes, options, scripts)
   const client = sentinels
-    ? new Redis({ ...options, ...sentinelOptions(sentinels) })
+    ? withScripts(new Redis({ ...options, ...sentinelOptions(sentinels) }), scripts)
     : nodes.length === 1
-      ? new Redis(first, options)
-      : new Cluster(nodes, {
-          redisOptions: { ...options, ...credentialsOf(first) },
-          enableOfflineQueue: false,
-          enableAutoPipelining: true,
-          // Slots that move close no connection, and ioredis does not follow MOVED in a pipeline that writes.
-          slotsRefreshInterval: 5_000,
-          clusterRetryStrategy: attempt => Math.min(50 * attempt, 500),
-        })
-  client.on('error', error => {
+      ? openOneAddress(one, cluster)
+      : cluster()
+  const onFailure = (error: Error) => {
     lastErrors.set(client, error)
     onError(error)
+  }
+  client.on('error', onFailure).on('node error', onFailure)
+  return client as RedisClient & ScriptCalls<Scripts>
+}
+
+function openCluster(nodes: string[], options: SharedOptions, scripts?: ScriptSet): Cluster {
+  let ofNode: Error | undefined
+  const Connector = tellingConnector(error => {
+    ofNode = error
   })
-  // All scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling another one
-  // gives replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
-  for (const [script, { file, preludes }] of Object.entries(scripts ?? {})) {
+  const cluster = new Cluster(nodes, clusterOptions(nodes, { ...options, Connector }))
+  cluster.on('error', (error: { lastNodeError?: Error | undefined }) => {
+    if (error.lastNodeError?.message === 'Connection is closed.') error.lastNodeError = ofNode
+  })
+  return withScripts(cluster, scripts)
+}
+
+type SharedOptions = ReturnType<typeof sharedOptions>
+
+const sharedOptions = (name: string, commandTimeoutMs: number, autoPipelining: boolean) => ({
+  connectionName: `tally-${name}`,
+  commandTimeout: commandTimeoutMs,
+  connectTimeout: 2_000,
+  // A silent connection is replaced: a host that vanished closes no connection.
+  socketTimeout: Math.max(2_000, 2 * commandTimeoutMs),
+  // Reconnects when a former master has become a replica.
+  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+  enableOfflineQueue: false,
+  enableAutoPipelining: autoPipelining,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
+  keepAlive: 10_000,
+})
+
+/**
+ * Defines all scripts at once: a pipeline knows only the scripts that were defined before it was opened. Calling
+ * another one gives replies to the wrong callers and ends the process (redis/ioredis#1931, in ioredis 6.0.0).
+ */
+function withScripts<Client extends RedisClient>(client: Client, scripts: ScriptSet = {}): Client {
+  for (const [script, { file, preludes }] of Object.entries(scripts)) {
     const parts = [...preludes, file]
     const lua = parts.map(part => readFileSync(part, 'utf8')).join('')
     client.defineCommand(script, { numberOfKeys: numberOfKeys(file) as number, lua })
   }
-  return client as RedisClient & ScriptCalls<Scripts>
+  return client
 }
 
 /** Why each client lost its connection, or could not connect: its commands do not say. */
@@ -99,6 +127,7 @@ export async function whenReady(redis: RedisClient, timeoutMs: number): Promise<
 
 function sentinelOptions(given: RedisSentinels) {
   const { isTls, sentinels, name, username, password, sentinelUsername, sentinelPassword } = given
+  const tls = namedTls(sentinels.map(({ host }) => host))
   return {
     Connector: ReconnectingSentinelConnector,
     sentinels,
@@ -107,7 +136,7 @@ function sentinelOptions(given: RedisSentinels) {
     ...(password && { password }),
     ...(sentinelUsername && { sentinelUsername }),
     ...(sentinelPassword && { sentinelPassword }),
-    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    ...(isTls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: 2_000,
     sentinelRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
     // The sentinels announce a failover: a master that hangs or is cut off closes no connection.
@@ -117,11 +146,22 @@ function sentinelOptions(given: RedisSentinels) {
 }
 
 /** A cluster announces its nodes without credentials, so those of the first node are used for all. */
-function credentialsOf(node: string) {
-  const { username, password, protocol } = new URL(node)
+function clusterOptions(nodes: string[], options: SharedOptions & Pick<IoredisOptions, 'Connector'>) {
+  const urls = nodes.map(node => new URL(node))
+  const { username = '', password = '', protocol } = urls[0] ?? {}
   return {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+    redisOptions: {
+      ...options,
+      ...(username !== '' && { username: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+      ...(protocol === 'rediss:' && { tls: namedTls(urls.map(({ hostname }) => hostname)) }),
+    },
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    // ioredis would connect to an address that it finds for a name, and so check the certificate for that address.
+    dnsLookup: (name: string, found: (error: null, address: string) => void) => found(null, name),
+    // Slots that move close no connection, and ioredis does not follow MOVED in a pipeline that writes.
+    slotsRefreshInterval: 5_000,
+    clusterRetryStrategy: (attempt: number) => Math.min(50 * attempt, 500),
   }
 }

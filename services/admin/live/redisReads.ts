@@ -34,15 +34,6 @@ export function openRedisReads(
   { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
   topics: string[],
 ): RedisReads {
-  if (redis.isCluster)
-    return {
-      async seen({ eventId, shard }) {
-        const hash = await readShardHash({ redis, keys }, topics, shard, [eventId])
-        return { hash, version: await readEventVersion({ redis, keys }, eventId) }
-      },
-      texts: (eventId, ...names) => redis.readDocuments(keys.event(eventId), ...names),
-    }
-
   const readSeen = async (places: readonly EventPlace[]): Promise<(Seen | Error)[]> => {
     const byShard = [...Map.groupBy(places, ({ shard }) => shard)]
     const wanted = byShard.map(([shard, of]): [number, EventId[]] => [
@@ -62,9 +53,22 @@ export function openRedisReads(
     wanted => readDocumentsOfEach(redis, [...wanted]),
     { cache: false, maxBatchSize: most.documents },
   )
-  return {
+  const ofNode: RedisReads = {
     seen: place => seen.load(place),
     texts: (eventId, ...names) => texts.load({ key: keys.event(eventId), names }),
+  }
+  const ofCluster: RedisReads = {
+    async seen({ eventId, shard }) {
+      const hash = await readShardHash({ redis, keys }, topics, shard, [eventId])
+      return { hash, version: await readEventVersion({ redis, keys }, eventId) }
+    },
+    texts: (eventId, ...names) => redis.readDocuments(keys.event(eventId), ...names),
+  }
+  // Not known before Redis has answered.
+  const reads = () => (redis.isCluster ? ofCluster : ofNode)
+  return {
+    seen: place => reads().seen(place),
+    texts: (eventId, ...names) => reads().texts(eventId, ...names),
   }
 }
 

@@ -27,8 +27,11 @@ export type AskDeps = {
 /** Sends the commands of one batch; the promise resolves when all are answered. */
 type AskBatch = (batch: Batch) => Promise<unknown>
 
-export const openAskBatch = (deps: AskDeps, limits: RateLimits): AskBatch =>
-  deps.redis instanceof Cluster ? askSlots(deps, limits) : askNode(deps, limits)
+export function openAskBatch(deps: AskDeps, limits: RateLimits): AskBatch {
+  const [ofNode, ofSlots] = [askNode(deps, limits), askSlots(deps, limits)]
+  // Not known before Redis has answered.
+  return batch => (deps.redis instanceof Cluster ? ofSlots(batch) : ofNode(batch))
+}
 
 /**
  * On one node a single script takes from all windows and reads all hashes. With a command for each, commands cost this

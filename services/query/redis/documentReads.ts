@@ -18,8 +18,6 @@ const mostEvents = 8
  * request batch whose events have changed all begin to read when the batch is answered.
  */
 export function openDocumentReads(redis: ReadModelRedis): DocumentReads {
-  if (redis instanceof Cluster) return (key, ...names) => redis.readDocuments(key, ...names)
-
   const send = async (reads: Read[]): Promise<void> => {
     try {
       const replies = await readDocumentsOfEach(redis, reads)
@@ -33,6 +31,8 @@ export function openDocumentReads(redis: ReadModelRedis): DocumentReads {
       void send(reads.slice(from, from + mostEvents))
   })
   return (key, ...names) => {
+    // Not known before Redis has answered.
+    if (redis instanceof Cluster) return redis.readDocuments(key, ...names)
     const waiter = new Waiter<Texts>()
     begin({ key, names, waiter })
     return waiter.promise

@@ -101,7 +101,8 @@ export function openRequestBatches(
   limits: RateLimits,
 ): RequestBatches {
   const { redis, keys, breaker, onBatch } = deps
-  const isCluster = redis instanceof Cluster
+  /** Not known before Redis has answered. */
+  const isCluster = () => redis instanceof Cluster
   const ask = openAskBatch(deps, limits)
   let collecting: Batch | undefined
   /** Batches that are neither answered nor too late. */
@@ -142,7 +143,7 @@ export function openRequestBatches(
       clearTimeout(timer)
       if (unanswered.delete(batch)) setImmediate(send)
     }
-    const timer = isCluster ? setTimeout(sendNext, holdMs) : undefined
+    const timer = isCluster() ? setTimeout(sendNext, holdMs) : undefined
     // Counted from when it went out or was held: before that, it waited for other batches, or for this process.
     const cancel = breaker.deadline(performance.now() - heldMs, () => {
       lateInARow += 1
@@ -192,7 +193,7 @@ export function openRequestBatches(
     }),
     poll(poll, onPolled) {
       const batch = current()
-      joinPoll(batch, poll, { onPolled, together: !isCluster })
+      joinPoll(batch, poll, { onPolled, together: !isCluster() })
       // While the breaker is open `send` fails the batch at once, and `poll` has to return before `onPolled` is called.
       if (batch.joined >= largeBatch && !breaker.isOpen()) send()
     },
