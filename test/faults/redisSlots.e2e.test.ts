@@ -13,7 +13,7 @@ import { makeCertificate } from './support/certificate.ts'
 
 /** docs/clouds.md: a Redis Cluster over TLS whose certificate has a name, while its nodes announce their addresses. */
 const folder = mkdtempSync(join(tmpdir(), 'tally-slots-'))
-const tls = makeCertificate(folder, 'DNS:localhost')
+const tls = makeCertificate(folder, { subjectAltName: 'DNS:localhost' })
 const authorities = getCACertificates('default')
 let redis: ReplicatedRedis
 /** The nodes by their name. */
@@ -79,6 +79,14 @@ test.each([
   const client = clientOf(addresses())
   expect(await whenReady(client, 10_000)).toBe(false)
   expect(reasonOf(await pingRedis(client).catch(error => error))).toContain(reason)
+})
+
+test('a client finds nodes that do not announce a host where it asked', async () => {
+  const hidden = await startRedisCluster({ hasReplicas: false, announces: 'unknown-endpoint' })
+  onTestFinished(hidden.stop)
+  const client = clientOf([hidden.url.split(',')[0] as string])
+  expect(await whenReady(client, 10_000)).toBe(true)
+  await writeEverywhere(client)
 })
 
 test('a client of one address uses the whole cluster even if its user may not read INFO', async () => {

@@ -25,7 +25,7 @@ export type RedisClusterOptions = PartOptions & {
   hasReplicas: boolean
   /** TLS only, between the nodes too. */
   tls?: Tls
-  /** The name that the nodes announce in place of their address. */
+  /** The name that the nodes announce in place of their address; `unknown-endpoint`: they announce neither. */
   announces?: string
 }
 
@@ -98,10 +98,10 @@ const tlsLines = ({ certificate, key }: Tls): string[] => [
   'tls-replication yes',
 ]
 
-const nameLines = (name: string): string[] => [
-  `cluster-announce-hostname ${name}`,
-  'cluster-preferred-endpoint-type hostname',
-]
+const nameLines = (name: string): string[] =>
+  name === 'unknown-endpoint'
+    ? [`cluster-preferred-endpoint-type ${name}`]
+    : [`cluster-announce-hostname ${name}`, 'cluster-preferred-endpoint-type hostname']
 
 /** Gives the first nodes the slots, and each of the others one of those to follow. */
 async function connect(nodes: Node[]): Promise<void> {

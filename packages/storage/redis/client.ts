@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { parseSentinels, type RedisSentinels } from '@tally/runtime'
-import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis'
+import { openClusterClient } from './cluster.ts'
 import { namedTls } from './namedTls.ts'
 import { openOneAddress } from './oneAddress.ts'
 import { numberOfKeys, type ScriptCalls, type ScriptSet } from './scripts.ts'
 import { ReconnectingSentinelConnector } from './sentinelConnector.ts'
-import { tellingConnector } from './tellingConnector.ts'
 
 /** A connection without scripts; `openRedis` adds those of its callers. */
 export type RedisClient = Redis | Cluster
@@ -44,7 +44,7 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
     }
     return withScripts(new Redis(first, { ...options, reconnectOnError }), scripts)
   }
-  const cluster = () => openCluster(nodes, options, scripts)
+  const cluster = () => withScripts(openClusterClient(nodes, clusterOptions(nodes, options)), scripts)
   const client = sentinels
     ? withScripts(new Redis({ ...options, ...sentinelOptions(sentinels) }), scripts)
     : nodes.length === 1
@@ -56,18 +56,6 @@ export function openRedis<Scripts extends ScriptSet = Record<never, never>>(
   }
   client.on('error', onFailure).on('node error', onFailure)
   return client as RedisClient & ScriptCalls<Scripts>
-}
-
-function openCluster(nodes: string[], options: SharedOptions, scripts?: ScriptSet): Cluster {
-  let ofNode: Error | undefined
-  const Connector = tellingConnector(error => {
-    ofNode = error
-  })
-  const cluster = new Cluster(nodes, clusterOptions(nodes, { ...options, Connector }))
-  cluster.on('error', (error: { lastNodeError?: Error | undefined }) => {
-    if (error.lastNodeError?.message === 'Connection is closed.') error.lastNodeError = ofNode
-  })
-  return withScripts(cluster, scripts)
 }
 
 type SharedOptions = ReturnType<typeof sharedOptions>
@@ -146,7 +134,7 @@ function sentinelOptions(given: RedisSentinels) {
 }
 
 /** A cluster announces its nodes without credentials, so those of the first node are used for all. */
-function clusterOptions(nodes: string[], options: SharedOptions & Pick<IoredisOptions, 'Connector'>) {
+function clusterOptions(nodes: string[], options: SharedOptions) {
   const urls = nodes.map(node => new URL(node))
   const { username = '', password = '', protocol } = urls[0] ?? {}
   return {

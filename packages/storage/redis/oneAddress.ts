@@ -25,10 +25,7 @@ export function openOneAddress(openOne: (onMoved: () => void) => Redis, openClus
   const become = () => {
     if (current !== one) return
     if (one.options.db) {
-      events.emit(
-        'error',
-        new Error('Tally uses database 0 of a Redis Cluster: leave the number out of REDIS_URL'),
-      )
+      events.emit('error', new Error('Tally uses database 0 of a Redis Cluster'))
       return
     }
     current = openCluster()
