@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { parseSentinels } from './redisUrl.ts'
@@ -96,3 +97,12 @@ export const network = (text: string) => {
 
 export const origin = (text: string) =>
   text === '*' || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text)
+
+/** Whether a file can be read and has a certificate that OpenSSL would find there. */
+export function hasCertificate(file: string): boolean {
+  try {
+    return /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/m.test(readFileSync(file, 'utf8'))
+  } catch {
+    return false
+  }
+}

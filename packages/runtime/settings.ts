@@ -10,6 +10,7 @@ import {
   count,
   duration,
   flag,
+  hasCertificate,
   issuer,
   list,
   network,
@@ -158,6 +159,7 @@ export type Settings = ReturnType<typeof readSettings>
  * that lists every wrong setting.
  */
 export function readSettings(environment: Record<string, string | undefined>) {
+  checkAuthorities(environment.NODE_EXTRA_CA_CERTS || undefined)
   const given = Object.fromEntries(
     Object.keys(schema.shape).map(name => [name, environment[name] || undefined]),
   )
@@ -202,6 +204,18 @@ export function readSettings(environment: Record<string, string | undefined>) {
     edition: values.EDITION,
     logLevel: values.LOG_LEVEL,
   }
+}
+
+/**
+ * Node passes over a file of certificate authorities that it cannot use; it prints a line of text if it cannot read it,
+ * as soon as TLS is loaded. Every certificate of such an authority would then be refused.
+ */
+function checkAuthorities(file: string | undefined): void {
+  if (file === undefined || hasCertificate(file)) return
+  const takes = 'the name of a file that can be read and has a certificate in PEM format'
+  throw new SettingsError(`NODE_EXTRA_CA_CERTS is ${JSON.stringify(file)}; it takes ${takes}`, [
+    'NODE_EXTRA_CA_CERTS',
+  ])
 }
 
 function saslOf(values: z.output<typeof schema>) {

@@ -146,6 +146,15 @@ test('a value with line breaks is still one line', () => {
   expect(complaint({ EDITION: 'a\nb\r\u2028c' }).split(/[\r\n]/)).toHaveLength(1)
 })
 
+test.each(['/not/there', import.meta.filename])(
+  'a file of certificate authorities that Node would pass over is refused: %s',
+  file => {
+    expect(() => readSettings({ NODE_EXTRA_CA_CERTS: file })).toThrow(
+      `NODE_EXTRA_CA_CERTS is "${file}"; it takes the name of a file`,
+    )
+  },
+)
+
 test.each(['redis://a,rediss://b', 'redis://a/3,redis://b/3'])(
   'nodes of a Redis Cluster have one scheme and no database number: %s',
   nodes => {

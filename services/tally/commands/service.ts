@@ -1,5 +1,6 @@
 import type { ServiceDeps, Settings } from '@tally/runtime'
 import type { Command } from 'commander'
+import { sentenceOf, wasWrongUsage } from '../failure.ts'
 
 type Service = {
   name: 'projector' | 'query' | 'admin'
@@ -14,14 +15,24 @@ export function addService(program: Command, { name, description, load }: Servic
     .command(name)
     .description(description)
     .action(async () => {
-      const [start, { openLogger, readSettings, runService, sslModeWarning }] = await Promise.all([
-        load(),
-        import('@tally/runtime'),
-      ])
-      const settings = readSettings(process.env)
-      const logger = openLogger(name, settings.logLevel)
-      const warning = sslModeWarning(settings.databaseUrl)
-      if (warning !== undefined) logger.warn(`${warning.found}: ${warning.mend}`)
-      await runService(logger, (lifecycle, crash) => start(settings, { lifecycle, logger, crash }))
+      const { logOutput, openLogger, readSettings, runService, sslModeWarning } = await import(
+        '@tally/runtime'
+      )
+      try {
+        const settings = readSettings(process.env)
+        const logger = openLogger(name, settings.logLevel)
+        logOutput(logger)
+        const warning = sslModeWarning(settings.databaseUrl)
+        if (warning !== undefined) logger.warn(`${warning.found}: ${warning.mend}`)
+        await runService(logger, async (lifecycle, crash) => {
+          const start = await load()
+          await start(settings, { lifecycle, logger, crash })
+        })
+      } catch (error) {
+        // Whatever the level: it is the last line, and says what to do.
+        const hasStack = /^(debug|trace)$/.test(process.env.LOG_LEVEL ?? '')
+        openLogger(name, 'fatal').fatal(hasStack ? { err: error } : {}, sentenceOf(error, process.env))
+        process.exit(wasWrongUsage(error) ? 2 : 1)
+      }
     })
 }

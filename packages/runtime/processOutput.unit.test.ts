@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { logOutput } from './processOutput.ts'
+
+test('what Node and libraries print becomes lines of the log, a text of several lines one of them', async () => {
+  const { stdout, stderr } = process
+  const before = { out: stdout.write, err: stderr.write, warning: process.listeners('warning') }
+  onTestFinished(() => {
+    Object.assign(stdout, { write: before.out })
+    Object.assign(stderr, { write: before.err })
+    process.removeAllListeners('warning')
+    for (const listener of before.warning) process.on('warning', listener)
+  })
+  const lines: string[] = []
+  logOutput(pino({ level: 'debug' }, { write: line => void lines.push(line) }))
+
+  const warned = once(process, 'warning')
+  process.emitWarning('two\nlines', { type: 'DeprecationWarning', code: 'DEP9999' })
+  stderr.write('[ioredis] Unhandled error event: Error: x\n    at y\n')
+  await new Promise(done => void stdout.write(Buffer.from('bytes\n'), () => done(undefined)))
+  await warned
+
+  expect(lines.map(line => JSON.parse(line))).toMatchObject([
+    { level: 40, stream: 'stderr', msg: '[ioredis] Unhandled error event: Error: x\n    at y' },
+    { level: 30, stream: 'stdout', msg: 'bytes' },
+    { level: 40, warning: 'DeprecationWarning', code: 'DEP9999', msg: 'two\nlines' },
+  ])
+})
