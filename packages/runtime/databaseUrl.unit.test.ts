@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   databaseAddresses,
   describeDatabase,
+  forPg,
   isDatabaseUrl,
   sslModeWarning,
   wantsWritable,
@@ -41,16 +42,41 @@ test('its text for messages has neither user nor password', () => {
   expect(describeDatabase(several)).toBe('h1:5432,[::1]:5433,h3:5432/db')
 })
 
-test.each(['prefer', 'require', 'verify-ca', 'no-verify'])(
-  'sslmode=%s is warned of, without the password',
-  mode => {
-    const said = sslModeWarning(`postgres://u:hidden@h/db?application_name=x&sslmode=${mode}`)
-    expect(said?.found).toContain(`sslmode=${mode}, with`)
-    expect(said?.mend).toBe('write sslmode=verify-full')
-    expect(JSON.stringify(said)).not.toContain('hidden')
+test.each([
+  ['sslmode=no-verify', 'sslmode=no-verify, so the certificate'],
+  ['ssl=no-verify', 'ssl=no-verify, so the certificate'],
+  ['uselibpqcompat=true&sslmode=require', 'sslmode=require and uselibpqcompat, so the certificate'],
+  ['sslmode=prefer&uselibpqcompat=true', 'sslmode=prefer and uselibpqcompat, so the certificate'],
+  [
+    'uselibpqcompat=true&sslmode=verify-ca&sslrootcert=f',
+    'sslmode=verify-ca and uselibpqcompat, so the name',
+  ],
+  ['uselibpqcompat=true&sslmode=require&sslrootcert=f', 'sslmode=require and uselibpqcompat, so the name'],
+])('%s is warned of, without the password', (parameters, found) => {
+  const said = sslModeWarning(`postgres://u:hidden@h/db?application_name=x&${parameters}`)
+  expect(said?.found).toContain(found)
+  expect(said?.mend).toBe('write sslmode=verify-full alone')
+  expect(JSON.stringify(said)).not.toContain('hidden')
+})
+
+const checked = ['sslmode=verify-full', 'sslmode=require', 'sslmode=verify-ca&sslrootcert=f', 'ssl=true']
+
+test.each(['', '?sslmode=disable', ...checked.map(parameters => `?${parameters}`)])(
+  'nothing is said about %j',
+  parameters => {
+    expect(sslModeWarning(`postgres://u@h/db${parameters}`)).toBeUndefined()
   },
 )
 
-test.each(['', '?sslmode=disable', '?sslmode=verify-full'])('nothing is said about %j', parameters => {
-  expect(sslModeWarning(`postgres://u@h/db${parameters}`)).toBeUndefined()
+test.each([
+  ['sslmode=require', '?sslmode=verify-full'],
+  ['a=b&sslmode=prefer&c=d', '?a=b&sslmode=verify-full&c=d'],
+  ['sslmode=verify-ca&sslrootcert=f', '?sslmode=verify-full&sslrootcert=f'],
+  ['sslmode=require&uselibpqcompat=true', '?sslmode=require&uselibpqcompat=true'],
+  ['sslmode=no-verify', '?sslmode=no-verify'],
+  ['sslmode=verify-full&sslrootcert=system', '?sslmode=verify-full&ssl=true'],
+  ['sslrootcert=system&sslmode=require&a=b', '?ssl=true&sslmode=verify-full&a=b'],
+  ['sslrootcert=system', '?sslmode=verify-full'],
+])('pg gets %s as %s', (given, got) => {
+  expect(forPg(`postgres://u:p%40@h/db?${given}`)).toBe(`postgres://u:p%40@h/db${got}`)
 })

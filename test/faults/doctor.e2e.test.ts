@@ -1,7 +1,7 @@
 import { timeZoneDataVersion } from '@tally/contract'
 import { describeTopics } from '@tally/kafka'
 import { type Checked, examine } from '@tally/repair'
-import { type Environment, runTally } from '@tally/testkit/processes/process'
+import { type Environment, type LogLine, runTally, startProcess } from '@tally/testkit/processes/process'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import type { Break } from './breaks/break.ts'
 import { type Installation, startInstallation } from './breaks/installation.ts'
 import { kafkaBreaks } from './breaks/kafka.ts'
 import { postgresBreaks } from './breaks/postgres.ts'
-import { redisBreaks } from './breaks/redis.ts'
+import { clusterWith, redisBreaks } from './breaks/redis.ts'
 
 /** docs/operations.md, Doctor: each break of a healthy installation fails its own line and no other. */
 let installation: Installation
@@ -56,12 +56,18 @@ test('a healthy installation is ok in every line', async () => {
 const settingsBreaks: Break[] = [
   { line: 'fail settings', what: 'an invalid setting', make: () => ({ LOG_LEVEL: 'loud' }) },
   { line: 'fail settings', what: 'an invalid address', make: () => ({ REDIS_URL: 'mysql://u:hidden@h' }) },
+  {
+    line: 'fail settings',
+    what: 'a file of authorities that is missing',
+    says: /NODE_EXTRA_CA_CERTS is "\/not\/there"/,
+    make: () => ({ NODE_EXTRA_CA_CERTS: '/not/there' }),
+  },
   { line: 'fail settings', what: 'half of the credentials', make: () => ({ KAFKA_SASL_PASSWORD: 'hidden' }) },
 ]
 
 test.each([...settingsBreaks, ...kafkaBreaks, ...postgresBreaks, ...redisBreaks])(
   '$line: $what',
-  async ({ line, make }) => {
+  async ({ line, says = /./, make }) => {
     const settings = await make(installation, step => void steps.push(step))
     let lines: Checked[] = []
     // On a busy machine a check may not be done in time at first.
@@ -71,9 +77,19 @@ test.each([...settingsBreaks, ...kafkaBreaks, ...postgresBreaks, ...redisBreaks]
         return complaints(lines)
       })
       .toEqual([line])
+    const [said] = lines.filter(({ state, check }) => `${state} ${check}` === line)
+    expect(`${said?.found}: ${said?.mend}`).toMatch(says)
     for (const { state, mend } of lines) expect(mend !== undefined).toBe(state === 'fail' || state === 'warn')
   },
 )
+
+test('a Redis Cluster is named by the address of one node', async () => {
+  const REDIS_URL = await clusterWith(installation, step => void steps.push(step))
+  const lines = await doctor({ REDIS_URL })
+  expect(complaints(lines)).toEqual([])
+  const { host } = new URL(REDIS_URL)
+  expect(lines).toContainEqual({ check: 'redis', state: 'ok', found: `${host}, a Redis Cluster of 1 master` })
+})
 
 test('fail redis role: a replica, and no other part takes its time', async () => {
   const port = await installation.redises.start(['replicaof 127.0.0.1 1'])
@@ -139,6 +155,68 @@ test('with all parts down, one of which hangs, each fails its own line, and the 
     Array.from({ length: 22 }, () => 'not checked:'),
   )
   expect(down.code).toBe(1)
+})
+
+const services = ['projector', 'query', 'admin']
+
+/** The lines of a log; each must be JSON. */
+const parsed = (log: string): LogLine[] =>
+  log
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as LogLine)
+
+test('whatever libraries and Node print, each line of a service is JSON', async () => {
+  const { tally, redises } = installation
+  // ioredis prints a text if the user may not read INFO, pg if sslmode is `require`, and Node if it checks nothing.
+  const port = await redises.start(['user tally on >hidden ~* &* +@all -info'])
+  steps.push(() => redises.kill(port))
+  const settings = {
+    ...tally.settings,
+    DATABASE_URL: `${tally.settings.DATABASE_URL}?sslmode=require`,
+    REDIS_URL: `redis://tally:hidden@127.0.0.1:${port}`,
+  }
+  const check = async (service: string, own: Environment, reasons: RegExp[]) => {
+    const process = startProcess([service], { ...settings, ...own })
+    steps.push(() => process.end())
+    for (const reason of reasons) await process.line(({ msg }) => reason.test(String(msg)))
+    await process.end()
+    expectNoSecret(process.log(), settings)
+    expect(parsed(process.log()).map(({ msg }) => msg)).not.toContain('')
+  }
+  const blind = /Skipping the ready check because INFO command fails/
+  const careless = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  await Promise.all([
+    check('projector', {}, [/^Postgres does not answer \(self-signed certificate/]),
+    check('admin', {}, [/^Postgres does not answer \(self-signed certificate/, blind]),
+    check('query', careless, [/^Setting the NODE_TLS_REJECT_UNAUTHORIZED environment variable/, blind]),
+  ])
+})
+
+test.each([
+  ['an invalid setting', { KAFKA_SSL: 'maybe' }, 2, /^KAFKA_SSL is "maybe"; it takes true or false$/],
+  ['an invalid level', { LOG_LEVEL: 'loud' }, 2, /^LOG_LEVEL is "loud"; it takes/],
+  [
+    'a missing file',
+    { NODE_EXTRA_CA_CERTS: '/not/there', LOG_LEVEL: 'silent' },
+    2,
+    /^NODE_EXTRA_CA_CERTS is/,
+  ],
+  ['a port in use', { OPS_PORT: 'taken' }, 1, /OPS_PORT/],
+])('the last line of a service that ends because of %s says so, as JSON', async (_, own, code, sentence) => {
+  const { port } = new URL(installation.pair.primary.url)
+  const taken = Object.fromEntries(
+    Object.entries(own).map(([name, value]) => [name, value === 'taken' ? port : String(value)]),
+  )
+  for (const service of services) {
+    const ran = await runTally([service], { ...installation.tally.settings, ...taken })
+    expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code, stdout: '' })
+    expect(parsed(ran.stderr).at(-1)).toMatchObject({
+      level: 60,
+      service,
+      msg: expect.stringMatching(sentence),
+    })
+  }
 })
 
 /** The lines that are not ok. */

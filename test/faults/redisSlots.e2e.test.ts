@@ -8,6 +8,7 @@ import { until } from '@tally/testkit/until'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { startRedisCluster } from '#infra/cluster/redisCluster.ts'
+import { openRedisNodes } from '#infra/cluster/redisNodes.ts'
 import type { ReplicatedRedis } from '#infra/cluster/replicatedRedis.ts'
 import { makeCertificate } from './support/certificate.ts'
 
@@ -87,6 +88,23 @@ test('a client finds nodes that do not announce a host where it asked', async ()
   const client = clientOf([hidden.url.split(',')[0] as string])
   expect(await whenReady(client, 10_000)).toBe(true)
   await writeEverywhere(client)
+})
+
+test('a client takes the master that a sentinel names by its address', async () => {
+  const redises = openRedisNodes()
+  onTestFinished(redises.stop)
+  const lines = [
+    `tls-cert-file ${tls.certificate}`,
+    `tls-key-file ${tls.key}`,
+    `tls-ca-cert-file ${tls.certificate}`,
+    'tls-auth-clients no',
+    'tls-replication yes',
+  ]
+  const master = await redises.start(lines, { isTls: true })
+  const watching = [...lines, `sentinel monitor main 127.0.0.1 ${master} 1`]
+  const sentinel = await redises.start(watching, { isTls: true, isSentinel: true })
+  const client = clientOf([`rediss+sentinel://localhost:${sentinel}/main`])
+  await until('the client writes to the master', () => succeeds(client.set('key', 1)))
 })
 
 test('a client of one address uses the whole cluster even if its user may not read INFO', async () => {

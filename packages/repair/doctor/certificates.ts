@@ -1,10 +1,9 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
-import { databaseAddresses, parseSentinels, reasonOf, type Settings, timeout } from '@tally/runtime'
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
+import { type Part, reasonOf, type Settings, timeout } from '@tally/runtime'
 import { type Checks, type Finding, fail, ok, skip, warn } from './check.ts'
+import { type Endpoint, endpointsOf } from './endpoints.ts'
 import type { WrongParts } from './settings.ts'
-
-type Endpoint = { host: string; port: number }
+import { openPostgresTls, openTls } from './tls.ts'
 
 const connectTimeoutMs = 3_000
 const dayMs = 24 * 60 * 60_000
@@ -14,47 +13,23 @@ const lateDays = 7
 
 /** When the certificates of the servers expire, for the parts that are connected to over TLS. */
 export const certificateChecks: Checks<{ settings: Settings; wrong: WrongParts }> = {
-  'kafka certificate': ({ settings, wrong }) =>
-    wrong.kafka ? unknown : judgeAll(kafkaEndpoints(settings), openTls),
-  'postgres certificate': ({ settings, wrong }) =>
-    wrong.postgres ? unknown : judgeAll(postgresEndpoints(settings), openPostgresTls),
-  'redis certificate': ({ settings, wrong }) =>
-    wrong.redis ? unknown : judgeAll(redisEndpoints(settings), openTls),
+  'kafka certificate': of => judgePart('kafka', of),
+  'postgres certificate': of => judgePart('postgres', of),
+  'redis certificate': of => judgePart('redis', of),
 }
 
-const unknown = skip('not checked: see settings')
-
-function kafkaEndpoints({ kafka }: Settings): Endpoint[] {
-  return kafka.ssl ? kafka.brokers.map(broker => endpointOf(`kafka://${broker}`, 9092)) : []
-}
-
-/** TLS as pg reads it from the address. */
-function postgresEndpoints({ databaseUrl }: Settings): Endpoint[] {
-  return databaseAddresses(databaseUrl)
-    .filter(address => {
-      const { searchParams } = new URL(address)
-      const mode = searchParams.get('sslmode')
-      return mode === null ? /^(true|1)$/.test(searchParams.get('ssl') ?? '') : mode !== 'disable'
-    })
-    .map(address => endpointOf(address, 5432))
-}
-
-function redisEndpoints({ redisNodes }: Settings): Endpoint[] {
-  return redisNodes.flatMap(node => {
-    const sentinels = parseSentinels(node)
-    if (sentinels !== undefined) return sentinels.isTls ? sentinels.sentinels : []
-    return node.startsWith('rediss:') ? [endpointOf(node, 6379)] : []
-  })
-}
-
-function endpointOf(address: string, usualPort: number): Endpoint {
-  const { hostname, port } = new URL(address)
-  return { host: hostname.replace(/^\[(.+)\]$/, '$1') || 'localhost', port: Number(port || usualPort) }
+function judgePart(
+  part: Part,
+  { settings, wrong }: { settings: Settings; wrong: WrongParts },
+): Finding | Promise<Finding> {
+  if (wrong[part]) return skip('not checked: see settings')
+  const { endpoints, isTls } = endpointsOf(part, settings)
+  if (!isTls) return ok('no TLS')
+  return judgeAll(endpoints, of => (part === 'postgres' ? openPostgresTls(of) : openTls(of)))
 }
 
 /** The finding about the certificate that expires first. */
 async function judgeAll(endpoints: Endpoint[], open: (of: Endpoint) => Promise<TLSSocket>): Promise<Finding> {
-  if (endpoints.length === 0) return ok('no TLS')
   const asked = await Promise.allSettled(
     endpoints.map(async of => ({ of, expiresMs: await timeout(connectTimeoutMs, expiry(of, open)) })),
   )
@@ -89,35 +64,4 @@ async function expiry(of: Endpoint, open: (of: Endpoint) => Promise<TLSSocket>):
   } finally {
     socket.destroy()
   }
-}
-
-/** Connects without judging the certificate: the clients of Tally do that. */
-function openTls({ host, port }: Endpoint, socket?: Socket): Promise<TLSSocket> {
-  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
-  const to = socket === undefined ? { host, port } : { socket }
-  const names = isIP(host) === 0 ? { servername: host } : {}
-  const tls = connectTls({ ...to, ...names, rejectUnauthorized: false, timeout: connectTimeoutMs })
-  tls
-    .on('secureConnect', () => resolve(tls))
-    .on('error', reject)
-    .on('timeout', () => tls.destroy(new Error('no answer')))
-  return promise
-}
-
-/** The message SSLRequest, after which Postgres answers S and speaks TLS. */
-const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
-
-async function openPostgresTls(of: Endpoint): Promise<TLSSocket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  const socket = connectTcp({ ...of, timeout: connectTimeoutMs })
-  socket
-    .on('error', reject)
-    .on('timeout', () => socket.destroy(new Error('no answer')))
-    .once('connect', () => socket.write(sslRequest))
-    .once('data', answer => {
-      if (String(answer) === 'S') return resolve(socket)
-      socket.destroy()
-      reject(new Error('Postgres offers no TLS'))
-    })
-  return openTls(of, await promise)
 }

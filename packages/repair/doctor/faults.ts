@@ -1,9 +1,8 @@
-import { causesOf, reasonOf } from '@tally/runtime'
+import { causesOf, type Part, reasonOf } from '@tally/runtime'
 
-type Part = 'kafka' | 'postgres' | 'redis'
 /** What is wrong with an address that answered in some way, and what to do. */
-type Fault = { is: string; mend: string }
-type Known = Fault & { shows: RegExp; of?: Part }
+export type Fault = { found: string; mend: string }
+type Known = { is: string; mend: string; shows: RegExp; of?: Part }
 
 const settings = { kafka: 'KAFKA_BROKERS', postgres: 'DATABASE_URL', redis: 'REDIS_URL' }
 
@@ -18,6 +17,13 @@ const known: Known[] = [
     shows: /ERR_TLS_CERT_ALTNAME_INVALID|does not match certificate's altnames/,
     is: 'its certificate is for another name',
     mend: 'write a name that the certificate has in SETTING, or have a certificate issued for this one',
+  },
+  {
+    of: 'postgres',
+    shows:
+      /SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET)|self-signed certificate|unable to (verify the first|get (local )?issuer) certificate/,
+    is: 'its certificate is not trusted',
+    mend: 'let NODE_EXTRA_CA_CERTS name the file of its certificate authority, or sslrootcert in DATABASE_URL',
   },
   {
     shows:
@@ -39,7 +45,13 @@ const known: Known[] = [
   {
     shows: /before secure TLS connection was established/,
     is: 'it ended the connection before TLS began',
-    mend: 'check that the port of SETTING is the one for TLS',
+    mend: 'name its port for TLS in SETTING, or switch TLS off here (KAFKA_SSL, sslmode, redis:// in place of rediss://)',
+  },
+  {
+    of: 'redis',
+    shows: /it announces \S+: (?!.*certificate)/,
+    is: 'it is a Redis Cluster, one of whose nodes cannot be reached from here',
+    mend: 'run Tally in the network of the nodes, or let them announce what is reached from here (cluster-announce-ip, cluster-announce-hostname)',
   },
   {
     shows: /ENOTFOUND|EAI_AGAIN/,
@@ -72,9 +84,15 @@ const known: Known[] = [
   },
   {
     of: 'redis',
-    shows: /\b(MOVED|ASK)\b/,
-    is: 'it is one node of a Redis Cluster',
-    mend: 'name several nodes of the cluster in REDIS_URL, with commas between them',
+    shows: /SELECT is not allowed|uses database 0/,
+    is: 'it is a Redis Cluster, and REDIS_URL names a database',
+    mend: 'leave the number out of REDIS_URL; installations that share a cluster differ in REDIS_PREFIX',
+  },
+  {
+    of: 'redis',
+    shows: /DB index is out of range/,
+    is: 'it has no database of that number',
+    mend: 'correct the number at the end of REDIS_URL, or raise `databases` in redis.conf',
   },
   {
     of: 'redis',
@@ -104,6 +122,18 @@ const known: Known[] = [
     shows: /max number of clients|53300|too many (clients|connections)/,
     is: 'it has no connection left',
     mend: 'raise its limit (maxclients, max_connections), or end what holds connections',
+  },
+  {
+    of: 'postgres',
+    shows: /ENOENT|EACCES/,
+    is: 'a file that DATABASE_URL names cannot be read',
+    mend: 'correct sslrootcert, sslcert and sslkey',
+  },
+  {
+    of: 'postgres',
+    shows: /sslmode=verify-ca requires/,
+    is: 'sslmode=verify-ca with uselibpqcompat needs sslrootcert',
+    mend: 'write sslmode=verify-full in DATABASE_URL, without uselibpqcompat',
   },
   {
     of: 'postgres',
@@ -163,11 +193,13 @@ const known: Known[] = [
 ]
 
 /** Says what an error of a part's first answer means; undefined if it only says that there was none. */
-export function faultOf(part: Part, error: unknown): { found: string; mend: string } | undefined {
+export function faultOf(part: Part, error: unknown): Fault | undefined {
   const said = causesOf(error)
     .map(({ name, code, type, message }) => `${name} ${code} ${type} ${message}`)
     .join('\n')
   const fault = known.find(({ of, shows }) => (of === undefined || of === part) && shows.test(said))
   if (fault === undefined) return undefined
-  return { found: `${fault.is} (${reasonOf(error)})`, mend: fault.mend.replaceAll('SETTING', settings[part]) }
+  // Node's advice about the system's authorities, which is not about Tally's settings.
+  const reason = reasonOf(error).replace(/; if the root CA is installed locally.*/, '')
+  return { found: `${fault.is} (${reason})`, mend: fault.mend.replaceAll('SETTING', settings[part]) }
 }

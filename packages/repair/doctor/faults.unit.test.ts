@@ -4,7 +4,15 @@ import { faultOf } from './faults.ts'
 const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields)
 
 test.each([
-  ['redis', error('MOVED 866 127.0.0.1:7002'), /one node of a Redis Cluster/, /several nodes/],
+  ['redis', error('ERR SELECT is not allowed in cluster mode'), /names a database/, /REDIS_PREFIX/],
+  ['redis', error('ERR DB index is out of range'), /no database of that number/, /`databases`/],
+  [
+    'postgres',
+    error("ENOENT: no such file or directory, open 'x'", { code: 'ENOENT' }),
+    /a file/,
+    /sslrootcert/,
+  ],
+  ['postgres', error('self-signed certificate'), /not trusted/, /sslrootcert/],
   ['redis', error('NOAUTH Authentication required.'), /wants a password/, /USER:PASSWORD@/],
   [
     'redis',

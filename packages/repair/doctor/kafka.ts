@@ -30,7 +30,7 @@ export function reachKafka(
 ): Promise<Reached<KafkaDeps>> {
   const address = settings.kafka.brokers.join(',')
   const mend = 'start it, or correct KAFKA_BROKERS, KAFKA_SSL and KAFKA_SASL_…'
-  return reach('kafka', { wrongSettings, address, mend }, async () => {
+  return reach('kafka', { settings, wrongSettings, address, mend }, async () => {
     const silent = await silentBrokers(settings.kafka.brokers)
     const kafka = connectKafka(settings.kafka, {
       clientId: 'tally-doctor',

@@ -13,14 +13,15 @@ const oldestVersion = 15
 
 /** Signs in to Postgres. `onOpen` gets what closes the connections. */
 export function reachPostgres(
-  { databaseUrl }: Settings,
+  settings: Settings,
   wrongSettings: boolean,
   onOpen: (close: () => Promise<void>) => void,
 ): Promise<Reached<PostgresDeps>> {
+  const { databaseUrl } = settings
   const address = describeDatabase(databaseUrl)
   return reach(
     'postgres',
-    { wrongSettings, address, mend: 'start it, or correct DATABASE_URL' },
+    { settings, wrongSettings, address, mend: 'start it, or correct DATABASE_URL' },
     async () => {
       // Without an epoch, unlike openPostgres: nothing is written.
       const db = openPool(databaseUrl, {
@@ -92,7 +93,7 @@ export async function checkPooler({ db }: PostgresDeps): Promise<Finding> {
   if (one === again && one !== other) return ok('each connection keeps its session')
   return fail(
     'a pooler in transaction mode loses settings and prepared statements',
-    'set pool_mode = session in PgBouncer, or connect to Postgres directly',
+    'set pool_mode = session in PgBouncer, or connect to Postgres directly (Neon: the host without -pooler; Supabase: port 5432, not 6543; Azure: 5432, not 6432)',
   )
 }
 

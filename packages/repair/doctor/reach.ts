@@ -1,6 +1,8 @@
-import { causesOf, reasonOf, timeout } from '@tally/runtime'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { causesOf, type Part, reasonOf, type Settings, timeout } from '@tally/runtime'
 import { type Checked, type Finding, fail, skip } from './check.ts'
-import { faultOf } from './faults.ts'
+import { type Fault, faultOf } from './faults.ts'
+import { tlsFaultOf } from './tls.ts'
 
 /** How long a part may take to answer at all. */
 export const reachTimeoutMs = 5_000
@@ -11,27 +13,60 @@ export type Reached<Deps> = { line: Checked; deps?: Deps }
 /** What a part that answers says about itself, and what its other checks need. */
 type Answered<Deps> = { finding: Finding; deps: Deps }
 
+/** A part that has not answered by then is looked at more closely: Kafka's client tries for many seconds. */
+const lateMs = 1_000
+
+class TlsFaultError extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.found)
+    this.fault = fault
+  }
+}
+
+/** Rejects with a TlsFaultError if there is such a fault; else never settles. */
+async function tlsFaultLater(part: Part, settings: Settings, signal: AbortSignal): Promise<never> {
+  const fault = await sleep(lateMs, undefined, { signal }).then(
+    () => tlsFaultOf(part, settings),
+    () => undefined,
+  )
+  if (fault !== undefined) throw new TlsFaultError(fault)
+  return new Promise(() => {})
+}
+
+/** `mend`: what to do if nothing is known about the error. */
+type Asked = { settings: Settings; wrongSettings: boolean; address: string; mend: string }
+
 /**
  * Asks a part for its first answer. `wrongSettings`: a setting of this part is invalid, so it is not asked. An error
- * becomes a line with what it means (faults.ts), or its reason and `mend`; one of an expired certificate belongs to the
- * line of the certificate.
+ * becomes a line with what it means (faults.ts, tls.ts), or its reason and `mend`; one of an expired certificate
+ * belongs to the line of the certificate.
  */
 export async function reach<Deps>(
-  check: 'kafka' | 'postgres' | 'redis',
-  { wrongSettings, address, mend }: { wrongSettings: boolean; address: string; mend: string },
+  check: Part,
+  { settings, wrongSettings, address, mend }: Asked,
   ask: () => Promise<Answered<Deps>>,
 ): Promise<Reached<Deps>> {
   if (wrongSettings) return { line: { check, ...skip('not checked: see settings') } }
+  const done = new AbortController()
+  const asked = timeout(reachTimeoutMs, ask())
+  asked.catch(() => undefined)
   try {
-    const { finding, deps } = await timeout(reachTimeoutMs, ask())
+    const { finding, deps } = await Promise.race([asked, tlsFaultLater(check, settings, done.signal)])
     return { line: { check, ...finding }, deps }
   } catch (error) {
     if (isExpired(error)) return { line: { check, ...skip(`not checked: see ${check} certificate`) } }
-    const fault = faultOf(check, error)
+    const fault =
+      error instanceof TlsFaultError
+        ? error.fault
+        : (faultOf(check, error) ?? (await tlsFaultOf(check, settings)))
     const finding = fault
       ? fail(`${address}: ${fault.found}`, fault.mend)
       : fail(`no connection to ${address}: ${reasonOf(error)}`, mend)
     return { line: { check, ...finding } }
+  } finally {
+    done.abort()
   }
 }
 

@@ -2,6 +2,7 @@ import { describeRedis, isRefusedWrite, reasonOf, type Settings } from '@tally/r
 import { openRedis, type RedisClient, whenReady } from '@tally/storage'
 import { Cluster, type Redis } from 'ioredis'
 import { type Finding, fail, ok } from './check.ts'
+import { endpointsOf } from './endpoints.ts'
 import { type Reached, reach } from './reach.ts'
 
 /** A master, and the fields of its INFO; none if this user may not read it. */
@@ -19,28 +20,33 @@ const commandTimeoutMs = 2_000
 
 /** Asks every master of Redis for its INFO, and writes a key that lives for 1 s. `onOpen` gets what closes it. */
 export function reachRedis(
-  { redisNodes, redisPrefix }: Settings,
+  settings: Settings,
   wrongSettings: boolean,
   onOpen: (close: () => Promise<void>) => void,
 ): Promise<Reached<RedisDeps>> {
+  const { redisNodes, redisPrefix } = settings
   const address = describeRedis(redisNodes)
-  return reach('redis', { wrongSettings, address, mend: 'start it, or correct REDIS_URL' }, async () => {
-    const connect = () => connectTo(redisNodes, onOpen)
+  const mend = 'start it, or correct REDIS_URL'
+  return reach('redis', { settings, wrongSettings, address, mend }, async () => {
+    const connect = () => connectTo(settings, onOpen)
     const redis = await connect()
     const nodes = await Promise.all(mastersOf(redis).map(readNode))
-    await refuseOneOfMany(redis, nodes)
     // Not over the connection of the checks: a client leaves a node that refuses a write as a replica (openRedis).
     const writing = await connect()
-    const refusal = await writing.set(`${redisPrefix}:doctor`, '', 'PX', 1_000).then(() => '', refusalIn)
-    return { finding: judge(address, nodes, refusal), deps: { redis, nodes, refusal } }
+    const write = () => writing.set(`${redisPrefix}:doctor`, '', 'PX', 1_000)
+    const refusal = await write()
+      .catch(async error => {
+        // The client of one address has learned that it is a cluster, whose INFO this user may not read.
+        if (!reasonOf(error).startsWith('MOVED ') || !(await connects(writing))) throw error
+        return write()
+      })
+      .then(() => '', refusalIn)
+    const size =
+      redis instanceof Cluster
+        ? `, a Redis Cluster of ${nodes.length} ${nodes.length === 1 ? 'master' : 'masters'}`
+        : ''
+    return { finding: judge(`${address}${size}`, nodes, refusal), deps: { redis, nodes, refusal } }
   })
-}
-
-/** A client of one node of a cluster sees a part of the documents only, and may not notice. */
-async function refuseOneOfMany(redis: RedisClient, [node]: RedisNode[]): Promise<void> {
-  if (redis instanceof Cluster || node?.info.get('cluster_enabled') !== '1') return
-  const size = /cluster_size:(\d+)/.exec(String(await redis.cluster('INFO')))?.[1]
-  if (Number(size) > 1) throw new Error(`MOVED: ${size} masters share the slots`)
 }
 
 /** A refused write belongs to another check, unless a user who may not read INFO keeps those from judging it. */
@@ -54,11 +60,11 @@ function judge(address: string, nodes: RedisNode[], refusal: string): Finding {
 }
 
 async function connectTo(
-  nodes: string[],
+  settings: Settings,
   onOpen: (close: () => Promise<void>) => void,
 ): Promise<RedisClient> {
   let lastError: Error | undefined
-  const redis = openRedis(nodes, {
+  const redis = openRedis(settings.redisNodes, {
     name: 'doctor',
     commandTimeoutMs,
     onError: error => {
@@ -66,8 +72,15 @@ async function connectTo(
     },
   })
   onOpen(async () => redis.disconnect())
-  if (!(await connects(redis))) throw lastError ?? new Error('no connection')
-  return redis
+  let unreachable: string | undefined
+  redis.on('node error', (_error: Error, node: string) => {
+    unreachable = node
+  })
+  if (await connects(redis)) return redis
+  const { endpoints } = endpointsOf('redis', settings)
+  const isNamed = endpoints.some(({ host, port }) => `${host}:${port}` === unreachable)
+  if (unreachable === undefined || isNamed) throw lastError ?? new Error('no connection')
+  throw new Error(`it announces ${unreachable}: ${reasonOf(lastError)}`, { cause: lastError })
 }
 
 /** A first attempt may meet a node that is just failing over. */

@@ -17,14 +17,15 @@ function judgeEach({ nodes }: RedisDeps, judge: (node: RedisNode) => Finding): F
     const finding = judge(node)
     return nodes.length === 1 ? finding : { ...finding, found: `${node.address}: ${finding.found}` }
   })
-  const failed = findings.find(({ state }) => state === 'fail')
-  return failed ?? ok(findings.map(({ found }) => found).join(', '))
+  const first = (state: Finding['state']) => findings.find(one => one.state === state)
+  return first('fail') ?? first('skip') ?? ok(findings.map(({ found }) => found).join(', '))
 }
 
 /** Whether Redis is recent enough (docs/operations.md, Installation). */
 export const checkRedisVersion = (deps: RedisDeps): Finding =>
   judgeEach(deps, node => {
     const version = field(node, 'redis_version')
+    if (version === '') return skip('not checked: INFO does not say')
     if (Number(version.split('.')[0]) >= oldestVersion) return ok(version)
     return fail(`${version} is too old`, `upgrade Redis to ${oldestVersion} or later`)
   })
@@ -33,6 +34,7 @@ export const checkRedisVersion = (deps: RedisDeps): Finding =>
 export const checkEvictionPolicy = (deps: RedisDeps): Finding =>
   judgeEach(deps, node => {
     const policy = field(node, 'maxmemory_policy')
+    if (policy === '') return skip('not checked: INFO does not say')
     if (policy === 'noeviction') return ok(policy)
     return fail(`a full Redis drops documents (${policy})`, 'set maxmemory-policy noeviction')
   })

@@ -1,4 +1,4 @@
-import { databaseAddresses, timeout, wantsWritable } from '@tally/runtime'
+import { databaseAddresses, forPg, timeout, wantsWritable } from '@tally/runtime'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { forKysely, openStatementNames, type StatementNames } from './connection.ts'
@@ -78,7 +78,7 @@ function openHost(address: string, options: PoolOptions, mustWrite: boolean): pg
     ...session,
   }
   const pool = new pg.Pool({
-    connectionString: address,
+    connectionString: forPg(address),
     application_name: `tally-${name}`,
     max,
     types,

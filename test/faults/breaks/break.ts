@@ -12,6 +12,8 @@ export type Undo = (step: () => unknown) => void
 export type Break = {
   line: string
   what: string
+  /** What that line says, with what to do. */
+  says?: RegExp
   make: (of: Installation, undo: Undo) => Promise<Environment> | Environment
 }
 

@@ -41,6 +41,18 @@ export const kafkaBreaks: Break[] = [
   },
   {
     line: 'fail kafka',
+    what: 'TLS, where Kafka speaks none',
+    says: /ended the connection before TLS began .*: name its port for TLS in KAFKA_BROKERS/,
+    make: () => ({ KAFKA_SSL: 'true' }),
+  },
+  {
+    line: 'fail kafka',
+    what: 'no TLS, where Kafka speaks it',
+    says: /it speaks TLS: set KAFKA_SSL=true/,
+    make: ({ kafka }) => ({ KAFKA_BROKERS: kafka.tls }),
+  },
+  {
+    line: 'fail kafka',
     what: 'credentials that Kafka does not take',
     make: () => ({
       KAFKA_SASL_MECHANISM: 'plain',

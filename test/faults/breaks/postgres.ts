@@ -43,6 +43,19 @@ export const postgresBreaks: Break[] = [
     },
   },
   {
+    line: 'fail postgres',
+    what: 'a port that speaks TLS at once',
+    says: /it speaks TLS: .*sslnegotiation=direct/,
+    make: ({ kafka }) => ({ DATABASE_URL: `postgres://u:hidden@${kafka.tls}/tally` }),
+  },
+  {
+    line: 'fail postgres',
+    what: 'a file of an authority that is missing',
+    says: /a file that DATABASE_URL names cannot be read/,
+    // A server without TLS: the certificate of the other one expires soon.
+    make: ({ pair }) => ({ DATABASE_URL: `${pair.standby.url}?sslrootcert=/not/there` }),
+  },
+  {
     line: 'fail postgres version',
     what: 'an old Postgres',
     make: async (of, undo) => ({
@@ -76,6 +89,7 @@ returning name, timestamp`.execute(db)
   {
     line: 'fail pooler',
     what: 'PgBouncer in transaction mode',
+    says: /connect to Postgres directly \(Neon/,
     make: async (of, undo) => {
       const pooler = await startPgbouncer(urlOf(of), { mode: 'transaction' })
       undo(pooler.stop)
