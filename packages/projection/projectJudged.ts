@@ -90,6 +90,7 @@ export async function projectJudged(
       fitting.map(({ part }) => part),
       room,
     ) // 3
+    for (const ofBatch of effects) room.carry(ofBatch)
     await Promise.all(
       fitting.map(({ batch }, index) => deadLetters.send(batch, (effects[index] as Effects).rejected)),
     )

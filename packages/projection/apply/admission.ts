@@ -1,81 +1,79 @@
 import type { EventId, Order, Rejected } from '@tally/contract'
-import { allAreas, factsOf, getOrInsertComputed, noRefunds, type OrderFacts } from '@tally/core'
-import { type CounterKey, type CounterScope, hasCounters, itemsPerBlock } from '@tally/read-models'
+import type { CounterChanges } from '@tally/core'
+import { type CounterKey, type CounterScope, hasCounters, type LockedEvent } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
-import { EventRoom, scopeName } from './room.ts'
+import { countersOf, countersOfOrder, keyName, scopeName, scopeOf } from './counterKeys.ts'
+import type { EventRoom } from './room.ts'
 
 /**
  * Rejects an order that would make more counters of its event than the limits allow; undefined: it may be applied.
  */
 export type Admit = (order: Order) => Rejected | undefined
 
-/** Of events that have enough room, which are nearly all. */
-export const admitAll: Admit = () => undefined
+/** `admit` is undefined if all orders may be applied. `store` lets `write` store the changes of those that may. */
+type Admission = {
+  admit: Admit | undefined
+  store<Stored>(changes: Changes, write: () => Promise<Stored>): Promise<Stored>
+}
+type Changes = ReadonlyMap<EventId, CounterChanges>
 
 /**
- * Admits orders of events that may not have enough room, one after the other in the order of the batch: what they
- * make takes room, what is there does not. Room that an order takes which loses to a later version is not given back.
+ * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
+ * after the other in the order of the batch: what they make takes room, what is there does not. Room that an order takes
+ * which loses to a later version is not given back.
  */
 export async function openAdmission(
   tx: Tx,
-  { room, events, orders }: { room: EventRoom; events: ReadonlySet<EventId>; orders: Order[] },
-): Promise<Admit> {
-  const keys = new Map<string, CounterKey>()
-  const scopes = new Map<string, CounterScope>()
-  for (const order of orders.filter(({ eventId }) => events.has(eventId))) {
-    for (const key of countersOf(order)) keys.set(nameOf(key), key)
-    for (const scope of limits.map(of => scopeFor(of, order))) scopes.set(scopeName(scope), scope)
-  }
-  const isStored = await hasCounters(tx, [...keys.values()])
-  // Of versions that lose, too; and in a room of its own, which other transactions do not touch meanwhile.
-  const own = new EventRoom(room.limits)
-  await own.count(tx, [...scopes.values()])
-  const there = new Set([...keys.keys()].filter((_, index) => isStored[index]))
+  batch: { room: EventRoom; locked: ReadonlyMap<EventId, LockedEvent>; changes: Changes; orders: Order[] },
+): Promise<Admission> {
+  const { room, changes } = batch
+  const near = await room.take(tx, batch.locked, changes)
+  if (near.size === 0) return { admit: undefined, store: (_, write) => write() }
 
-  return order => {
-    if (!events.has(order.eventId)) return undefined
-    const made = countersOf(order).filter(key => !there.has(nameOf(key)))
-    const needs = new Map<CounterScope['of'], CounterKey[]>()
-    for (const key of made) getOrInsertComputed(needs, limitOf[key.kind], () => []).push(key)
-    for (const [of, { length }] of needs)
-      if (own.left(scopeFor(of, order)) < length) return tooMany(of, order, room.limits[of])
-    for (const [of, { length }] of needs) {
-      own.use(scopeFor(of, order), length)
-      room.use(scopeFor(of, order), length)
-    }
-    for (const key of made) there.add(nameOf(key))
+  const touched = (all: Changes) =>
+    [...all].flatMap(([id, days]) => (near.has(id) ? countersOf(id, days) : []))
+  // Of versions that lose, too.
+  const ofOrders = batch.orders.filter(({ eventId }) => near.has(eventId)).flatMap(countersOfOrder)
+  const keys = new Map([...touched(changes), ...ofOrders].map(key => [keyName(key), key]))
+  const isStored = await hasCounters(tx, [...keys.values()])
+  const stored = new Set([...keys.keys()].filter((_, index) => isStored[index]))
+  const there = new Set(stored)
+  const isMade = (key: CounterKey) => !there.has(keyName(key))
+  const left = await room.exact(tx, [...keys.values()].filter(isMade).map(scopeOf))
+
+  const lacking = (made: CounterKey[]): CounterScope['of'] | undefined => {
+    const needs = Map.groupBy(made, key => scopeName(scopeOf(key)))
+    for (const [name, [key, ...others]] of needs)
+      if ((left.get(name) as number) < 1 + others.length) return scopeOf(key as CounterKey).of
     return undefined
   }
-}
+  const isFull = (eventId: EventId) =>
+    lacking(countersOf(eventId, changes.get(eventId) as CounterChanges).filter(isMade)) !== undefined
+  const full = new Set([...near].filter(isFull))
 
-const limits = ['rows', 'items', 'timeBuckets'] as const
-/** The limit that each kind of counter takes room of. */
-const limitOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
-
-const scopeFor = (of: CounterScope['of'], { eventId, dayId }: Order): CounterScope =>
-  of === 'rows' ? { of, eventId } : { of, eventId, dayId }
-
-const nameOf = ({ kind, eventId, dayId, areaId, number }: CounterKey): string =>
-  `${kind} ${eventId} ${dayId} ${areaId} ${number}`
-
-/** What an order is counted under, each once: refunds of it are counted under nothing else. */
-function countersOf(order: Order): CounterKey[] {
-  const { confirmed, bucket, items } = factsOf({ order, refunds: noRefunds }) as OrderFacts
-  const key = (kind: CounterKey['kind'], areaId: number, number = 0): CounterKey => ({
-    kind,
-    eventId: order.eventId,
-    dayId: order.dayId,
-    areaId,
-    number,
-  })
-  const areas = [order.areaId, allAreas]
-  const blocks = new Set(items.map(({ menuItemId }) => Math.floor(menuItemId / itemsPerBlock)))
-  return [
-    ...areas.map(areaId => key('area', areaId)),
-    ...areas.flatMap(areaId => Array.from(blocks, block => key('block', areaId, block))),
-    ...items.map(({ menuItemId }) => key('item', allAreas, menuItemId)),
-    ...(confirmed ? [key('timeBucket', allAreas, bucket)] : []),
-  ]
+  const admit: Admit = order => {
+    if (!full.has(order.eventId)) return undefined
+    const made = countersOfOrder(order).filter(isMade)
+    const of = lacking(made)
+    if (of !== undefined) return tooMany(of, order, room.limits[of])
+    for (const key of made) {
+      const name = scopeName(scopeOf(key))
+      left.set(name, (left.get(name) as number) - 1)
+      there.add(keyName(key))
+    }
+    return undefined
+  }
+  return {
+    admit: full.size === 0 ? undefined : admit,
+    async store(stores, write) {
+      const result = await write()
+      const counters = touched(stores)
+      const areThere = counters.length === 0 ? [] : await hasCounters(tx, counters)
+      for (const [index, key] of counters.entries())
+        room.use(scopeOf(key), Number(areThere[index]) - Number(stored.has(keyName(key))))
+      return result
+    },
+  }
 }
 
 const limitNames = {

@@ -20,7 +20,7 @@ import {
 } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
-import { type Admit, admitAll, openAdmission } from './admission.ts'
+import { type Admit, openAdmission } from './admission.ts'
 import { withoutRemoved } from './lockedEvents.ts'
 import type { EventRoom } from './room.ts'
 import { storeChanges } from './storeChanges.ts'
@@ -52,12 +52,12 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom)
   }
   await readApplied(tx, placed)
 
-  let all = judgeOrders(placed, admitAll)
+  let all = judgeOrders(placed, () => undefined)
   let winners = winnersOf(entries)
-  const tight = await room.take(tx, winners.changes)
-  if (tight.size > 0) {
-    const orders = placed.flatMap(part => part.orders.map(({ order }) => order))
-    all = judgeOrders(placed, await openAdmission(tx, { room, events: tight, orders }))
+  const orders = placed.flatMap(part => part.orders.map(({ order }) => order))
+  const { admit, store } = await openAdmission(tx, { room, locked, changes: winners.changes, orders })
+  if (admit !== undefined) {
+    all = judgeOrders(placed, admit)
     winners = winnersOf(entries)
   }
   if (parts.length > 1 && all.some(({ rejected }) => rejected.length > 0)) throw new SharedRejectionError()
@@ -65,7 +65,9 @@ export async function applyOrders(tx: Tx, parts: Part<Order>[], room: EventRoom)
   const { changes, fresh, changed } = winners
   if (changes.size === 0) return all
   const writes = [storeNewOrders(fresh), storeOrders(changed)]
-  const { revision, events } = await storeChanges(tx, { shardOf, locked }, { changes, writes })
+  const { revision, events } = await store(changes, () =>
+    storeChanges(tx, { shardOf, locked }, { changes, writes }),
+  )
   return all.map((effects, index) => {
     const { shard } = parts[index] as Part<Order>
     const ofPart = new Map([...events].filter(([id]) => shardOf.get(id) === shard))

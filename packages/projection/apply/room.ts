@@ -1,63 +1,135 @@
 import type { EventId } from '@tally/contract'
 import { allAreas, type CounterChanges } from '@tally/core'
-import { type CounterScope, countCounters } from '@tally/read-models'
+import { type CounterScope, countCounters, type LockedEvent } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
+import type { Effects } from '../effects.ts'
+import { scopeName } from './counterKeys.ts'
 
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
 export type EventLimits = Record<CounterScope['of'], number>
 
 const eventLimits: EventLimits = { rows: 200_000, items: 10_000, timeBuckets: 50_000 }
 
-/** The room of this many scopes is remembered; more than that, and all are counted again. */
-const remembered = 100_000
+/** After so many counts all are forgotten. */
+const mostCounts = 100_000
 
 /**
- * The room that events have left below their limits, as far as this process has counted it. Nearly every batch fits
- * without a question to Postgres: each counter that a batch changes takes room, whether it is new or not, and only
- * when that is used up the counters are counted again. What another process has added since is noticed then.
+ * What a process has counted of an event, as of this revision: whoever writes counters stamps another one. The rooms
+ * are by scope: exact if the event is near a limit, otherwise at most what is left.
+ */
+type Known = { revision: number; rooms: Map<string, number>; isNear: boolean }
+
+/**
+ * The room that events have left below their limits, as far as this process has counted it; memory never changes what
+ * is decided, only how often Postgres has to count. Far from the limits, nearly every batch fits without a question:
+ * each counter that a batch changes takes room, whether it is new or not, and only when that is used up the counters
+ * are counted again. Near a limit that would be in each batch, at 45 ms for 200,000 rows: there the room is counted once,
+ * and then kept exact by the counters that each batch makes or frees (admission.ts).
  */
 export class EventRoom {
   readonly limits: EventLimits
-  private readonly rooms = new Map<string, number>()
+  private readonly most: number
+  private readonly events = new Map<EventId, Known>()
+  private counts = 0
 
-  constructor(limits: EventLimits = eventLimits) {
+  constructor(limits: EventLimits = eventLimits, most = mostCounts) {
     this.limits = limits
+    this.most = most
   }
 
   /**
-   * Takes room for the counters that a batch changes. Returns the events that may not have enough: their orders must
-   * be admitted one by one (admission.ts), and have taken no room yet.
+   * Takes room for the counters that a batch changes of locked events. Returns the events that are near a limit: their
+   * room is exact (`exact`), and nothing of it is taken yet.
    */
-  async take(tx: Tx, changes: ReadonlyMap<EventId, CounterChanges>): Promise<Set<EventId>> {
-    if (this.rooms.size > remembered) this.rooms.clear()
-    const needs = [...changes].flatMap(([eventId, days]) => needsOf(eventId, days))
-    const unsure = needs.filter(({ scope, count }) => this.left(scope) < count).map(({ scope }) => scope)
-    if (unsure.length > 0) await this.count(tx, unsure)
-    const lacking = needs.filter(({ scope, count }) => this.left(scope) < count)
-    const tight = new Set(lacking.map(({ scope }) => scope.eventId))
-    for (const { scope, count } of needs) if (!tight.has(scope.eventId)) this.use(scope, count)
-    return tight
+  async take(
+    tx: Tx,
+    locked: ReadonlyMap<EventId, LockedEvent>,
+    changes: ReadonlyMap<EventId, CounterChanges>,
+  ): Promise<Set<EventId>> {
+    if (this.counts > this.most) this.forget()
+    for (const eventId of changes.keys()) this.keep(eventId, locked.get(eventId)?.revision ?? 0)
+    const isNear = (eventId: EventId) => this.events.get(eventId)?.isNear ?? true
+    const far = [...changes].filter(([eventId]) => !isNear(eventId))
+    const needs = far.flatMap(([eventId, days]) => needsOf(eventId, days))
+    const lacking = () =>
+      needs.filter(({ scope, count }) => (this.left(scope) ?? 0) < count + this.margin(scope))
+
+    const unsure = lacking()
+    if (unsure.length > 0) {
+      await this.count(
+        tx,
+        unsure.map(({ scope }) => scope),
+      )
+      for (const { scope } of lacking()) this.approach(scope.eventId)
+    }
+    for (const { scope, count } of needs) if (!isNear(scope.eventId)) this.use(scope, count)
+    return new Set([...changes.keys()].filter(isNear))
   }
 
-  /** The room of a scope; none before it was counted, and below zero if it holds more than the limit already. */
-  left(scope: CounterScope): number {
-    return this.rooms.get(scopeName(scope)) ?? 0
+  /** The exact room of scopes of events that are near a limit, by their names; below zero if they have too much. */
+  async exact(tx: Tx, scopes: CounterScope[]): Promise<Map<string, number>> {
+    const rooms = new Map<string, number>()
+    const lacking = new Map<string, CounterScope>()
+    for (const scope of scopes) {
+      const left = this.left(scope)
+      if (left === undefined) lacking.set(scopeName(scope), scope)
+      else rooms.set(scopeName(scope), left)
+    }
+    if (lacking.size === 0) return rooms
+    return new Map([...rooms, ...(await this.count(tx, [...lacking.values()]))])
   }
 
+  /** Takes room that is remembered. */
   use(scope: CounterScope, count: number): void {
-    this.rooms.set(scopeName(scope), this.left(scope) - count)
+    const left = this.left(scope)
+    if (left !== undefined) this.events.get(scope.eventId)?.rooms.set(scopeName(scope), left - count)
   }
 
-  /** Counts the room of these scopes again. */
-  async count(tx: Tx, scopes: CounterScope[]): Promise<void> {
+  /** What is known of events holds on after a batch: refunds and event records make no counter and free none. */
+  carry({ events, revision }: Effects): void {
+    for (const [eventId, { before }] of events) {
+      const known = this.events.get(eventId)
+      if (known?.revision === before) known.revision = revision ?? before
+    }
+  }
+
+  private left(scope: CounterScope): number | undefined {
+    return this.events.get(scope.eventId)?.rooms.get(scopeName(scope))
+  }
+
+  /** An event is near a limit if less than a tenth of it would be left: it would soon be counted again and again. */
+  private margin({ of }: CounterScope): number {
+    return Math.floor(this.limits[of] / 10)
+  }
+
+  private keep(eventId: EventId, revision: number): void {
+    if (this.events.get(eventId)?.revision !== revision)
+      this.events.set(eventId, { revision, rooms: new Map(), isNear: false })
+  }
+
+  private approach(eventId: EventId): void {
+    const known = this.events.get(eventId)
+    if (known === undefined || known.isNear) return
+    known.isNear = true
+    known.rooms.clear()
+  }
+
+  private forget(): void {
+    this.events.clear()
+    this.counts = 0
+  }
+
+  /** Counts the room of these scopes, and returns it by their names. */
+  private async count(tx: Tx, scopes: CounterScope[]): Promise<[string, number][]> {
+    this.counts += scopes.length
     const counts = await countCounters(tx, scopes)
-    for (const [index, scope] of scopes.entries())
-      this.rooms.set(scopeName(scope), this.limits[scope.of] - (counts[index] as number))
+    return scopes.map((scope, index) => {
+      const room = this.limits[scope.of] - (counts[index] as number)
+      this.events.get(scope.eventId)?.rooms.set(scopeName(scope), room)
+      return [scopeName(scope), room]
+    })
   }
 }
-
-/** Tells two scopes apart. */
-export const scopeName = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
 
 /** The counters of each scope that changes of an event touch at most. */
 function needsOf(eventId: EventId, days: CounterChanges): { scope: CounterScope; count: number }[] {

@@ -1,0 +1,46 @@
+import type { EventId, Order } from '@tally/contract'
+import { addChanges, allAreas, type CounterChanges, difference, factsOf, noRefunds } from '@tally/core'
+import { type CounterKey, type CounterScope, itemsPerBlock } from '@tally/read-models'
+
+/** Tells two counters apart. */
+export const keyName = ({ kind, eventId, dayId, areaId, number }: CounterKey): string =>
+  `${kind} ${eventId} ${dayId} ${areaId} ${number}`
+
+/** Tells two scopes apart. */
+export const scopeName = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
+
+/** The limit that each kind of counter takes room of. */
+const limitOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
+
+/** The scope in which a counter takes room. */
+export function scopeOf({ kind, eventId, dayId }: CounterKey): CounterScope {
+  const of = limitOf[kind]
+  return of === 'rows' ? { of, eventId } : { of, eventId, dayId }
+}
+
+/** What an order is counted under, each once: refunds of it are counted under nothing else. */
+export function countersOfOrder(order: Order): CounterKey[] {
+  const days: CounterChanges = new Map()
+  addChanges(days, difference(undefined, factsOf({ order, refunds: noRefunds })))
+  return countersOf(order.eventId, days)
+}
+
+/** The counters that changes of an event touch, each once. */
+export function countersOf(eventId: EventId, days: CounterChanges): CounterKey[] {
+  return [...days].flatMap(([dayId, areas]) =>
+    [...areas].flatMap(([areaId, { items, hourly }]) => {
+      const key = (kind: CounterKey['kind'], number = 0): CounterKey => ({
+        kind,
+        eventId,
+        dayId,
+        areaId,
+        number,
+      })
+      const blocks = new Set(Array.from(items.keys(), item => Math.floor(item / itemsPerBlock)))
+      const ofArea = [key('area'), ...Array.from(blocks, block => key('block', block))]
+      if (areaId !== allAreas) return ofArea
+      const ofDay = Array.from(items.keys(), item => key('item', item))
+      return [...ofArea, ...ofDay, ...Array.from(hourly.keys(), bucket => key('timeBucket', bucket))]
+    }),
+  )
+}
