@@ -1,4 +1,4 @@
-import { hashPassword, note, passwordProblem, setPassword } from '@tally/access'
+import { note, setPassword } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
@@ -8,8 +8,8 @@ import { notFound } from '../http/problem.ts'
 import { openSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
-import { isOwnPassword } from '../signIn/ownPassword.ts'
-import { knownAsker, queuePasswordHash } from '../signIn/passwordQueue.ts'
+import { hashNewPassword } from '../signIn/newPassword.ts'
+import { withOwnPassword } from '../signIn/ownPassword.ts'
 import { endOneSession, endSessions, listSessions } from '../signIn/sessions.ts'
 import { accountView, type PasswordMistakes } from './view.ts'
 
@@ -62,17 +62,16 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     const session = sessionOf(request)
     const { administratorId, email } = session
     const fields = fieldsOf(request)
-    if (!(await isOwnPassword(deps, request, textOf(fields, 'current'))))
-      return show(request, reply.code(400), { current: 'This is not your current password.' })
-    const password = textOf(fields, 'password')
-    const problem = await passwordProblem(password, email)
-    if (problem !== undefined) return show(request, reply.code(400), { password: `The password ${problem}.` })
-    const passwordHash = await queuePasswordHash(knownAsker(email), () =>
-      hashPassword(password, deps.passwordCost),
+    const judged = await withOwnPassword(deps, request, textOf(fields, 'current'), () =>
+      hashNewPassword(deps, textOf(fields, 'password'), email),
     )
+    if (judged === undefined)
+      return show(request, reply.code(400), { current: 'This is not your current password.' })
+    if (judged.problem !== undefined)
+      return show(request, reply.code(400), { password: `The password ${judged.problem}.` })
     await openSession(deps, request, reply, administratorId, {
       action: 'password-changed',
-      before: tx => setPassword(tx, administratorId, passwordHash),
+      before: tx => setPassword(tx, administratorId, judged.passwordHash),
     })
     return reply.redirect('/account?done=password', 303)
   }

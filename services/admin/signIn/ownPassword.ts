@@ -9,25 +9,36 @@ import { sessionOf } from './guard.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 
-/** Whether it is the password of who is signed in; throws a 429 after ten attempts of this session in 15 minutes. */
-export async function isOwnPassword(
+/**
+ * Runs `work` if it is the password of who is signed in, in the same turn of the queue; undefined if it is not. Throws a
+ * 429 after ten attempts of this session in 15 minutes.
+ */
+export async function withOwnPassword<Result>(
   deps: AdminDeps,
   request: FastifyRequest,
   given: string,
-): Promise<boolean> {
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
   await takeOwnAttempt(deps, request)
   const { sessionId, email } = sessionOf(request)
   const found = await findCredentials(deps.db, email)
-  const isRight =
-    found !== undefined &&
+  const checked =
+    found &&
     (await queuePasswordHash(
       knownAsker(email),
-      () => isPassword(given, found.passwordHash),
+      async () => ((await isPassword(given, found.passwordHash)) ? { result: await work() } : undefined),
       () => uncountAttempt(deps.db, 'session', String(sessionId)),
     ))
-  if (!isRight) await noteRefused(deps, { account: email, address: request.ip })
-  return isRight
+  if (checked === undefined) await noteRefused(deps, { account: email, address: request.ip })
+  return checked?.result
 }
+
+/** Whether it is the password of who is signed in. */
+export const isOwnPassword = async (
+  deps: AdminDeps,
+  request: FastifyRequest,
+  given: string,
+): Promise<boolean> => (await withOwnPassword(deps, request, given, async () => true)) ?? false
 
 /** As isOwnPassword, for a code of the second factor, which is used up. */
 export async function isOwnCode(deps: AdminDeps, request: FastifyRequest, typed: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { finishReset, hashPassword, noteOf, ownerOfToken, passwordProblem, useToken } from '@tally/access'
+import { finishReset, noteOf, ownerOfToken, useToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
@@ -6,8 +6,9 @@ import { sendPage } from '../http/page.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
-import { countAttempt } from './attempts.ts'
+import { countAttempt, uncountAttempt } from './attempts.ts'
 import { giveDevice } from './begin.ts'
+import { hashNewPassword } from './newPassword.ts'
 import { newPasswordFields } from './passwordFields.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 
@@ -21,7 +22,8 @@ const expired = () =>
   )
 
 /** The page of a link that `tally administrators reset` printed: sets a new password, once. */
-export function resetPages(app: FastifyInstance, { db, passwordCost }: AdminDeps): void {
+export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
+  const { db } = deps
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Omit<Shown, 'csrf'>) =>
     sendPage(request, reply, csrf => ({ title: 'New password', body: resetView({ ...shown, csrf }) }))
 
@@ -37,19 +39,19 @@ export function resetPages(app: FastifyInstance, { db, passwordCost }: AdminDeps
     const owner = await ownerOfToken(db, 'reset', token)
     if (owner === undefined) throw expired()
     const { administratorId, email } = owner
-    // Judging a long password takes 0.1 s, in which no other page is answered.
     const { exceeded } = await countAttempt(db, 'reset', administratorId)
     if (exceeded !== undefined) throw tooManyAttempts(exceeded)
     const password = textOf(fieldsOf(request), 'password')
-    const problem = await passwordProblem(password, email)
-    if (problem !== undefined)
-      return show(request, reply.code(400), { token, email, mistake: `The password ${problem}.` })
-    const passwordHash = await queuePasswordHash(knownAsker(email), () =>
-      hashPassword(password, passwordCost),
+    const judged = await queuePasswordHash(
+      knownAsker(email),
+      () => hashNewPassword(deps, password, email),
+      () => uncountAttempt(db, 'reset', administratorId),
     )
+    if (judged.problem !== undefined)
+      return show(request, reply.code(400), { token, email, mistake: `The password ${judged.problem}.` })
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
-      await finishReset(tx, owner, passwordHash)
+      await finishReset(tx, owner, judged.passwordHash)
       const from = { address: request.ip }
       await noteOf(tx, administratorId, from, { action: 'password-reset' })
       if (owner.removesSecondFactor)
