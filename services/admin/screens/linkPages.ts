@@ -9,7 +9,7 @@ import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem } from '../http/problem.ts'
 import { eventsOf, namedEventsOf } from '../keys/events.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
-import { createScreen, listScreens, revokeScreen } from './store.ts'
+import { createScreen, listScreens, lockScreens, revokeScreen } from './store.ts'
 import { madeView, screensView } from './view.ts'
 
 /** Links of an organization that work at the same time. */
@@ -41,10 +41,11 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       ({ eventId }) => eventId === textOf(fields, 'eventId'),
     )
     if (event === undefined) throw badForm()
-    if ((await listScreens(db, organizationId)).length >= mostLinks)
-      throw new PageProblem(409, 'Too many screen links', 'Revoke those that are no longer used.')
     const { eventId } = event
     const token = await db.transaction().execute(async tx => {
+      await lockScreens(tx, organizationId)
+      if ((await listScreens(tx, organizationId)).length >= mostLinks)
+        throw new PageProblem(409, 'Too many screen links', 'Revoke those that are no longer used.')
       const made = await createScreen(tx, { organizationId, eventId, name, createdBy })
       const detail = `${name}: ${event.name}`
       await note(

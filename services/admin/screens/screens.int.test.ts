@@ -97,14 +97,28 @@ test('an event or link of another organization is neither shown nor revoked', as
   expect((await other.screen.get(other.page)).statusCode).toBe(200)
 })
 
-test('the links of an organization are bounded', async () => {
+test('the links of an organization are bounded, also if several are made at once', async () => {
   const { visitor, eventId, organizationId } = await withScreen()
   await sql`
 insert into screen_links (token_sha256, organization_id, event_id, name, created_by, ends_at)
 select sha256(convert_to(${organizationId} || number, 'utf8')), ${organizationId}, ${eventId}, 'x', 'x', now() + interval '1 day'
-from generate_series(2, 100) as number`.execute(fixture.db)
+from generate_series(2, 99) as number`.execute(fixture.db)
   const form = { name: 'One more', eventId }
-  expect((await visitor.post('/screens', form, { from: '/screens' })).statusCode).toBe(409)
+  const waiting = async () => {
+    const { rows } = await sql<{ count: number }>`
+select count(*)::int as count from pg_locks join pg_database on database = pg_database.oid
+where datname = current_database() and not granted`.execute(fixture.db)
+    return rows[0]?.count
+  }
+  const { made } = await fixture.db.transaction().execute(async tx => {
+    // Nobody can insert a link: each has counted them, or waits for one that has.
+    await sql`lock table screen_links in share mode`.execute(tx)
+    const made = Array.from({ length: 3 }, () => visitor.post('/screens', form, { from: '/screens' }))
+    await expect.poll(waiting, { timeout: 30_000 }).toBe(3)
+    return { made }
+  })
+  const codes = (await Promise.all(made)).map(({ statusCode }) => statusCode)
+  expect(codes.toSorted()).toEqual([201, 409, 409])
 })
 
 test('only the hash of a link is stored', async () => {

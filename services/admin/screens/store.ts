@@ -23,6 +23,12 @@ screen_id as "screenId", organization_id as "organizationId", event_id as "event
 created_at as "createdAt", ends_at as "endsAt", last_seen_at as "lastSeenAt"`
 const isGood = sql`revoked_at is null and ends_at > now()`
 
+/** Whoever else makes a link for this organization waits until the transaction ends: two do not take the last place. */
+export async function lockScreens(tx: Tx, organizationId: OrganizationId): Promise<void> {
+  const lock = `tally screens of ${organizationId}`
+  await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
+}
+
 /** Makes a link and returns its token; only its hash is stored. */
 export async function createScreen(
   tx: Tx,
@@ -42,7 +48,7 @@ returning screen_id as "screenId"`.execute(tx)
 }
 
 /** An organization's links that work, the newest first. */
-export async function listScreens(db: Postgres, organizationId: OrganizationId): Promise<ScreenLink[]> {
+export async function listScreens(db: Postgres | Tx, organizationId: OrganizationId): Promise<ScreenLink[]> {
   const { rows } = await sql<ScreenLink>`
 select ${columns} from screen_links
 where organization_id = ${organizationId} and ${isGood}
