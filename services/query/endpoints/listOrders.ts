@@ -1,7 +1,6 @@
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { countOrders, readOrderPage } from '@tally/read-models'
 import { RequestProblem } from '../http/problems.ts'
-import { composeText } from '../views/composed.ts'
+import { composeList, composeText } from '../views/composed.ts'
 import { hasArea, hasDay } from '../views/question.ts'
 import { endpointRead } from './endpoint.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
@@ -51,8 +50,7 @@ export const listOrders = endpointRead({
         return readers.largePages.enter(asked.key.organizationId, async () => {
           const { orders } = await read(bytes)
           if (orders === undefined) throw new Error('a page of orders grew within one snapshot')
-          await yieldToOthers()
-          return compose(orders)
+          return { ...(await composeList(orders, pagination)), pagination }
         })
       },
     })

@@ -1,12 +1,15 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { ownText } from '../ownText.ts'
 
 /** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
 export function weakEtag(...parts: (string | Buffer)[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part).update('\n')
-  return ownText(`W/"${hash.digest('base64url').slice(0, 27)}"`)
+  return tagOf(hash)
 }
+
+/** The tag of what was hashed so far. */
+export const tagOf = (hash: Hash): string => ownText(`W/"${hash.digest('base64url').slice(0, 27)}"`)
 
 /** What proxies append to a tag when they compress an answer, before the quote that ends it. */
 const suffixed = /(?:--?|;)(?:gzip|br|zstd|deflate)"$/

@@ -1,0 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { composeList, composeText } from './composed.ts'
+
+test.for([
+  { what: 'no item', items: [] },
+  { what: 'one', items: ['{"name":"Caffè 🍝"}'] },
+  { what: 'large ones', items: Array.from({ length: 8 }, (_, n) => `"${n}${'ò'.repeat(300_000)}"`) },
+])('a list of $what has the bytes and the tag of the same text', async ({ items }) => {
+  const meta = { page: 1 }
+  expect(await composeList(items, meta)).toEqual(composeText(`[${items.join(',')}]`, meta))
+})
+
+test('others are answered while a large list is composed', async () => {
+  let turns = 0
+  let isOver = false
+  const others = (async () => {
+    for (; !isOver; await turn()) turns += 1
+  })()
+  await composeList(Array.from({ length: 8 }, () => `"${'o'.repeat(600_000)}"`))
+  isOver = true
+  await others
+  expect(turns).toBeGreaterThanOrEqual(8)
+})
