@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { FatalError, reasonOf } from './errors.ts'
@@ -37,6 +37,8 @@ export const serverOptions = {
     headersTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: 1_000,
+    // Node would answer a request without Host itself, without the safe headers or a problem body.
+    requireHostHeader: false,
   },
   schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
 }
@@ -84,6 +86,8 @@ export async function listen(
  *
  * - A client that shuts its sending half after its requests: Node would end the connection before it has answered.
  * - `CONNECT`: Node would destroy the connection, with the answers that are still to be sent.
+ * - A body with an upgrade: Node's parser drops what comes after it, so that the connection ends with the answer.
+ * - An unknown expectation is ignored (RFC 9110, 10.1.1). Node's 417 would lack the safe headers.
  *
  * Answers that bypass fastify have to reserve room in the result.
  */
@@ -97,6 +101,10 @@ export function secure(
   server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     server.emit('clientError', new Error('a request to CONNECT'), socket),
   )
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers.upgrade !== undefined && hasBody(request)) response.setHeader('Connection', 'close')
+  })
   serveOneRequestAtATime(server)
   const unread = new UnreadAnswers(server, onUnread)
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -107,6 +115,10 @@ export function secure(
   })
   return unread
 }
+
+/** Whether a request has a body. */
+export const hasBody = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Options for fastify that answer what never became a request, with a status and the safe headers alone. */
 export const bareRefusals = {

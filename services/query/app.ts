@@ -1,11 +1,11 @@
 import type { RequestCounts } from '@tally/access'
 import { endpoints } from '@tally/contract'
-import type { Logger } from '@tally/runtime'
+import { hasBody, type Logger } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openAnswerRequest, type RequestDeps } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
 import { openAnswerProblem } from './http/answerProblem.ts'
-import { checkRequest, hasBody } from './http/checkRequest.ts'
+import { checkRequest } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
 import { answerDirectly } from './http/directAnswers.ts'
 import { knownPaths } from './http/knownPaths.ts'
@@ -57,6 +57,7 @@ export async function buildApp(
   const onAnswered = watchRequests(app, metrics, counts)
   if (cors !== undefined) app.addHook('onRequest', cors.hook)
   app.addHook('onRequest', (request, reply, done) => {
+    // None is read, so the connection is not kept.
     if (hasBody(request)) reply.raw.setHeader('Connection', 'close')
     done(checkRequest(request, knownPath.has))
   })

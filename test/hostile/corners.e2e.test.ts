@@ -78,6 +78,30 @@ test.each(names)(
 )
 
 test.each(names)(
+  '%s ends the connection after the answer to an upgrade with a body, whose end is not seen',
+  async name => {
+    const { address, get } = serverOf(name)
+    const headers = 'Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 3\r\nHost'
+    const upgrade = `${get.replace('GET', 'POST').replace('Host', headers)}abc`
+    const heard = await talk(address, upgrade + get, { timeoutMs: 20_000 })
+    expect([statusesOf(heard).length, heard.closed]).toEqual([1, true])
+  },
+)
+
+test.each(names)(
+  '%s stores nothing in caches of what Node would answer itself: no host, an unknown expectation',
+  async name => {
+    const { address, get } = serverOf(name)
+    const requests = [get.replace('Host', 'Expect: tea\r\nHost'), get.replace('Host', 'X-Host'), get]
+    for (const request of requests) {
+      const { text } = await talk(address, request, { halfClose: true, timeoutMs: 5_000 })
+      expect(text).toMatch(/\r\ncache-control: (no-store|private, no-cache)\r\n/i)
+      expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/i)
+    }
+  },
+)
+
+test.each(names)(
   '%s answers what comes before bytes that are not a request, and refuses these',
   async name => {
     const { address, get } = serverOf(name)

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 import { RequestProblem } from './problems.ts'
@@ -28,10 +27,6 @@ export const badEncoding = (parameter: string): RequestProblem =>
   new RequestProblem('invalid-parameters', {
     errors: [{ parameter, message: 'must be percent-encoded UTF-8' }],
   })
-
-/** Whether a request has a body. None is read, so its connection is not kept. */
-export const hasBody = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const hasEmptySegment = (path: string) =>
   path.startsWith('/api/') && (path.includes('//') || path.endsWith('/'))

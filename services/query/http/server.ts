@@ -30,9 +30,7 @@ export function createServer(options: ServerOptions): { app: FastifyInstance; un
     rewriteUrl: ({ url }) => toOriginForm(url),
     // Requests that arrive during shutdown are answered like all others, not with fastify's own 503.
     return503OnClosing: false,
-    // Node would answer a request without Host itself, without a problem body or X-Request-Id.
     ...serverOptions,
-    http: { ...serverOptions.http, requireHostHeader: false },
     keepAliveTimeout: idleTimeoutMs,
     routerOptions: { maxParamLength: 16_384, querystringParser: keepText },
     // Called for a path that the router cannot decode, before any hook.
@@ -48,10 +46,8 @@ export function createServer(options: ServerOptions): { app: FastifyInstance; un
 
   const unread = secure(app, { maxConnections, onUnread })
   app.server.on('drop', onDrop)
-  // No body is read, so an expectation is ignored (RFC 9110, 10.1.1). Node would answer 100-continue in the middle of
-  // the answer before, and any other one with a bare 417.
-  for (const event of ['checkContinue', 'checkExpectation'])
-    app.server.on(event, (request, response) => app.server.emit('request', request, response))
+  // No body is read. Node would answer 100-continue in the middle of the answer before.
+  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response))
   return { app, unread }
 }
 
