@@ -19,8 +19,8 @@ type Changes = ReadonlyMap<EventId, CounterChanges>
 
 /**
  * Admits all orders of an event if what the winners of the batch change in it has room. Otherwise they are admitted one
- * after the other in the order of the batch: what they make takes room, what is there does not. Room that an order takes
- * which loses to a later version is not given back.
+ * after the other in the order of the batch: what they make takes room, what is there does not. Room that an order
+ * takes which loses to a later version is not given back.
  */
 export async function openAdmission(
   tx: Tx,

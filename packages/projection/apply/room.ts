@@ -23,8 +23,8 @@ type Known = { revision: number; rooms: Map<string, number>; isNear: boolean }
  * The room that events have left below their limits, as far as this process has counted it; memory never changes what
  * is decided, only how often Postgres has to count. Far from the limits, nearly every batch fits without a question:
  * each counter that a batch changes takes room, whether it is new or not, and only when that is used up the counters
- * are counted again. Near a limit that would be in each batch, at 45 ms for 200,000 rows: there the room is counted once,
- * and then kept exact by the counters that each batch makes or frees (admission.ts).
+ * are counted again. Near a limit that would be in each batch, at 45 ms for 200,000 rows: there the room is counted
+ * once, and then kept exact by the counters that each batch makes or frees (admission.ts).
  */
 export class EventRoom {
   readonly limits: EventLimits

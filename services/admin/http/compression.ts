@@ -15,8 +15,8 @@ export function encodingOf({ headers }: Pick<FastifyRequest, 'headers'>): Encodi
 }
 
 /**
- * Compresses bytes. `isOnce`: for this answer alone, with the quality that takes 1 ms for a page of 50 kB; otherwise the
- * best, which takes 40 ms for the style sheet.
+ * Compresses bytes. `isOnce`: for this answer alone, with the quality that takes 1 ms for a page of 50 kB; otherwise
+ * the best, which takes 40 ms for the style sheet.
  */
 export function compress(encoding: Encoding | undefined, bytes: Buffer, isOnce: boolean): Buffer {
   if (encoding === undefined) return bytes

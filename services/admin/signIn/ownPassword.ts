@@ -10,8 +10,8 @@ import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 
 /**
- * Runs `work` if it is the password of who is signed in, in the same turn of the queue; undefined if it is not. Throws a
- * 429 after ten attempts of this session in 15 minutes.
+ * Runs `work` if it is the password of who is signed in, in the same turn of the queue; undefined if it is not. Throws
+ * a 429 after ten attempts of this session in 15 minutes.
  */
 export async function withOwnPassword<Result>(
   deps: AdminDeps,
