@@ -21,6 +21,7 @@ import * as quietEvents from './migrations/0015-quiet-events.ts'
 import * as columnStatistics from './migrations/0016-column-statistics.ts'
 import * as refundVersions from './migrations/0017-refund-versions.ts'
 import * as eventSizes from './migrations/0020-event-sizes.ts'
+import * as screenViews from './migrations/0021-screen-views.ts'
 import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -47,6 +48,7 @@ export const migrations: Record<string, Migration> = {
   '0016-column-statistics': columnStatistics,
   '0017-refund-versions': refundVersions,
   '0020-event-sizes': eventSizes,
+  '0021-screen-views': screenViews,
 }
 const names = Object.keys(migrations)
 

@@ -100,6 +100,7 @@ test('a screen link shows the live figures of its event without a sign-in, until
   await follow(page, 'Screen links')
   await expectAccessible(page)
   await page.getByLabel('Name').fill('Hall')
+  await page.getByRole('radio', { name: /^Money/ }).check()
   await page.getByRole('button', { name: 'Create link' }).click()
   await page.getByText('It will not be shown again').waitFor()
   await expectAccessible(page)

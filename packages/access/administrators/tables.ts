@@ -54,13 +54,16 @@ export type OneTimeTokenTable = {
   removes_second_factor: Generated<boolean>
 }
 
-/** A link that shows the live screen of one event, by the SHA-256 of its token. */
+/** A link for a screen in a hall, which shows one event, by the SHA-256 of its token. */
 export type ScreenLinkTable = {
   screen_id: Generated<number>
   token_sha256: Buffer
   organization_id: string
   event_id: string
   name: string
+  /** `money`, `portions` or `kitchen`, which is of one area. */
+  shows: Generated<string>
+  area_id: Generated<number | null>
   /** The administrator's e-mail. */
   created_by: string
   created_at: Instant

@@ -6,7 +6,6 @@ import { showStatus } from './status.js'
 import { follow } from './stream.js'
 
 const live = document.getElementById('live')
-const isLink = live.dataset.kind === 'link'
 const by = id => document.getElementById(id)
 const { locale } = document.documentElement.dataset
 const format = figuresIn(locale)
@@ -45,8 +44,7 @@ function showNames({ eventName, date, openDay }) {
   by('date').textContent = date === '' ? 'This day is no longer listed' : format.date(date)
   document.title = `${eventName} · Tally`
   const offer = by('open-day')
-  // The stream of a link goes on with the day that is open.
-  offer.hidden = openDay === null || isLink
+  offer.hidden = openDay === null
   if (offer.hidden) return
   offer.querySelector('span').textContent = `${format.date(openDay.date)} is open now.`
   offer.querySelector('a').href = `${chosen.address}${openDay.dayId}`
@@ -74,10 +72,8 @@ follow(live.dataset.stream, {
   failed: () => hasDay && status.failed(),
   hidden: () => hasDay && status.hidden(),
   over() {
-    const here = encodeURIComponent(location.pathname + location.search)
-    // The page of a link says that it has ended; the sign-in leads back here if the session has not.
-    if (isLink) location.reload()
-    else location.assign(`/sign-in?next=${here}`)
+    // The sign-in leads back here if the session has not ended.
+    location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`)
   },
 })
 

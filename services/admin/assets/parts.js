@@ -82,7 +82,7 @@ function dayRows({ dayId, days }, format, { address }) {
     return h(
       'li',
       {},
-      address === undefined ? h('span', {}, name) : h('a', link, name),
+      h('a', link, name),
       h('span', { class: 'number' }, format.money(totalSales)),
       bar(Math.max(0, totalSales) / most),
     )

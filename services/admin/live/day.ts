@@ -36,12 +36,8 @@ export type DayRead = ReadVersion & { event: StoredEvent; documents: Map<Documen
 /** An item of a day, in the order of the menu. */
 type MenuCount = ItemCount & Pick<TopItem, 'categoryName' | 'revenue'>
 
-/**
- * What a screen shows of a day, with the names of both, so that no figure stands under another name than its own.
- * `statuses` is null while Postgres does not answer.
- */
-export type DayShown = {
-  revision: number
+/** The names that a screen shows with the figures, so that none stands under another name than its own. */
+export type DayNames = {
   eventName: string
   dayId: number
   /** Empty if the event no longer lists the day. */
@@ -50,6 +46,11 @@ export type DayShown = {
   openedAt: number
   /** When it was closed, on that clock; null while it is open. */
   closedAt: number | null
+}
+
+/** What the live page shows of a day. `statuses` is null while Postgres does not answer. */
+export type DayShown = DayNames & {
+  revision: number
   /** Another day that is open now. */
   openDay: Pick<EventDay, 'dayId' | 'date'> | null
   kpis: KpisAnswer
@@ -74,10 +75,15 @@ export type DayShown = {
  */
 export type Beat = { asOfMs: number | null; offsetMs: number; nowMs: number }
 
-/** Best sellers, and returned items. */
-const mostRows = 8
+/** What a stream sends of a day, as JSON on one line; screens with one name share what is composed. */
+export type Composition =
+  | { name: string; hasStatuses: true; compose: typeof showDay }
+  | { name: string; hasStatuses: false; compose: (day: DayRead, ref: DayRef) => string }
 
-/** Composes a screen as JSON (DayShown), with the functions of the API's answers, so that both agree. */
+/** Best sellers, and returned items. */
+export const mostRows = 8
+
+/** Composes the live page as JSON (DayShown), with the functions of the API's answers, so that both agree. */
 export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: DayShown['statuses']): string {
   const { event, revision, asOfMs } = read
   const day = event.days.find(({ dayId }) => dayId === ref.dayId)
@@ -86,14 +92,9 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
   const opening = { day, timeZone: event.timeZone, asOfMs }
   const hours = documentOf(read, 'hours', ref)
   const hoursBefore = before ? documentOf(read, 'hours', { ...ref, dayId: before.dayId }) : []
-  const clock = (at: number) => at + offsetIn(event.timeZone)(at)
   const composed = {
     revision,
-    eventName: event.name,
-    dayId: ref.dayId,
-    date: day?.date ?? '',
-    openedAt: clock(day?.openedAt ?? 0),
-    closedAt: typeof day?.closedAt === 'number' ? clock(day.closedAt) : null,
+    ...dayNames(event, ref.dayId),
     openDay: open === undefined || open === day ? null : { dayId: open.dayId, date: open.date },
     hours: eveningOf(hours, opening),
     evening: clockOf([...hours, ...hoursBefore], opening),
@@ -104,6 +105,20 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
     statuses,
   } satisfies Omit<DayShown, 'kpis'>
   return `{"kpis":${textOf(read, 'kpis', ref)},${JSON.stringify(composed).slice(1)}`
+}
+
+export const livePage: Composition = { name: 'live', hasStatuses: true, compose: showDay }
+
+export function dayNames(event: StoredEvent, dayId: number): DayNames {
+  const day = event.days.find(one => one.dayId === dayId)
+  const clock = (at: number) => at + offsetIn(event.timeZone)(at)
+  return {
+    eventName: event.name,
+    dayId,
+    date: day?.date ?? '',
+    openedAt: clock(day?.openedAt ?? 0),
+    closedAt: typeof day?.closedAt === 'number' ? clock(day.closedAt) : null,
+  }
 }
 
 type Where = Omit<DayRef, 'eventId'>

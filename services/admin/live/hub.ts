@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allAreas } from '@tally/core'
-import type { Beat, DayRef, DayShown } from './day.ts'
+import { type Beat, type Composition, type DayRef, type DayShown, livePage } from './day.ts'
 import { openRedisDays } from './fromRedis.ts'
-import { type LiveDeps, openDayReader } from './reader.ts'
+import { type DayReader, type LiveDeps, openDayReader } from './reader.ts'
 import { serverSentEvent } from './serverSentEvent.ts'
 import { openStatusReader } from './statuses.ts'
 
 /**
- * A screen that shows a day: it gets the bytes of server-sent events, `day` (DayShown) and `beat` (Beat) when the
+ * A screen that shows a day: it gets the bytes of server-sent events, `day` (its composition) and `beat` (Beat) when the
  * figures change, and `beat` alone at least once a second.
  */
 type Watcher = {
@@ -17,7 +17,7 @@ type Watcher = {
 
 export type LiveHub = {
   /** Adds a watcher of a day, which gets the figures first; returns the function that removes it. */
-  watch(ref: DayRef, watcher: Watcher): () => void
+  watch(ref: DayRef, watcher: Watcher, composition?: Composition): () => void
   /** Reads a day once; undefined if its event is gone, or if neither Redis nor Postgres answers. */
   read(ref: DayRef): Promise<{ day: DayShown; beat: Beat } | undefined>
   /** Ends all watches; resolves when nothing is running. */
@@ -47,7 +47,7 @@ function tell(watched: Watched, beat: Beat, shown: string | undefined): void {
 }
 const beatEvent = (beat: Beat) => serverSentEvent('beat', JSON.stringify(beat))
 
-/** Reads each watched day once per process, however many screens show it. */
+/** Reads each watched day once per process and composition, however many screens show it. */
 export function openLiveHub(deps: LiveDeps): LiveHub {
   const days = new Map<string, Watched>()
   const closing = new AbortController()
@@ -64,8 +64,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
     return nextLook
   }
 
-  async function follow(key: string, ref: DayRef, watched: Watched): Promise<void> {
-    const look = openDayReader(deps, reads, ref)
+  async function follow(key: string, watched: Watched, look: DayReader, ref: DayRef): Promise<void> {
     let beatAtMs = 0
     while (watched.watchers.size > 0 && !closing.signal.aborted) {
       try {
@@ -84,7 +83,7 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
     days.delete(key)
   }
 
-  function begin(key: string, ref: DayRef): Watched {
+  function begin(key: string, ref: DayRef, composition: Composition): Watched {
     const watched: Watched = {
       watchers: new Set(),
       day: undefined,
@@ -93,15 +92,17 @@ export function openLiveHub(deps: LiveDeps): LiveHub {
     }
     days.set(key, watched)
     // After the first watcher is there.
-    watched.done = Promise.resolve().then(() => follow(key, ref, watched))
+    watched.done = Promise.resolve().then(() =>
+      follow(key, watched, openDayReader(deps, reads, ref, composition), ref),
+    )
     return watched
   }
 
   return {
-    watch(ref, watcher) {
-      const key = `${ref.eventId}:${ref.dayId}:${ref.areaId ?? allAreas}`
+    watch(ref, watcher, composition = livePage) {
+      const key = `${ref.eventId}:${ref.dayId}:${ref.areaId ?? allAreas}:${composition.name}`
       // A day whose last watcher has left is followed until the next look: whoever comes meanwhile takes it over.
-      const watched = days.get(key) ?? begin(key, ref)
+      const watched = days.get(key) ?? begin(key, ref, composition)
       watched.watchers.add(watcher)
       if (watched.day !== undefined) watcher.onDay(watched.day)
       if (watched.beat !== undefined) watcher.onBeat(Buffer.from(beatEvent(watched.beat)))

@@ -8,5 +8,5 @@ import type { Beat, DayShown } from './day.ts'
 export type Parts = Record<string, Tree[]>
 
 /** The parts as the page shows them first; `address` leads to another day when its number is appended. */
-export const firstParts = (day: DayShown, beat: Beat, format: Format, address: string | undefined): Parts =>
+export const firstParts = (day: DayShown, beat: Beat, format: Format, address: string): Parts =>
   script.partsOf(day, beat, format, { ...script.firstChoice, address })

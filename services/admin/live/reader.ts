@@ -4,7 +4,7 @@ import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } 
 import type { Logger } from '@tally/runtime'
 import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
-import { type Beat, type DayRead, type DayRef, showDay } from './day.ts'
+import { type Beat, type Composition, type DayRead, type DayRef, livePage } from './day.ts'
 import { readDayFromPostgres } from './fromPostgres.ts'
 import type { RedisDay, RedisDays } from './fromRedis.ts'
 import type { StatusReader } from './statuses.ts'
@@ -17,7 +17,7 @@ export type LiveDeps = {
   logger: Logger
 }
 
-/** The result of one look at a day: its watermark, and the figures if they changed, as JSON (DayShown). */
+/** The result of one look at a day: its watermark, and the figures if they changed, as the composition's JSON. */
 type Look = { beat: Beat; shown?: string }
 export type DayReader = () => Promise<Look>
 /** The reads of all days, which share round trips. */
@@ -38,6 +38,7 @@ export function openDayReader(
   { db, redis, keys, topics, logger }: LiveDeps,
   { fromRedis, statusesOf }: SharedReads,
   ref: DayRef,
+  composition: Composition = livePage,
 ): DayReader {
   let last: DayRead | undefined
   let said: LastAnswer | undefined
@@ -97,10 +98,11 @@ export function openDayReader(
     const offsetMs = asOfMs === null ? 0 : offsetIn(event.timeZone)(asOfMs)
     const beat = { asOfMs, offsetMs, nowMs: Date.now() }
     const isNews = before?.revision !== last.revision
+    if (!composition.hasStatuses) return isNews ? { beat, shown: composition.compose(last, ref) } : { beat }
     if (!isNews && performance.now() < askStatusesAtMs) return { beat }
     const statuses = await timeout(statusPatienceMs, statusesOf(ref)).catch(() => null)
     askStatusesAtMs = statuses === null ? performance.now() + postgresEveryMs : Number.POSITIVE_INFINITY
-    return isNews || statuses !== null ? { beat, shown: showDay(last, ref, statuses) } : { beat }
+    return isNews || statuses !== null ? { beat, shown: composition.compose(last, ref, statuses) } : { beat }
   }
 }
 

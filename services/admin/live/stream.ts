@@ -3,6 +3,7 @@ import type { EventId } from '@tally/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
+import type { Composition } from './day.ts'
 import { openScreenLimits, type Viewer } from './limits.ts'
 import { overEvent } from './serverSentEvent.ts'
 
@@ -10,7 +11,12 @@ import { overEvent } from './serverSentEvent.ts'
 export const checkEveryMs = 15_000
 
 /** What a screen shows now; an event that lists no day yet has none. */
-export type Showing = { eventId: EventId; dayId: number | undefined; areaId?: number | undefined }
+export type Showing = {
+  eventId: EventId
+  dayId: number | undefined
+  areaId?: number | undefined
+  composition?: Composition
+}
 /**
  * Who watches. `shows` is asked every 15 s: if it answers undefined, the page opens itself again; if it answers another
  * day, the page opens its stream again.
@@ -34,7 +40,7 @@ export function openStreams(deps: AdminDeps): Streams {
   const limits = openScreenLimits(deps)
 
   /** Writes a day to a stream; returns the function that ends that. */
-  function watch({ eventId, dayId, areaId }: Showing, stream: PassThrough): () => void {
+  function watch({ eventId, dayId, areaId, composition }: Showing, stream: PassThrough): () => void {
     if (dayId === undefined) return () => {}
     // A browser that reads slowly gets only the latest figures when it is ready again.
     let late: Buffer | undefined
@@ -49,6 +55,7 @@ export function openStreams(deps: AdminDeps): Streams {
           if (!stream.writableNeedDrain) stream.write(event)
         },
       },
+      composition,
     )
     stream.on('drain', () => {
       const events = late

@@ -6,7 +6,7 @@ import type { Beat, DayShown } from './day.ts'
 import { figuresView, noFigures } from './figuresView.ts'
 import type { LastFestival } from './lastFestival.ts'
 import { firstParts } from './parts.ts'
-import type { Picked, PickedOfAll } from './pick.ts'
+import type { PickedOfAll } from './pick.ts'
 import { addressOf, dayPicker, festivalList } from './picker.ts'
 
 export function noEventsView(): Html {
@@ -29,61 +29,24 @@ export function liveView(picked: PickedOfAll, { first, last, format }: Shown): H
   const address = addressOf(picked)
   const parts = first === undefined ? noFigures : firstParts(first.day, first.beat, format, address)
   const asOfMs = first?.beat.asOfMs ?? null
-  return html`${frame(picked, format, {
-    stream: `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`,
-    address,
-    kind: 'live',
-    festivals: festivalList(picked, format),
-    picker: dayPicker(picked, format),
-    state: asOfMs === null ? 'Connecting …' : `Counted up to ${format.time(asOfMs, event.timeZone)}`,
-    figures: figuresView(parts, lastFestival(last, format)),
-  })}
+  const state = asOfMs === null ? 'Connecting …' : `Counted up to ${format.time(asOfMs, event.timeZone)}`
+  const date = event.days.find(day => day.dayId === dayId)?.date
+  const stream = `/live/stream?eventId=${event.eventId}${dayId === undefined ? '' : `&day=${dayId}`}${areaId === undefined ? '' : `&area=${areaId}`}`
+  return html`<div class="live" id="live" data-stream="${stream}" data-event="${event.eventId}" data-address="${address}">
+<div class="heading">
+<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date${event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
+<div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivalList(picked, format)}</div></div>
+${dayPicker(picked, format)}
+</div>
+<p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
+<noscript><p class="warning">Without JavaScript this page does not change. Reload it for later figures.</p></noscript>
+${dayId === undefined ? noDays : figuresView(parts, lastFestival(last, format))}
+</div>
 ${dayId === undefined ? '' : settle(event, dayId)}
 <div class="actions foot"><a class="button" href="/screens">Screen links</a>${fullScreen}</div>`
 }
 
-/** The live screen of a link: one event, nothing to choose. */
-export function screenView(screenId: number, picked: Picked, format: Format): Html {
-  return html`${frame(picked, format, {
-    stream: `/screen/${screenId}/stream`,
-    address: undefined,
-    kind: 'link',
-    festivals: html``,
-    picker: html``,
-    state: 'Connecting …',
-    figures: figuresView(noFigures, html``),
-  })}
-<div class="actions foot">${fullScreen}</div>`
-}
-
 const fullScreen = html`<button type="button" id="full-screen">Full screen</button>`
-
-/** Of which kind the page is decides where its script goes when the stream may not continue. */
-type Framed = {
-  stream: string
-  address: string | undefined
-  kind: 'live' | 'link'
-  festivals: Html
-  picker: Html
-  state: string
-  figures: Html
-}
-
-function frame({ event, dayId }: Picked, format: Format, framed: Framed): Html {
-  const { stream, address, kind, festivals, picker, state, figures } = framed
-  const date = event.days.find(day => day.dayId === dayId)?.date
-  const leads = address === undefined ? '' : html` data-address="${address}"`
-  return html`<div class="live" id="live" data-stream="${stream}" data-kind="${kind}" data-event="${event.eventId}"${leads}>
-<div class="heading">
-<div><h1><span id="event">${event.name}</span>${date === undefined ? '' : html` <span class="date${kind === 'live' && event.days.length > 1 ? ' below' : ''}" id="date">${format.date(date)}</span>`}</h1>
-<div class="named"><p class="status" id="status"><span class="dot"></span><span id="status-text" role="status">${date === undefined ? 'Waiting for the first day' : state}</span> <span class="faint" id="as-of"></span></p>${festivals}</div></div>
-${picker}
-</div>
-<p class="notice" id="open-day" role="status" hidden><span></span> <a href="">Show it</a></p>
-<noscript><p class="warning">Without JavaScript this page does not change. Reload it for later figures.</p></noscript>
-${dayId === undefined ? noDays : figures}
-</div>`
-}
 
 /** What the day is settled by. */
 function settle({ eventId }: ListedEvent, dayId: number): Html {

@@ -1,16 +1,18 @@
 import { note } from '@tally/access'
-import { name as nameShape } from '@tally/contract'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
+import { fieldsOf, type Mistakes, parseOr400, rowNumber } from '../http/forms.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
-import { badForm, notFound, PageProblem } from '../http/problem.ts'
-import { eventsOf, namedEventsOf } from '../keys/events.ts'
+import { notFound, PageProblem } from '../http/problem.ts'
+import { namedEventsOf } from '../keys/events.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
+import { type LinkTyped, nothingTyped, readLink, typedOf } from './linkForm.ts'
+import { madeView } from './madeView.ts'
+import { shownText } from './shows.ts'
 import { createScreen, listScreens, lockScreens, revokeScreen } from './store.ts'
-import { madeView, screensView } from './view.ts'
+import { screensView } from './view.ts'
 
 /** Links of an organization that work at the same time. */
 const mostLinks = 100
@@ -19,40 +21,45 @@ const params = z.object({ screenId: rowNumber })
 
 /** The links for screens in a hall: list, new link (which is shown once), revoke. */
 export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminDeps): void {
-  area.get('/screens', async (request, reply) => {
-    const { organizationId } = sessionOf(request)
+  const eventsFor = (request: FastifyRequest) =>
+    namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
+
+  const listPage = async (request: FastifyRequest, typed: LinkTyped, mistakes: Mistakes = {}) => {
     const [screens, events] = await Promise.all([
-      listScreens(db, organizationId),
-      namedEventsOf(db, organizationId, formatOf(request)),
+      listScreens(db, sessionOf(request).organizationId),
+      eventsFor(request),
     ])
-    return sendPage(request, reply, csrf => ({
-      title: 'Screen links',
-      section: 'live',
-      body: screensView(screens, events, csrf),
-    }))
-  })
+    return (csrf: string) =>
+      ({
+        title: 'Screen links',
+        section: 'live',
+        script: 'screenLinks.js',
+        body: screensView({ screens, events, typed, mistakes, csrf }),
+      }) as const
+  }
+
+  area.get('/screens', async (request, reply) =>
+    sendPage(request, reply, await listPage(request, nothingTyped)),
+  )
 
   area.post('/screens', { preHandler: requireRecent }, async (request, reply) => {
     const session = sessionOf(request)
     const { organizationId, email: createdBy } = session
-    const fields = fieldsOf(request)
-    const name = parseOr400(nameShape, textOf(fields, 'name'))
-    const event = (await eventsOf(db, organizationId)).find(
-      ({ eventId }) => eventId === textOf(fields, 'eventId'),
-    )
-    if (event === undefined) throw badForm()
-    const { eventId } = event
+    const typed = typedOf(fieldsOf(request))
+    const read = readLink(typed, await eventsFor(request), Date.now())
+    if ('mistakes' in read)
+      return sendPage(request, reply.code(400), await listPage(request, typed, read.mistakes))
+    const { event, area, ...wanted } = read.wanted
+    const shown = shownText(wanted.shows, area)
     const token = await db.transaction().execute(async tx => {
       await lockScreens(tx, organizationId)
       if ((await listScreens(tx, organizationId)).length >= mostLinks)
         throw new PageProblem(409, 'Too many screen links', 'Revoke those that are no longer used.')
-      const made = await createScreen(tx, { organizationId, eventId, name, createdBy })
-      const detail = `${name}: ${event.name}`
-      await note(
-        tx,
-        { ...session, address: request.ip },
-        { action: 'screen-created', subject: String(made.screenId), detail },
-      )
+      const made = await createScreen(tx, { ...wanted, organizationId, createdBy })
+      const subject = String(made.screenId)
+      const until = new Date(wanted.endsAt).toISOString().slice(0, 16)
+      const detail = `${wanted.name}: ${event.name}. ${shown}, until ${until}Z`
+      await note(tx, { ...session, address: request.ip }, { action: 'screen-created', subject, detail })
       return made.token
     })
     const base = publicUrl ?? `${request.protocol}://${request.host}`
@@ -60,7 +67,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       title: 'Your new screen link',
       section: 'live',
       script: 'token.js',
-      body: madeView(name, event.name, `${base}/screen/${token}`),
+      body: madeView({ ...wanted, event: event.name, shown, link: `${base}/screen/${token}` }),
     })
   })
 

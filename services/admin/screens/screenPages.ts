@@ -1,19 +1,18 @@
+import { offsetIn } from '@tally/contract'
 import { resolveDay } from '@tally/core'
 import type { ListedEvent } from '@tally/read-models'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
 import { parseOr400, rowNumber } from '../http/forms.ts'
-import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
 import { eventsOf } from '../keys/events.ts'
 import type { Showing, Streams } from '../live/stream.ts'
-import { screenView } from '../live/view.ts'
 import { giveScreenCookie, readCookie } from '../signIn/cookies.ts'
+import { compositions } from './compositions.ts'
+import { screenView } from './screenView.ts'
 import { findScreen, type ScreenLink } from './store.ts'
-
-const cookieSeconds = 30 * 86_400
 
 const params = z.object({ screenId: rowNumber })
 
@@ -25,7 +24,7 @@ const ended = () =>
   )
 
 /**
- * What a screen link shows: the live screen of its event, and nothing else. The link moves its token into a cookie, so
+ * What a screen link shows: the figures of its event that were chosen for it, and nothing else. The link moves its token into a cookie, so
  * that the screen's address bar does not show it, and leads to the link's own address: several links in one browser do
  * not get into each other's way.
  */
@@ -40,11 +39,14 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
   app.get('/screen/:screenId(^\\d+$)', async (request, reply) => {
     const shown = await shownTo(request)
     if (shown === undefined) throw ended()
-    const { event, dayId, screen } = shown
+    const { event, screen, dayId } = shown
+    const nowMs = Date.now()
+    const clock = { nowMs, offsetMs: offsetIn(event.timeZone)(nowMs) }
     return sendPage(request, reply, {
       title: event.name,
-      script: 'live.js',
-      body: screenView(screen.screenId, { event, dayId }, formatOf(request)),
+      script: 'screen.js',
+      style: 'screen.css',
+      body: screenView(screen, event.name, dayId !== undefined, clock),
     })
   })
 
@@ -61,8 +63,9 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
   async function enter(request: FastifyRequest, reply: FastifyReply, token: string | undefined) {
     const screen = token === undefined ? undefined : await findScreen(db, token)
     if (token === undefined || screen === undefined) throw ended()
-    const { screenId } = screen
-    giveScreenCookie(request, reply, { screenId, token, maxAge: cookieSeconds })
+    const { screenId, endsAt } = screen
+    const maxAge = Math.ceil((endsAt - Date.now()) / 1_000)
+    giveScreenCookie(request, reply, { screenId, token, maxAge })
     return reply.redirect(`/screen/${screenId}`, 303)
   }
 
@@ -82,7 +85,10 @@ export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: St
 function showingOf(shown: Shown): Showing
 function showingOf(shown: Shown | undefined): Showing | undefined
 function showingOf(shown: Shown | undefined): Showing | undefined {
-  return shown && { eventId: shown.event.eventId, dayId: shown.dayId }
+  if (shown === undefined) return undefined
+  const { screen, event, dayId } = shown
+  const area = screen.areaId === null ? {} : { areaId: screen.areaId }
+  return { eventId: event.eventId, dayId, ...area, composition: compositions[screen.shows] }
 }
 
 type Shown = { screen: ScreenLink; event: ListedEvent; dayId: number | undefined }

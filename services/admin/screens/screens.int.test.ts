@@ -1,20 +1,38 @@
+import { countNewOrders } from '@tally/testkit/records/countNewOrders'
+import { anOrder } from '@tally/testkit/records/decoded'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { readFigures } from '../test/readFigures.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
   fixture = await openFixture()
+  await fixture.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => fixture.close())
 
+const areas = [
+  { areaId: 1, name: 'Cucina' },
+  { areaId: 2, name: 'Bar' },
+]
+const menuItems = [
+  { menuItemId: 9, name: 'Frico', categoryName: 'Secondi' },
+  { menuItemId: 7, name: 'Acqua', categoryName: 'Bibite' },
+  { menuItemId: 8, name: 'Polenta', categoryName: 'Secondi' },
+]
+/** What the form of a new link sends. */
+const link30Days = { name: 'Hall', shows: 'money', area: '', validity: 'month', lastDay: '' }
+
 /** An administrator with an event, and a screen that opened a link to it. */
-async function withScreen() {
+async function withScreen(wanted: Record<string, string> = {}) {
   const office = await newOffice(fixture)
   const visitor = newVisitor(fixture.app)
   await visitor.signIn(office.email)
-  const eventId = await newEvent(fixture, office.organizationId)
-  const made = await visitor.post('/screens', { name: 'Hall', eventId }, { from: '/screens' })
+  const eventId = await newEvent(fixture, office.organizationId, { areas, menuItems })
+  const area = wanted.area === undefined ? '' : `${eventId}:${wanted.area}`
+  const form = { ...link30Days, eventId, ...wanted, area }
+  const made = await visitor.post('/screens', form, { from: '/screens' })
   expect(made.statusCode).toBe(201)
   const link = /\/screen\/[\w-]{43}/.exec(made.body)?.[0] ?? ''
   const screen = newVisitor(fixture.app)
@@ -90,7 +108,7 @@ test('a link ends after 30 days', async () => {
 test('an event or link of another organization is neither shown nor revoked', async () => {
   const own = await withScreen()
   const other = await withScreen()
-  const form = { name: 'Hall', eventId: other.eventId }
+  const form = { ...link30Days, eventId: other.eventId }
   expect((await own.visitor.post('/screens', form, { from: '/screens' })).statusCode).toBe(400)
   const path = /\/screens\/\d+\/revoke/.exec((await other.visitor.get('/screens')).body)?.[0] ?? ''
   expect((await own.visitor.post(path, {}, { from: '/screens' })).statusCode).toBe(404)
@@ -103,7 +121,7 @@ test('the links of an organization are bounded, also if several are made at once
 insert into screen_links (token_sha256, organization_id, event_id, name, created_by, ends_at)
 select sha256(convert_to(${organizationId} || number, 'utf8')), ${organizationId}, ${eventId}, 'x', 'x', now() + interval '1 day'
 from generate_series(2, 99) as number`.execute(fixture.db)
-  const form = { name: 'One more', eventId }
+  const form = { ...link30Days, name: 'One more', eventId }
   const waiting = async () => {
     const { rows } = await sql<{ count: number }>`
 select count(*)::int as count from pg_locks join pg_database on database = pg_database.oid
@@ -163,4 +181,130 @@ test('a stream that may not begin tells the page to open itself again', async ()
     await stranger.get(`/live/stream?eventId=${eventId}`, accept),
   ])
     expect([reply.statusCode, reply.body]).toEqual([200, 'event: signed-out\ndata: {}\n\n'])
+})
+
+/** The bytes of a screen's stream until its first figures. */
+const firstFigures = ({ screen, page }: Awaited<ReturnType<typeof withScreen>>) =>
+  readFigures(fixture.app, screen.cookies, `${page}/stream`)
+const figuresIn = (text: string) => JSON.parse(/event: day\ndata: (.*)/.exec(text)?.[1] ?? '{}')
+
+/** Sells one Frico in the kitchen, and two Polenta, a Frico and an item without a name at the bar, for 98.76 each. */
+async function sellDinner({ eventId }: Awaited<ReturnType<typeof withScreen>>): Promise<void> {
+  const line = (menuItemId: number, quantity: number) => ({
+    menuItemId,
+    itemName: 'x',
+    quantity,
+    unitPrice: 98.76,
+  })
+  await countNewOrders(fixture.db, [
+    anOrder({ eventId, dayId: 41, areaId: 1, orderId: 'A', totalAmount: 98.76, items: [line(9, 1)] }),
+    anOrder({
+      eventId,
+      dayId: 41,
+      areaId: 2,
+      orderId: 'B',
+      totalAmount: 395.04,
+      items: [line(8, 2), line(9, 1), line(77, 1)],
+    }),
+  ])
+}
+const money = /revenue|sales|takings|average|amount|price|currency|eur|€|98[.,]76|493[.,]8|395[.,]04/i
+
+test('a link with money sends it, and its page has a place for it', async () => {
+  const made = await withScreen()
+  await sellDinner(made)
+  expect((await made.screen.get(made.page)).body).toContain('Takings')
+  const text = await firstFigures(made)
+  expect(text).toMatch(money)
+  expect(figuresIn(text)).toMatchObject({
+    orders: 2,
+    items: 5,
+    sales: 493.8,
+    best: [{ name: 'Polenta', quantity: 2, revenue: 197.52 }, { name: 'Frico' }, { name: 'Item 77' }],
+  })
+})
+
+test('a link without money has none in its page, nor in what its stream sends', async () => {
+  const made = await withScreen({ shows: 'portions' })
+  await sellDinner(made)
+  expect((await made.screen.get(made.page)).body).not.toMatch(money)
+  const text = await firstFigures(made)
+  expect(text).not.toMatch(money)
+  expect(figuresIn(text)).toEqual({
+    eventName: 'Sagra del Pesce',
+    dayId: 41,
+    date: '2026-09-04',
+    openedAt: 0,
+    closedAt: null,
+    area: null,
+    orders: 2,
+    portions: 5,
+    items: [
+      { id: 9, name: 'Frico', category: 'Secondi', sold: 2 },
+      { id: 8, name: 'Polenta', category: 'Secondi', sold: 2 },
+      { id: 77, name: 'Item 77', category: '', sold: 1 },
+    ],
+  })
+})
+
+test('the link of a kitchen has the items of its area, and no money', async () => {
+  const made = await withScreen({ shows: 'kitchen', area: '1' })
+  await sellDinner(made)
+  expect((await made.screen.get(made.page)).body).not.toMatch(money)
+  const text = await firstFigures(made)
+  expect(text).not.toMatch(money)
+  expect(figuresIn(text)).toMatchObject({
+    area: 'Cucina',
+    orders: 1,
+    portions: 1,
+    items: [{ name: 'Frico', sold: 1 }],
+  })
+  expect((await made.visitor.get('/screens')).body).toContain('Kitchen: items of Cucina')
+})
+
+test('a link of 0.2.0 goes on with money', async () => {
+  const made = await withScreen({ shows: 'portions' })
+  await sql`update screen_links set shows = default where event_id = ${made.eventId}`.execute(fixture.db)
+  await sellDinner(made)
+  expect(figuresIn(await firstFigures(made))).toMatchObject({ sales: 493.8 })
+})
+
+test('the audit trail says what a link shows and until when; a code holds the link', async () => {
+  const { visitor, eventId } = await withScreen({ shows: 'kitchen', area: '2', name: 'Bancone' })
+  const form = { ...link30Days, shows: 'portions', eventId, validity: 'week' }
+  const { body } = await visitor.post('/screens', form, { from: '/screens' })
+  expect(body).toMatch(/role="img" aria-label="QR code with the link"><svg/)
+  const trail = (await visitor.get('/audit')).body
+  expect(trail).toMatch(/Bancone: Sagra del Pesce\. Kitchen: items of Bar, until \d{4}-\d\d-\d\dT\d\d:\d\dZ/)
+  expect(trail).toContain('Hall: Sagra del Pesce. Portions, no money, until ')
+})
+
+test('a form that does not fit is shown again with what is wrong, and makes no link', async () => {
+  const own = await withScreen()
+  const other = await withScreen()
+  const post = (fields: Record<string, string>) =>
+    own.visitor.post('/screens', { ...link30Days, eventId: own.eventId, ...fields }, { from: '/screens' })
+  for (const [fields, sentence] of [
+    [{ shows: '' }, 'Choose what the screen shows.'],
+    [{ shows: 'toString' }, 'Choose what the screen shows.'],
+    [{ shows: 'kitchen' }, 'Choose an area of this event.'],
+    [{ shows: 'kitchen', area: `${other.eventId}:1` }, 'Choose an area of this event.'],
+    [{ validity: 'year' }, 'Choose how long the link is valid.'],
+    [{ validity: 'date', lastDay: '2099-01-01' }, 'A link is valid for at most 30 days.'],
+  ] as const) {
+    const { statusCode, body } = await post(fields)
+    expect([statusCode, body]).toEqual([400, expect.stringContaining(sentence)])
+  }
+  expect((await own.visitor.get('/screens')).body.match(/\/revoke"/g)).toHaveLength(1)
+})
+
+test('a link ends when it was chosen to end, and its cookie with it', async () => {
+  const made = await withScreen({ validity: 'day' })
+  const opened = await newVisitor(fixture.app).get(made.link)
+  expect(opened.cookies.find(({ name }) => name.startsWith('tally_screen-'))?.maxAge).toBeCloseTo(86_400, -2)
+  const { rows } = await sql<{ hours: number }>`
+select round(extract(epoch from ends_at - now()) / 3600)::int as hours from screen_links where event_id = ${made.eventId}`.execute(
+    fixture.db,
+  )
+  expect(rows).toEqual([{ hours: 24 }])
 })

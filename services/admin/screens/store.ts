@@ -2,16 +2,17 @@ import { newToken, sha256 } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
+import type { Shows } from './shows.ts'
 
-/** How long a link works: longer than a festival. */
-const validFor = '30 days'
-
-/** A link that shows the live screen of one event. */
+/** A link for a screen in a hall, which shows one event. */
 export type ScreenLink = {
   screenId: number
   organizationId: OrganizationId
   eventId: EventId
   name: string
+  shows: Shows
+  /** The area of a kitchen's screen. */
+  areaId: number | null
   createdBy: string
   createdAt: number
   endsAt: number
@@ -19,8 +20,8 @@ export type ScreenLink = {
 }
 
 const columns = sql`
-screen_id as "screenId", organization_id as "organizationId", event_id as "eventId", name, created_by as "createdBy",
-created_at as "createdAt", ends_at as "endsAt", last_seen_at as "lastSeenAt"`
+screen_id as "screenId", organization_id as "organizationId", event_id as "eventId", name, shows, area_id as "areaId",
+created_by as "createdBy", created_at as "createdAt", ends_at as "endsAt", last_seen_at as "lastSeenAt"`
 const isGood = sql`revoked_at is null and ends_at > now()`
 
 /** Whoever else makes a link for this organization waits until the transaction ends: two do not take the last place. */
@@ -29,20 +30,19 @@ export async function lockScreens(tx: Tx, organizationId: OrganizationId): Promi
   await sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.execute(tx)
 }
 
+export type NewScreen = Omit<ScreenLink, 'screenId' | 'createdAt' | 'lastSeenAt'>
+
 /** Makes a link and returns its token; only its hash is stored. */
 export async function createScreen(
   tx: Tx,
-  {
-    organizationId,
-    eventId,
-    name,
-    createdBy,
-  }: Omit<ScreenLink, 'screenId' | 'createdAt' | 'endsAt' | 'lastSeenAt'>,
+  { organizationId, eventId, name, shows, areaId, createdBy, endsAt }: NewScreen,
 ): Promise<{ screenId: number; token: string }> {
   const token = newToken()
   const { rows } = await sql<{ screenId: number }>`
-insert into screen_links (token_sha256, organization_id, event_id, name, created_by, ends_at)
-values (${sha256(token)}, ${organizationId}, ${eventId}, ${name}, ${createdBy}, now() + ${validFor}::interval)
+insert into screen_links (token_sha256, organization_id, event_id, name, shows, area_id, created_by, ends_at)
+values (
+  ${sha256(token)}, ${organizationId}, ${eventId}, ${name}, ${shows}, ${areaId}, ${createdBy}, ${new Date(endsAt).toISOString()}
+)
 returning screen_id as "screenId"`.execute(tx)
   return { screenId: rows[0]?.screenId ?? 0, token }
 }

@@ -1,56 +1,105 @@
 import type { ListedEvent } from '@tally/read-models'
-import { eventName } from '../keys/events.ts'
+import type { Mistakes } from '../http/forms.ts'
 import { moment } from '../views/format.ts'
-import { type Html, html } from '../views/html.ts'
+import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
+import { validities } from './linkEnds.ts'
+import type { LinkTyped } from './linkForm.ts'
+import { areaName, shownNames, shownText } from './shows.ts'
 import type { ScreenLink } from './store.ts'
 
-/** The links that work, and the form for a new one. */
-export function screensView(screens: ScreenLink[], events: ListedEvent[], csrf: string): Html {
-  return html`<p class="crumb"><a href="/live">Live</a></p>
-<h1>Screen links</h1>
-<p class="faint">A link shows the live screen of one event and nothing else, without a sign-in, for 30 days.</p>
-${screens.length === 0 ? html`<section class="card empty"><p class="big">No screen links</p></section>` : table(screens, events, csrf)}
-${events.length === 0 ? '' : form(events, csrf)}`
+type Listed = {
+  screens: ScreenLink[]
+  events: ListedEvent[]
+  typed: LinkTyped
+  mistakes: Mistakes
+  csrf: string
 }
 
-function table(screens: ScreenLink[], events: ListedEvent[], csrf: string): Html {
-  return html`<div class="card table"><table>
-<caption class="hidden">Screen links</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Event</th><th scope="col">Created</th><th scope="col">Ends</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Revoke</span></th></tr></thead>
-<tbody>${screens.map(
-    ({ screenId, name, eventId, createdBy, createdAt, endsAt, lastSeenAt }) => html`<tr>
+/** The links that work, and the form for a new one. */
+export function screensView(listed: Listed): Html {
+  const { screens, events } = listed
+  return html`<p class="crumb"><a href="/live">Live</a></p>
+<h1>Screen links</h1>
+<p class="faint">A link shows the figures of one event on a screen in a hall, and nothing else, without a sign-in.</p>
+${screens.length === 0 ? html`<section class="card empty"><p class="big">No screen links</p></section>` : table(listed)}
+${events.length === 0 ? '' : form(listed)}`
+}
+
+function table({ screens, events, csrf }: Listed): Html {
+  const row = ({ eventId, ...screen }: ScreenLink): Html => {
+    const { screenId, name, createdBy, createdAt, endsAt, lastSeenAt } = screen
+    const event = events.find(one => one.eventId === eventId)
+    return html`<tr>
 <th scope="row" data-label="Name">${name}</th>
-<td data-label="Event">${eventName(events, eventId)}</td>
+<td data-label="Event">${event?.name ?? eventId}</td>
+<td data-label="Shows">${shownText(screen.shows, areaOf(screen, event))}</td>
 <td data-label="Created">${moment(createdAt)} <span class="faint block">${createdBy}</span></td>
 <td data-label="Ends">${moment(endsAt)}</td>
 <td data-label="Last used">${moment(lastSeenAt)}</td>
-<td><form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<button class="danger" aria-label="Revoke ${name}">Revoke</button></form></td></tr>`,
-  )}</tbody></table></div>`
+<td><form method="post" action="/screens/${screenId}/revoke">${csrfField(csrf)}<button class="danger" aria-label="Revoke ${name}">Revoke</button></form></td></tr>`
+  }
+  return html`<div class="card table"><table>
+<caption class="hidden">Screen links</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Event</th><th scope="col">Shows</th><th scope="col">Created</th><th scope="col">Ends</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Revoke</span></th></tr></thead>
+<tbody>${screens.map(row)}</tbody></table></div>`
 }
 
-function form(events: ListedEvent[], csrf: string): Html {
+const areaOf = ({ areaId }: Pick<ScreenLink, 'areaId'>, event: ListedEvent | undefined) =>
+  areaId === null ? undefined : areaName({ areas: event?.areas ?? [] }, areaId)
+
+function form({ events, typed, mistakes, csrf }: Listed): Html {
+  const mistake = (field: string) =>
+    mistakes[field] === undefined
+      ? ''
+      : html`<p class="mistake" id="${field}-mistake" role="alert">${mistakes[field]}</p>`
+  const describedBy = (field: string) =>
+    mistakes[field] === undefined ? '' : html` aria-invalid="true" aria-describedby="${field}-mistake"`
   return html`<section class="card form"><h2>New screen link</h2>
-<form method="post" action="/screens">${csrfField(csrf)}
+<form method="post" action="/screens" id="new-link">${csrfField(csrf)}
 <label for="name">Name</label>
-<input id="name" name="name" maxlength="200" required autocomplete="off">
+${mistake('name')}
+<input id="name" name="name" maxlength="200" required value="${typed.name}" autocomplete="off"${describedBy('name')}>
 <label for="eventId">Event</label>
-<select id="eventId" name="eventId">
-${events.map(event => html`<option value="${event.eventId}">${event.name}</option>`)}
+${mistake('eventId')}
+<select id="eventId" name="eventId"${describedBy('eventId')}>
+${events.map(event => html`<option value="${event.eventId}"${attribute('selected', event.eventId === typed.eventId)}>${event.name}</option>`)}
 </select>
+<fieldset${describedBy('shows')}><legend>What it shows</legend>
+${mistake('shows')}
+${Object.entries(shownNames).map(
+  ([
+    value,
+    { name, hint },
+  ]) => html`<label class="tick"><input type="radio" name="shows" value="${value}" required${attribute('checked', value === typed.shows)}>
+<span><strong>${name}</strong><span class="faint">${hint}</span></span></label>`,
+)}
+</fieldset>
+<div id="area-part"><label for="area">Area of the kitchen</label>
+${mistake('area')}
+<select id="area" name="area"${describedBy('area')}>
+<option value="">Choose an area</option>
+${events.map(areasOf(typed))}
+</select></div>
+<label for="validity">Valid for</label>
+${mistake('validity')}
+<select id="validity" name="validity"${describedBy('validity')}>
+${Object.entries(validities).map(([value, { name }]) => html`<option value="${value}"${attribute('selected', value === typed.validity)}>${name}</option>`)}
+</select>
+<div id="last-day-part"><label for="lastDay">Last day</label>
+<p class="faint">The link ends at noon of the next day, and after 30 days at the latest.</p>
+${mistake('lastDay')}
+<input id="lastDay" name="lastDay" type="date" value="${typed.lastDay}"${describedBy('lastDay')}></div>
 <div class="actions"><button class="primary">Create link</button></div>
 </form></section>`
 }
 
-/** A new link, which is shown only here. */
-export function madeView(name: string, event: string, link: string): Html {
-  return html`<p class="crumb"><a href="/screens">Screen links</a></p>
-<h1>${name}</h1>
-<section class="card token" data-page="/screens">
-<p class="warning" role="alert"><strong>Open this link once on the screen that shows ${event}.</strong> It will not be shown again after you leave this page.</p>
-<h2 id="token-label">Link</h2>
-<div class="copy"><code id="token" aria-labelledby="token-label">${link}</code><button type="button" data-copy="token">Copy</button></div>
-<p class="hidden" role="status" id="copied"></p>
-<p><a class="button primary" href="/screens">Done</a></p>
-</section>`
-}
+const areasOf =
+  (typed: LinkTyped) =>
+  ({ eventId, name, areas }: ListedEvent): Html =>
+    areas.length === 0
+      ? html``
+      : html`<optgroup label="${name}" data-event="${eventId}">${areas.map(
+          area =>
+            html`<option value="${eventId}:${area.areaId}"${attribute('selected', `${eventId}:${area.areaId}` === typed.area)}>${area.name}</option>`,
+        )}</optgroup>`

@@ -105,7 +105,14 @@ export async function newOffice({ db, deps }: Fixture, { isPlatform = false } = 
 export async function newEvent(
   { db }: Fixture,
   organizationId: OrganizationId,
-  over: { name?: string; timeZone?: string; startDate?: number; days?: object[] } = {},
+  over: {
+    name?: string
+    timeZone?: string
+    startDate?: number
+    days?: object[]
+    areas?: object[]
+    menuItems?: object[]
+  } = {},
 ): Promise<EventId> {
   const eventId = randomUUID() as EventId
   const days = [{ dayId: 41, date: '2026-09-04', openedAt: 0, closedAt: null }]

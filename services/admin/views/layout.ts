@@ -11,6 +11,7 @@ export type Page = {
   body: Html
   section?: Section
   script?: string
+  style?: string
   /** Compressed. Never a page that shows a secret next to something that its reader may have been sent (BREACH). */
   isCompressed?: true
   notice?: string | undefined
@@ -30,7 +31,7 @@ type Viewer = { session: Session | undefined; csrf: string; locale: string }
 
 /** The whole page around a body, with the navigation if there is a session. */
 export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
-  const { title, body, section, script, notice } = page
+  const { title, body, section, script, style, notice } = page
   return html`<!doctype html>
 <html lang="en" data-locale="${locale}">
 <head>
@@ -40,6 +41,7 @@ export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
 <title>${title} · Tally</title>
 <link rel="icon" href="${assetPath('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetPath('style.css')}">
+${style === undefined ? '' : html`<link rel="stylesheet" href="${assetPath(style)}">`}
 <script src="${assetPath('page.js')}"></script>
 ${script === undefined ? '' : html`<script type="module" src="${assetPath(script)}"></script>`}
 </head>

@@ -1,0 +1,16 @@
+const idleMs = 3_000
+
+/** Marks an element as idle while nobody has moved the pointer or pressed a key for 3 s. */
+export function hideWhenIdle(element) {
+  let timer
+  const wake = event => {
+    // Browsers send moves of a pointer that rests when the page under it changes.
+    if (event && event.movementX === 0 && event.movementY === 0 && event.type === 'pointermove') return
+    element.classList.remove('idle')
+    clearTimeout(timer)
+    timer = setTimeout(() => element.classList.add('idle'), idleMs)
+  }
+  for (const name of ['pointermove', 'pointerdown', 'keydown', 'focusin'])
+    document.addEventListener(name, wake)
+  wake()
+}
