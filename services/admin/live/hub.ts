@@ -7,8 +7,8 @@ import { serverSentEvent } from './serverSentEvent.ts'
 import { openStatusReader } from './statuses.ts'
 
 /**
- * A screen that shows a day: it gets the bytes of server-sent events, `day` (its composition) and `beat` (Beat) when the
- * figures change, and `beat` alone at least once a second.
+ * A screen that shows a day: it gets the bytes of server-sent events, `day` (its composition) and `beat` (Beat) when
+ * the figures change, and `beat` alone at least once a second.
  */
 type Watcher = {
   onDay(events: Buffer): void

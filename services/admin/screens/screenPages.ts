@@ -24,9 +24,9 @@ const ended = () =>
   )
 
 /**
- * What a screen link shows: the figures of its event that were chosen for it, and nothing else. The link moves its token into a cookie, so
- * that the screen's address bar does not show it, and leads to the link's own address: several links in one browser do
- * not get into each other's way.
+ * What a screen link shows: the figures of its event that were chosen for it, and nothing else. The link moves its
+ * token into a cookie, so that the screen's address bar does not show it, and leads to the link's own address: several
+ * links in one browser do not get into each other's way.
  */
 export function screenPages(app: FastifyInstance, { db }: AdminDeps, streams: Streams): void {
   app.get<{ Params: { token: string } }>('/screen/:token', (request, reply) =>
