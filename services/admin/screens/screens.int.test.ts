@@ -2,8 +2,9 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { type Fixture, newVisitor, openFixture } from '../test/fixture.ts'
 import { readFigures } from '../test/readFigures.ts'
+import { link30Days, openLink } from '../test/screenLink.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -12,35 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-const areas = [
-  { areaId: 1, name: 'Cucina' },
-  { areaId: 2, name: 'Bar' },
-]
-const menuItems = [
-  { menuItemId: 9, name: 'Frico', categoryName: 'Secondi' },
-  { menuItemId: 7, name: 'Acqua', categoryName: 'Bibite' },
-  { menuItemId: 8, name: 'Polenta', categoryName: 'Secondi' },
-]
-/** What the form of a new link sends. */
-const link30Days = { name: 'Hall', shows: 'money', area: '', validity: 'month', lastDay: '' }
-
-/** An administrator with an event, and a screen that opened a link to it. */
-async function withScreen(wanted: Record<string, string> = {}) {
-  const office = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
-  const eventId = await newEvent(fixture, office.organizationId, { areas, menuItems })
-  const area = wanted.area === undefined ? '' : `${eventId}:${wanted.area}`
-  const form = { ...link30Days, eventId, ...wanted, area }
-  const made = await visitor.post('/screens', form, { from: '/screens' })
-  expect(made.statusCode).toBe(201)
-  const link = /\/screen\/[\w-]{43}/.exec(made.body)?.[0] ?? ''
-  const screen = newVisitor(fixture.app)
-  const opened = await screen.get(link)
-  const page = String(opened.headers.location)
-  expect([opened.statusCode, page]).toEqual([303, expect.stringMatching(/^\/screen\/\d+$/)])
-  return { ...office, visitor, eventId, link, screen, page }
-}
+const withScreen = (wanted?: Record<string, string>) => openLink(fixture, wanted)
 
 test('a link shows the live screen of its event', async () => {
   const { screen, link, page } = await withScreen()
