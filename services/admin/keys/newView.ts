@@ -3,6 +3,7 @@ import type { ListedEvent } from '@tally/read-models'
 import type { Mistakes } from '../http/forms.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
+import { fieldMistakes } from '../views/mistakes.ts'
 import { lifetimes, type NewKeyTyped } from './newKeyForm.ts'
 import { scopeLines } from './scopes.ts'
 
@@ -12,12 +13,7 @@ export function newKeyView(
   csrf: string,
   mistakes: Mistakes = {},
 ): Html {
-  const mistake = (field: string) =>
-    mistakes[field] === undefined
-      ? ''
-      : html`<p class="mistake" id="${field}-mistake" role="alert">${mistakes[field]}</p>`
-  const describedBy = (field: string) =>
-    mistakes[field] === undefined ? '' : html` aria-invalid="true" aria-describedby="${field}-mistake"`
+  const { mistake, describedBy } = fieldMistakes(mistakes)
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>New key</h1>
 <form method="post" action="/keys" class="card form">

@@ -3,6 +3,7 @@ import type { Mistakes } from '../http/forms.ts'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
+import { fieldMistakes } from '../views/mistakes.ts'
 import { validities } from './linkEnds.ts'
 import type { LinkTyped } from './linkForm.ts'
 import { areaName, shownNames, shownText } from './shows.ts'
@@ -49,12 +50,7 @@ const areaOf = ({ areaId }: Pick<ScreenLink, 'areaId'>, event: ListedEvent | und
   areaId === null ? undefined : areaName({ areas: event?.areas ?? [] }, areaId)
 
 function form({ events, typed, mistakes, csrf }: Listed): Html {
-  const mistake = (field: string) =>
-    mistakes[field] === undefined
-      ? ''
-      : html`<p class="mistake" id="${field}-mistake" role="alert">${mistakes[field]}</p>`
-  const describedBy = (field: string) =>
-    mistakes[field] === undefined ? '' : html` aria-invalid="true" aria-describedby="${field}-mistake"`
+  const { mistake, describedBy } = fieldMistakes(mistakes)
   return html`<section class="card form"><h2>New screen link</h2>
 <form method="post" action="/screens" id="new-link">${csrfField(csrf)}
 <label for="name">Name</label>
