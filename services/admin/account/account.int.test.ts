@@ -1,7 +1,7 @@
 import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -167,7 +167,7 @@ test('of two concurrent uses of a reset link one sets the password', async () =>
   const open = async () => {
     const visitor = newVisitor(fixture.app)
     const { body } = await visitor.get(path)
-    return { visitor, _csrf: /name="_csrf" value="([^"]+)"/.exec(body)?.[1] ?? '' }
+    return { visitor, _csrf: csrfOf(body) }
   }
   const opened = [await open(), await open()]
   const replies = opened.map(({ visitor, _csrf }) => visitor.postBare(path, { _csrf, password: next }))

@@ -4,7 +4,7 @@ import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { beginTransaction } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { csrfOf, type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
 let fixture: Fixture
 let visitor: ReturnType<typeof newVisitor>
@@ -111,7 +111,7 @@ test('dead letters are counted by reason, never shown with a value, and replayed
   expect((await visitor.post('/operations/replay', { id }, from)).headers.location).toBe(
     '/operations?replayed=0',
   )
-  const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(await page()) ?? []
+  const token = csrfOf(await page())
   const replayAll = () => visitor.postBare('/operations/replay', { _csrf: token, all: 'yes' })
   const both = await Promise.all([replayAll(), replayAll()])
   const outcomes = both.map(({ statusCode, headers }) => [statusCode, headers.location]).toSorted()

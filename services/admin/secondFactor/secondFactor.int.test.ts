@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { countAttempt, limits } from '../signIn/attempts.ts'
-import { type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 import { openSealer } from './sealing.ts'
 import { sealSecrets } from './secrets.ts'
 import { useCode } from './store.ts'
@@ -102,7 +102,7 @@ test('of two recovery codes sent at once after one password, one signs in and th
   const { email, recovery, visitor } = await withFactor()
   const other = newVisitor(fixture.app)
   await other.signIn(email)
-  const token = /name="_csrf" value="([^"]+)"/.exec((await other.get('/sign-in/code')).body)?.[1] ?? ''
+  const token = csrfOf((await other.get('/sign-in/code')).body)
   const replies = await Promise.all(
     recovery.slice(0, 2).map(code => other.postBare('/sign-in/code', { _csrf: token, code, next: '/' })),
   )

@@ -1,7 +1,15 @@
 import { beginReset, hashPassword } from '@tally/access'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture, password, realCost } from '../test/fixture.ts'
+import {
+  csrfOf,
+  type Fixture,
+  newOffice,
+  newVisitor,
+  openFixture,
+  password,
+  realCost,
+} from '../test/fixture.ts'
 import { limits, takeAttempt } from './attempts.ts'
 import { queuePasswordHash } from './passwordQueue.ts'
 
@@ -50,7 +58,7 @@ test('a session’s cookie is HttpOnly and SameSite, and Secure over TLS', async
   const headers = { 'x-forwarded-proto': 'https' }
   const someone = newVisitor(behindTls.app)
   const page = await someone.get('/sign-in', headers)
-  const token = /name="_csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+  const token = csrfOf(page.body)
   const reply = await someone.postBare('/sign-in', { _csrf: token, email: office.email, password }, headers)
   await behindTls.close()
   const secure = reply.cookies.find(({ name }) => name === '__Host-tally_session')
@@ -271,7 +279,7 @@ test('all cookies over TLS have the prefix __Host-', async () => {
   const someone = newVisitor(behindTls.app)
   const headers = { 'x-forwarded-proto': 'https' }
   const page = await someone.get('/sign-in', headers)
-  const token = /name="_csrf" value="([^"]+)"/.exec(page.body)?.[1] ?? ''
+  const token = csrfOf(page.body)
   const reply = await someone.postBare('/sign-in', { _csrf: token, email, password }, headers)
   await behindTls.close()
   expect(reply.statusCode).toBe(303)
@@ -310,7 +318,7 @@ test('a form with the token and the cookie of another session changes nothing', 
   await victim.signIn(own.email)
   await attacker.signIn(other.email)
   const page = (await attacker.get('/keys/new')).body
-  const token = /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const token = csrfOf(page)
   // What another host of the domain can do over plain HTTP: plant the cookie that belongs to its token.
   victim.cookies.set('tally_csrf', attacker.cookies.get('tally_csrf') ?? '')
   expect((await victim.postBare('/keys', { ...keyForm, _csrf: token })).statusCode).toBe(403)

@@ -191,4 +191,5 @@ export function newVisitor(
   return visitor
 }
 
-const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+/** The form token of a page; empty without a form. */
+export const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
