@@ -1,9 +1,18 @@
-import { codecs } from '../codecs/index.ts'
-import { encodeBatch } from '../patches/encodeBatch.ts'
+import { createRequire } from 'node:module'
+import { crc32c } from '@node-rs/crc32'
+import { packers } from '../codecs/testing.ts'
+import { encodeRecord } from '../patches/encodeRecord.ts'
 import type { KafkaRecord, RecordHeaders } from '../types.ts'
 import type { AbortedTransaction } from './aborted.ts'
 import { FetchedBatch } from './fetchedBatch.ts'
 import { readParts } from './readParts.ts'
+
+const require = createRequire(import.meta.url)
+const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0/index.js')
+const Long = require('kafkajs/src/utils/long.js')
+const headerBytes = 61
+const crcAt = 17
+const attributesAt = 21
 
 type Sent = { key?: Buffer | null; value: Buffer | string | null; headers?: RecordHeaders }
 export type SentBatch = {
@@ -20,28 +29,23 @@ export type SentBatch = {
 /** A record batch as a log stores it. */
 export async function batchBytes(batch: SentBatch): Promise<Buffer> {
   const { firstOffset, records, compression = 0, pack, producerId = -1, transactional = false } = batch
-  const encode = encodeBatch(async (number, bytes) => {
-    const packed = pack?.(bytes) ?? codecs.get(number)?.compress(bytes)
-    if (packed === undefined) throw new Error(`no codec ${number}`)
-    return packed
-  })
-  const { buffer } = await encode({
-    compression,
+  const { buffer }: { buffer: Buffer } = await RecordBatch({
     transactional,
-    producerId,
+    producerId: Long.fromValue(producerId),
     lastOffsetDelta: records.length - 1,
     firstTimestamp: 1_788_636_667_000,
     maxTimestamp: 1_788_636_667_000,
-    records: records.map(({ key = null, value, headers }, offsetDelta) => ({
-      offsetDelta,
-      timestampDelta: 0,
-      key,
-      value,
-      ...(headers && { headers }),
-    })),
+    records: records.map(({ key = null, value, headers }, offsetDelta) =>
+      encodeRecord({ offsetDelta, timestampDelta: 0, key, value, ...(headers && { headers }) }),
+    ),
   })
-  buffer.writeBigInt64BE(BigInt(firstOffset), 0)
-  return buffer
+  const packer = pack ?? packers[compression] ?? (records => records)
+  const bytes = Buffer.concat([buffer.subarray(0, headerBytes), packer(buffer.subarray(headerBytes))])
+  bytes.writeBigInt64BE(BigInt(firstOffset), 0)
+  bytes.writeInt32BE(bytes.length - 12, 8)
+  bytes.writeInt16BE(bytes.readInt16BE(attributesAt) | compression, attributesAt)
+  bytes.writeUInt32BE(crc32c(bytes.subarray(attributesAt)), crcAt)
+  return bytes
 }
 
 /** The fetch that returns such bytes from an offset on. */

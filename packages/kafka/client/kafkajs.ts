@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
+import { zstdCompressSync } from 'node:zlib'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
-import { registerCodecs } from '../codecs/index.ts'
-import { encodeBatch, magicByte } from '../patches/encodeBatch.ts'
+import { encodeRecord } from '../patches/encodeRecord.ts'
 import { addFetchById } from '../patches/fetchById.ts'
 import { keepBytes } from '../patches/fetchResponse.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
@@ -25,11 +25,7 @@ const require = createRequire(import.meta.url)
 function loadPatched(): typeof import('kafkajs') {
   replaceModule('protocol/requests/fetch/v4/decodeMessages.js', () => keepBytes)
   replaceModule('consumer/batch.js', () => FetchedBatch)
-  replaceModule('protocol/recordBatch/record/v0/index.js', () => (record: object) => record) // encodeBatch encodes it
-  replaceModule('protocol/recordBatch/v0/index.js', () => ({
-    MAGIC_BYTE: magicByte,
-    RecordBatch: encodeBatch(compress),
-  }))
+  replaceModule('protocol/recordBatch/record/v0/index.js', () => encodeRecord)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
   addFetchById(require('kafkajs/src/protocol/requests/fetch/index.js'), {
@@ -53,13 +49,12 @@ function loadPatched(): typeof import('kafkajs') {
     require('kafkajs/src/consumer/consumerGroup.js').prototype,
     kafkajs.KafkaJSNonRetriableError as never,
   )
-  registerCodecs(kafkajs.CompressionCodecs)
+  // For the producer: kafkajs names ZSTD but does not ship it. What is read is unpacked by codecs/.
+  kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
+    compress: async ({ buffer }: { buffer: Buffer }) => zstdCompressSync(buffer),
+    decompress: async () => Promise.reject(new Error('batches/ unpacks what is read')),
+  })
   return kafkajs
-}
-
-function compress(compression: number, records: Buffer): Promise<Buffer> {
-  const { lookupCodec } = require('kafkajs/src/protocol/message/compression/index.js')
-  return lookupCodec(compression).compress({ buffer: records })
 }
 
 function replaceModule(path: string, replacement: () => unknown): void {

@@ -1,6 +1,5 @@
 /** How the records of a batch are packed. */
 export type Codec = {
-  compress(bytes: Buffer): Buffer
   /** Unpacks, or returns undefined if the result would exceed `limit` bytes. Throws if the bytes cannot be unpacked. */
   unpackAtMost(bytes: Buffer, limit: number): Buffer | undefined | Promise<Buffer | undefined>
   /**

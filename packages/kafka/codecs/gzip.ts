@@ -1,12 +1,11 @@
 import { promisify } from 'node:util'
-import { createGunzip, gunzip, gzipSync } from 'node:zlib'
+import { createGunzip, gunzip } from 'node:zlib'
 import { type Codec, freedPieces, pieceOptions } from './codec.ts'
 
 const gunzipAll = promisify(gunzip) as (bytes: Buffer, options: object) => Promise<Buffer>
 
 /** Gzip, by Node's own zlib, which reads several members one after the other. */
 export const gzip: Codec = {
-  compress: bytes => gzipSync(bytes),
   async unpackAtMost(bytes, limit) {
     try {
       return await gunzipAll(bytes, { maxOutputLength: limit })

@@ -1,35 +1,20 @@
-import lz4js from 'lz4js'
-import xxh32 from 'lz4js/xxh32.js'
 import { type Codec, joinAtMost } from './codec.ts'
 import { unpackBlock } from './lz4Block.ts'
 
 const frameMagic = 0x184d2204
 /** Skippable frames have one of sixteen magic numbers. */
 const skippableMagic = 0x184d2a50
-/**
- * Version 1, blocks that do not look back into each other (the Java client takes no others), no checksums of blocks.
- */
-const frameFlags = 0x60
-/** Blocks of at most 64 KiB, as the Java client writes them. */
-const blockSizeId = 0x40
-const javaBlockBytes = 64 * 1024
+/** The smallest of the block sizes that a frame may name. */
+const smallestBlockBytes = 64 * 1024
 const storedBit = 0x80000000
 /** How far back a block may refer. */
 const historyBytes = 64 * 1024
 
 /**
- * LZ4 in its frame format, one frame or several. Only the compression of a block is lz4js's: in its frames blocks refer
- * to the block before, which Kafka refuses; and it reads only one frame, without bounds, and takes the checksum of a
- * block for the start of the next.
+ * LZ4 in its frame format, one frame or several. lz4js reads only one frame, without bounds, and takes the checksum of
+ * a block for the start of the next.
  */
 export const lz4: Codec = {
-  compress(bytes) {
-    const parts = [frameHeader()]
-    for (let at = 0; at < bytes.length; at += javaBlockBytes)
-      parts.push(frameBlock(bytes.subarray(at, at + javaBlockBytes)))
-    parts.push(Buffer.alloc(4))
-    return Buffer.concat(parts)
-  },
   unpackAtMost: (bytes, limit) => joinAtMost(unpack(bytes), limit),
   unpack,
 }
@@ -57,7 +42,7 @@ function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
     (flags & 4) > 0,
     (flags & 1) > 0,
   ]
-  if (!isVersion1 || hasDictionary || blockBytes < javaBlockBytes)
+  if (!isVersion1 || hasDictionary || blockBytes < smallestBlockBytes)
     throw new Error('an LZ4 frame of an unknown kind')
   let at = start + 3 + (hasSize ? 8 : 0)
   const window = Buffer.allocUnsafe(historyBytes + blockBytes)
@@ -83,20 +68,4 @@ function* unpackFrame(bytes: Buffer, start: number): Generator<Buffer, number> {
 function store(block: Buffer, window: Buffer, at: number, end: number): number {
   if (at + block.length > end) throw new Error('an LZ4 block that is larger than its frame allows')
   return at + block.copy(window, at)
-}
-
-function frameHeader(): Buffer {
-  const descriptor = Uint8Array.of(frameFlags, blockSizeId)
-  const checksum = (xxh32.hash(0, descriptor, 0, descriptor.length) >> 8) & 0xff
-  return Buffer.from([0x04, 0x22, 0x4d, 0x18, frameFlags, blockSizeId, checksum])
-}
-
-/** One block with its length before it; stored as it is where compressing it gains nothing. */
-function frameBlock(plain: Buffer): Buffer {
-  const packed = Buffer.alloc(lz4js.compressBound(plain.length))
-  const size = lz4js.compressBlock(plain, packed, 0, plain.length, new Uint32Array(1 << 16))
-  const gains = size > 0 && size < plain.length
-  const length = Buffer.alloc(4)
-  length.writeUInt32LE(gains ? size : (storedBit | plain.length) >>> 0)
-  return Buffer.concat([length, gains ? packed.subarray(0, size) : plain])
 }

@@ -4,14 +4,6 @@ declare module 'snappyjs' {
 }
 
 declare module 'lz4js' {
-  const lz4js: {
-    compressBound(size: number): number
-    compressBlock(from: Uint8Array, to: Uint8Array, start: number, length: number, table: Uint32Array): number
-  }
+  const lz4js: { compress(bytes: Buffer): Uint8Array }
   export default lz4js
-}
-
-declare module 'lz4js/xxh32.js' {
-  const xxh32: { hash(seed: number, bytes: Uint8Array, start: number, length: number): number }
-  export default xxh32
 }

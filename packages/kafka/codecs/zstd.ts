@@ -1,4 +1,4 @@
-import { createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { createZstdDecompress, zstdDecompressSync } from 'node:zlib'
 import { type Codec, freedPieces, pieceOptions } from './codec.ts'
 
 /** What Node's `info` option adds: how much of the bytes was read. */
@@ -9,7 +9,6 @@ type WithInfo = { buffer: Buffer; engine: { bytesWritten: number } }
  * next.
  */
 export const zstd: Codec = {
-  compress: bytes => zstdCompressSync(bytes),
   unpackAtMost(bytes, limit) {
     const frames: Buffer[] = []
     let left = limit
