@@ -94,10 +94,9 @@ export type ConsumeOptions = {
   onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
   /**
    * The log to fetch a partition from, asked before each fetch: only records of this log are passed on. A partition
-   * without an answer is not fetched yet. One without a `topicId`, and every partition of a broker older than Kafka
-   * 3.1, is fetched by name, like all partitions of a consumer without this callback.
+   * without an answer is not fetched yet. A consumer without this callback fetches by name.
    */
-  identityOf?(of: TopicPartition): Partial<LogIdentity> | undefined
+  identityOf?(of: TopicPartition): LogIdentity | undefined
   /**
    * Called if a broker refuses to read from the log that `identityOf` returned: the topic was deleted, or created
    * again, or the partition has a new leader. The partition is held; the others go on.
@@ -163,13 +162,10 @@ export type Producer = {
 export type PartitionOffsets = Map<number, { start: number; end: number }>
 
 /**
- * The logs of a topic's partitions: the first offset that still exists, the offset after the last record, and (since
- * Kafka 3.0) the identity of the log: a topic that was deleted and created again has another `topicId`.
+ * The logs of a topic's partitions: the first offset that still exists, the offset after the last record, and the
+ * identity of the log.
  */
-export type PartitionLogs = Map<
-  number,
-  { start: number; end: number; topicId?: string; leaderEpoch?: number }
->
+export type PartitionLogs = Map<number, { start: number; end: number } & LogIdentity>
 
 /**
  * Which log a partition's name stands for: a topic that was deleted and created again has another `topicId`, and

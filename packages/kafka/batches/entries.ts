@@ -1,11 +1,9 @@
 import { crc32c } from '@node-rs/crc32'
 import { UndecodableBatchError } from '../errors.ts'
 
-/** A record batch, or a message or compressed message set from before Kafka 0.11, with its records still compressed. */
+/** A record batch (format 2, Kafka 0.11) with its records still compressed. */
 export type Entry = {
   bytes: Buffer
-  /** 2 for a record batch. */
-  magic: number
   firstOffset: number
   /** The offset after it. */
   next: number
@@ -26,9 +24,8 @@ export type Fetched = {
 const offsetAndLengthBytes = 12
 const magicAt = 16
 const lastOffsetDeltaAt = 23
-/** The size of a batch without records, and of a message without key and value. */
+/** The size of a batch without records. */
 const smallestBatchBytes = 61
-const smallestMessageBytes = 26
 
 /**
  * The complete entries of a fetch that reach its offset, in order. The last one may be cut off and is fetched again;
@@ -44,7 +41,7 @@ export function* entriesOf(fetched: Fetched): Generator<Entry> {
   let from = fetched.from
   for (let at = 0; at < bytes.length; ) {
     const left = bytes.length - at
-    const length = left < smallestMessageBytes ? left + 1 : offsetAndLengthBytes + bytes.readInt32BE(at + 8)
+    const length = left < smallestBatchBytes ? left + 1 : offsetAndLengthBytes + bytes.readInt32BE(at + 8)
     if (length > left && at > 0) return
     const entry = length > left ? undefined : readEntry(bytes.subarray(at, at + length))
     if (entry === undefined || (entry.next > from && entry.next > highWatermark))
@@ -57,12 +54,9 @@ export function* entriesOf(fetched: Fetched): Generator<Entry> {
 }
 
 function readEntry(bytes: Buffer): Entry | undefined {
-  if (bytes.length < smallestMessageBytes) return undefined
+  if (bytes.length < smallestBatchBytes || bytes.readInt8(magicAt) !== 2) return undefined
   const firstOffset = Number(bytes.readBigInt64BE(0))
-  const magic = bytes.readInt8(magicAt)
-  if (magic === 0 || magic === 1) return { bytes, magic, firstOffset, next: firstOffset + 1 }
-  if (magic !== 2 || bytes.length < smallestBatchBytes) return undefined
-  return { bytes, magic, firstOffset, next: firstOffset + bytes.readInt32BE(lastOffsetDeltaAt) + 1 }
+  return { bytes, firstOffset, next: firstOffset + bytes.readInt32BE(lastOffsetDeltaAt) + 1 }
 }
 
 const crcAt = 17

@@ -4,7 +4,6 @@ import { abortedTransactions } from './aborted.ts'
 import { readHeader } from './batchHeader.ts'
 import { type Entry, isIntact, undecodable } from './entries.ts'
 import type { FetchedBatch } from './fetchedBatch.ts'
-import { readMessageSet } from './messageSet.ts'
 import { Part } from './part.ts'
 import { recordsOf } from './records.ts'
 
@@ -38,7 +37,7 @@ export async function* readParts(
     } catch (error) {
       if (!part.isEmpty) yield part.take()
       const following = fetched.entries[index + 1]
-      const to = following?.magic === 2 ? following.firstOffset : entry.next
+      const to = following?.firstOffset ?? entry.next
       throw undecodable(fetched, { from: part.next, to }, (error as Error).message, error)
     }
     part.pass(entry.next)
@@ -49,7 +48,6 @@ export async function* readParts(
 
 /** The records that a reader sees. Throws if they cannot be decoded. */
 async function visibleRecords(entry: Entry, aborted: Aborted, turn: Promise<void>) {
-  if (entry.magic !== 2) return readMessageSet(entry)
   if (!isIntact(entry)) throw new Error('its checksum is wrong')
   const header = readHeader(entry)
   if (aborted.has(header, entry.next)) return []

@@ -7,7 +7,7 @@ import type { LogIdentity } from '../types.ts'
 
 export type FetchHooks = {
   /** As ConsumeOptions.identityOf. */
-  identityOf(of: TopicPartition): Partial<LogIdentity> | undefined
+  identityOf(of: TopicPartition): LogIdentity | undefined
   refused(of: Refused): void
 }
 

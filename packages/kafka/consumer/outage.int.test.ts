@@ -86,9 +86,12 @@ async function meetNewLeader(): Promise<Part> {
   const topic = await newTopic(connection)
   const producer = await producerForTest(connection)
   const send = (value: string) => producer.send([{ topic, key: null, value }])
-  const check = async () => (await logEnds(connection, [{ topic, partition: 0 }])).get(topic)?.get(0) ?? {}
+  const check = async (): Promise<LogIdentity> => {
+    const log = (await logEnds(connection, [{ topic, partition: 0 }])).get(topic)?.get(0)
+    return log ?? { topicId: '', leaderEpoch: -1 }
+  }
   await send('before')
-  let checked: Partial<LogIdentity> = await check()
+  let checked = await check()
   const refused: object[] = []
   const { records, consumer, crashes } = await readForTest(connection, {
     topics: [topic],
@@ -102,7 +105,7 @@ async function meetNewLeader(): Promise<Part> {
       await until('it is refused', () => refused.length > 0, 60_000)
       expect(refused).toEqual([{ topic, partition: 0 }])
       expect(records.map(textOf)).toEqual(['before'])
-      const { topicId, leaderEpoch = 0 } = checked
+      const { topicId, leaderEpoch } = checked
       checked = await check()
       expect(checked.topicId).toBe(topicId)
       expect(checked.leaderEpoch).toBeGreaterThan(leaderEpoch)

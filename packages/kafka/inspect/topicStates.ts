@@ -1,13 +1,9 @@
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { askTopics } from '../topics/topicMetadata.ts'
-import { describeTopics } from '../topics/topics.ts'
 import { type Right, rightsIn, topicForbidden } from './rights.ts'
 
-/**
- * A topic as this client sees it; `partitions` is 0 if it is missing, or may not be described. `rights` is undefined if
- * the broker is older than Kafka 3.0, which is not asked for them.
- */
-export type TopicState = { partitions: number; rights: ReadonlySet<Right> | undefined }
+/** A topic as this client sees it; `partitions` is 0 if it is missing, or may not be described. */
+export type TopicState = { partitions: number; rights: ReadonlySet<Right> }
 
 /** Each of these topics, and what this client may do with it. Throws kafkajs's error if Kafka does not answer. */
 export async function topicStates(
@@ -17,10 +13,6 @@ export async function topicStates(
   const answered = await inside(connection).cluster.use([], async cluster =>
     askTopics(await cluster.findControllerBroker(), topics, { withRights: true }),
   )
-  if (answered === undefined) {
-    const counts = await describeTopics(connection, topics)
-    return new Map(topics.map(topic => [topic, { partitions: counts.get(topic) ?? 0, rights: undefined }]))
-  }
   return new Map(
     answered.map(({ topic, errorCode, partitions, authorizedOperations }) => [
       topic,

@@ -1,5 +1,6 @@
 import type { KafkaConnection } from '../client/connection.ts'
 import { partitionKey } from '../topics/topicPartition.ts'
+import type { LogIdentity } from '../types.ts'
 import { logEnds } from './logEnds.ts'
 import { fingerprintOf, readRecordAt } from './readRecordAt.ts'
 
@@ -14,7 +15,7 @@ export type LogPosition = {
   fingerprintOffset: number | null
 }
 
-type Log = { start: number; end: number; topicId?: string; leaderEpoch?: number }
+type Log = { start: number; end: number } & LogIdentity
 
 /**
  * How a log fits a position: it continues there (`ok`), records that were not applied are gone (`gap`), or it is
@@ -63,7 +64,7 @@ export async function judgeLogs(
 }
 
 function mayCompare({ nextOffset, topicId, fingerprintOffset }: LogPosition, log: Log): boolean {
-  if (topicId !== null && log.topicId !== undefined && topicId !== log.topicId) return false
+  if (topicId !== null && topicId !== log.topicId) return false
   return fingerprintOffset !== null && fingerprintOffset >= log.start && nextOffset <= log.end
 }
 
@@ -87,7 +88,7 @@ function judge(
   const name = `${topic}-${partition}`
   const accept = `\`tally offsets accept ${topic} ${partition}\``
   const goOn = `To go on with what the topic holds now, from offset ${start}, run ${accept}.`
-  if (topicId !== null && idNow !== undefined && topicId !== idNow) {
+  if (topicId !== null && topicId !== idNow) {
     const message = `${name} stands still: the topic was deleted and created again; ${nextOffset} is the next offset of the deleted one. ${goOn}`
     return { state: 'recreated', message } as const
   }

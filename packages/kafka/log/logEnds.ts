@@ -1,7 +1,7 @@
 import { type Broker, readUncommitted } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import { askLeaders } from '../client/leaders.ts'
-import { askTopicMetadata, noId } from '../topics/topicMetadata.ts'
+import { askTopicMetadata } from '../topics/topicMetadata.ts'
 import { partitionKey, type TopicPartition } from '../topics/topicPartition.ts'
 import type { LogIdentity, PartitionLogs } from '../types.ts'
 
@@ -31,8 +31,8 @@ export async function logEnds(
     const ids = await identities(broker, nodeId, mine)
     for (const of of mine) {
       const [start, end] = [earliest, latest].map(offsets => offsets.get(partitionKey(of)))
-      const identity = ids?.get(partitionKey(of))
-      if (start === undefined || end === undefined || (ids !== undefined && identity === undefined)) continue
+      const identity = ids.get(partitionKey(of))
+      if (start === undefined || end === undefined || identity === undefined) continue
       logs.get(of.topic)?.set(of.partition, { start: Math.min(start, end), end, ...identity })
     }
   })
@@ -58,18 +58,14 @@ async function listOffsets(
   )
 }
 
-/**
- * The current logs of these partitions according to their leader. A partition that does not exist has none. Returns
- * undefined for a broker that is older than Kafka 3.0 or gives topics no ids.
- */
+/** The current logs of these partitions according to their leader. A partition that does not exist has none. */
 async function identities(
   broker: Broker,
   nodeId: string,
   partitions: TopicPartition[],
-): Promise<Map<string, LogIdentity> | undefined> {
+): Promise<Map<string, LogIdentity>> {
   const topics = [...new Set(partitions.map(({ topic }) => topic))]
   const found = await askTopicMetadata(broker, topics)
-  if (found === undefined || found.some(({ topicId }) => topicId === noId)) return undefined
   const states = found.flatMap(({ topic, topicId, partitions }) =>
     partitions.map(state => ({ ...state, topic, topicId })),
   )

@@ -45,38 +45,33 @@ const readCommitted = 1
 
 /**
  * Adds Fetch version 13 (Kafka 3.1) to kafkajs 2.2.4, which stops at 11: partitions are requested by their topic's id
- * instead of its name, with the leader epoch, so that the broker itself refuses to read another log. Requests that do
- * not name the ids of all their partitions, and all requests to older brokers, are sent as before. A partition that is
- * refused is set apart (refused.ts); kafkajs would drop the whole answer.
+ * instead of its name, with the leader epoch, so that the broker itself refuses to read another log. Requests that name
+ * no ids are sent as before. A partition that is refused is set apart (refused.ts); kafkajs would drop the whole answer.
  *
  * The message: FetchRequest.json and FetchResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */
 export function addFetchById(fetch: Definition, { parse, createErrorFromCode }: Errors): void {
   const { protocol } = fetch
   fetch.versions.push(String(version))
-  fetch.protocol = ({ version: best }) => {
-    if (best < 12) return protocol({ version: best })
-    const byName = protocol({ version: 11 })
-    if (best < version) return byName
-    return request => {
-      if (!isIdentified(request)) return byName(request)
-      const { requestTimeout } = byName(request)
-      return {
-        request: {
-          apiKey: fetchKey,
-          apiVersion: version,
-          apiName: 'Fetch',
-          encode: async () => encodeFetch(request),
+  const byName = protocol({ version: 11 })
+  fetch.protocol = () => request => {
+    if (!isIdentified(request)) return byName(request)
+    const { requestTimeout } = byName(request)
+    return {
+      request: {
+        apiKey: fetchKey,
+        apiVersion: version,
+        apiName: 'Fetch',
+        encode: async () => encodeFetch(request),
+      },
+      response: {
+        decode: async (data: Buffer) => decodeFetch(data, request),
+        async parse(data: FetchResponse) {
+          if (data.errorCode !== 0) throw createErrorFromCode(data.errorCode)
+          return parse(data)
         },
-        response: {
-          decode: async (data: Buffer) => decodeFetch(data, request),
-          async parse(data: FetchResponse) {
-            if (data.errorCode !== 0) throw createErrorFromCode(data.errorCode)
-            return parse(data)
-          },
-        },
-        requestTimeout,
-      }
+      },
+      requestTimeout,
     }
   }
 }

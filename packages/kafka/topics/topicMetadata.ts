@@ -13,20 +13,17 @@ type AnsweredTopic = TopicMetadata & { errorCode: number; authorizedOperations: 
 
 const metadataKey = 3
 const metadataVersion = 12
-/** What a broker answers if its cluster gives topics no ids (`inter.broker.protocol.version` before 2.8). */
-export const noId = '0'.repeat(32)
+/** Instead of the id of a topic that is asked for by name. */
+const noId = '0'.repeat(32)
 
 /**
  * Asks one broker for topic ids and leader epochs (Metadata version 12; kafkajs 2.2.4 stops at 6, which has neither).
- * Topics that do not exist are left out. Returns undefined for a broker that is older than Kafka 3.0. The message:
+ * Topics that do not exist are left out. Throws for a broker that is older than Tally needs. The message:
  * MetadataRequest.json and MetadataResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */
-export async function askTopicMetadata(
-  broker: Broker,
-  topics: string[],
-): Promise<TopicMetadata[] | undefined> {
+export async function askTopicMetadata(broker: Broker, topics: string[]): Promise<TopicMetadata[]> {
   const answered = await askTopics(broker, topics)
-  return answered?.filter(({ errorCode }) => errorCode === 0)
+  return answered.filter(({ errorCode }) => errorCode === 0)
 }
 
 /** The same for every topic asked for; `withRights`: with what this client may do with it. */
@@ -34,8 +31,8 @@ export async function askTopics(
   broker: Broker,
   topics: string[],
   { withRights = false } = {},
-): Promise<AnsweredTopic[] | undefined> {
-  if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) return undefined
+): Promise<AnsweredTopic[]> {
+  if ((broker.versions?.[metadataKey]?.maxVersion ?? 0) < metadataVersion) throw new OldBrokerError()
   return broker.connectionPool.send<AnsweredTopic[]>({
     request: {
       apiKey: metadataKey,
@@ -45,6 +42,13 @@ export async function askTopics(
     },
     response: { decode: async (data: Buffer) => decode(data), parse: async (data: AnsweredTopic[]) => data },
   })
+}
+
+class OldBrokerError extends Error {
+  override readonly name = 'KafkaOldBrokerError'
+  constructor() {
+    super('a broker is too old: Tally needs Kafka 3.6 or newer on all brokers. Upgrade them.')
+  }
 }
 
 /** The header's tagged fields come first: kafkajs writes and reads a header without them. */

@@ -1,5 +1,5 @@
 import { groupState, type Right } from '@tally/kafka'
-import { type Finding, fail, ok, skip, warn } from './check.ts'
+import { type Finding, fail, ok, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** What Tally does with each topic, and with the group of the projectors (docs/operations.md, Rights in Kafka). */
@@ -12,8 +12,6 @@ function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] 
 /** Whether Kafka's ACLs allow what Tally needs. A missing right to read the topics' settings is only a warning. */
 export async function checkRights(deps: KafkaDeps): Promise<Finding> {
   const { kafka, topics, groupId } = deps
-  if ([...topics.values()].some(({ rights }) => rights === undefined))
-    return skip('not checked: Kafka is older than 3.0')
   const group = await groupState(kafka, groupId)
   const lacking = (rights: ReadonlySet<Right> | undefined, needed: Right[]): Right[] =>
     needed.filter(right => rights?.has(right) === false)
@@ -39,4 +37,4 @@ export async function checkRights(deps: KafkaDeps): Promise<Finding> {
 
 /** Whether the settings of all topics may be read. */
 export const mayReadSettings = ({ topics }: KafkaDeps): boolean =>
-  [...topics.values()].every(({ rights }) => rights?.has('describe-configs') !== false)
+  [...topics.values()].every(({ rights }) => rights.has('describe-configs'))

@@ -13,7 +13,7 @@ import { mayReadSettings } from './rights.ts'
 /** Whether a topic exists, as far as this client may know. */
 const isThere = ({ topics }: KafkaDeps, topic: string): boolean => (topics.get(topic)?.partitions ?? 0) > 0
 const isForbidden = ({ topics }: KafkaDeps, topic: string): boolean =>
-  topics.get(topic)?.rights?.has('describe') === false
+  topics.get(topic)?.rights.has('describe') === false
 
 /** The topics whose records count, as far as they exist: all but the dead letters. */
 function readTopics(deps: KafkaDeps): string[] {

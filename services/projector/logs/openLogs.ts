@@ -57,12 +57,11 @@ export function openLogs(deps: LogsDeps) {
     outOfLog: state.noteHeld,
 
     /**
-     * Throws if a batch was fetched from another log than the one that the stored offset belongs to. A batch that was
-     * fetched by name (from Kafka before 3.1) passes.
+     * Throws if a batch was fetched from another log than the one that the stored offset belongs to.
      */
     verify(batch: TopicPartition & { topicId?: string }): void {
       const expected = state.checkedOf(batch)?.topicId
-      if (expected === undefined || batch.topicId === undefined || batch.topicId === expected) return
+      if (expected === undefined || batch.topicId === expected) return
       throw new LogChangedError(
         `a batch of ${batch.topic}-${batch.partition} was read from the topic with id ${batch.topicId}, but the next offset is that of ${expected}`,
       )

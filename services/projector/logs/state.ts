@@ -9,12 +9,10 @@ import {
 import { noteTopicIds, readLogs, type StoredLog } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 
-/** The identity of the log that was compared with the stored offset; without ids if Kafka gives none. */
-type Checked = Partial<LogIdentity>
-
 /** What a projector knows about the logs of its partitions: which are assigned, which were checked, which are held. */
 export function openLogState(db: Postgres, topics: string[]) {
-  const checked = new Map<string, Checked>()
+  /** The identity of the log that was compared with the stored offset. */
+  const checked = new Map<string, LogIdentity>()
   /** Partitions that are not read until a check succeeds. */
   const held = new Set<string>()
   let assigned: TopicPartition[] = []
@@ -38,16 +36,13 @@ export function openLogState(db: Postgres, topics: string[]) {
     readOne: async (of: TopicPartition): Promise<StoredLog | undefined> =>
       (await readMine()).find(one => partitionKey(one) === partitionKey(of)),
 
-    checkedOf: (of: TopicPartition): Checked | undefined => checked.get(partitionKey(of)),
+    checkedOf: (of: TopicPartition): LogIdentity | undefined => checked.get(partitionKey(of)),
 
     /** Takes a log as the one that the stored offset belongs to. */
     async accept(log: JudgedLog, { topicId: storedId }: StoredLog): Promise<void> {
       const { topic, partition, topicId, leaderEpoch } = log
-      if (storedId === null && topicId !== undefined) await noteTopicIds(db, [{ topic, partition, topicId }])
-      checked.set(partitionKey(log), {
-        ...(topicId !== undefined && { topicId }),
-        ...(leaderEpoch !== undefined && { leaderEpoch }),
-      })
+      if (storedId === null) await noteTopicIds(db, [{ topic, partition, topicId }])
+      checked.set(partitionKey(log), { topicId, leaderEpoch })
     },
 
     isHeld: (of: TopicPartition): boolean => held.has(partitionKey(of)),
