@@ -24,7 +24,7 @@ export type Preloaded = DataSet & {
 }
 
 /** A record as it is sent. */
-export type Outgoing = { type: TestRecord['type']; key: string; value: BadValue }
+type Outgoing = { type: TestRecord['type']; key: string; value: BadValue }
 
 /** Puts the data set of a shape into new topics, and counts it meanwhile. */
 export async function preload(kafka: KafkaConnection, topicPrefix: string, shape: Shape): Promise<Preloaded> {
@@ -47,31 +47,29 @@ export async function preload(kafka: KafkaConnection, topicPrefix: string, shape
 }
 
 /** The record with its key, as tills send it. */
-export function outgoingOf({ type, value }: TestRecord): Outgoing {
+function outgoingOf({ type, value }: TestRecord): Outgoing {
   const key = type === 'organizations' ? value.organizationId : value.eventId
   return { type, key, value: JSON.stringify(value) }
 }
 
 /**
  * Puts records into new topics, uncompressed, in batches as large as a broker takes them by default, keys on the
- * partitions where Kafka's Java client would put them. Returns how many there were.
+ * partitions where Kafka's Java client would put them.
  */
-export async function sendAll(
+async function sendAll(
   kafka: KafkaConnection,
   { topicPrefix, partitions }: Pick<DataSet, 'topicPrefix' | 'partitions'>,
   records: Iterable<Outgoing>,
-): Promise<number> {
+): Promise<void> {
   await createTopics(kafka, { topicPrefix, partitions, replicationFactor: 1 })
   const producer = await openProducer(kafka)
   const names = topicNames(topicPrefix)
   const placeOf = openPlaces(partitions)
   let waiting: (Outgoing & { place: number })[] = []
-  let sent = 0
   const send = async () => {
     const sorted = waiting.sort((one, other) => one.place - other.place)
     waiting = []
     await producer.send(sorted.map(({ type, key, value }) => ({ topic: names[type], key, value })))
-    sent += sorted.length
   }
   for (const record of records) {
     waiting.push({ ...record, place: placeOf(record.type, record.key) })
@@ -79,7 +77,6 @@ export async function sendAll(
   }
   await send()
   await producer.close()
-  return sent
 }
 
 /** Numbers by which records sort by topic and partition; those of one partition keep their order (a stable sort). */

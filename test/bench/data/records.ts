@@ -16,9 +16,7 @@ export const organizationRecord = (seed: number, number: number): TestRecord => 
   },
 })
 
-/** The year of all days. */
-export const yearOfDays = 2026
-const firstDay = Date.UTC(yearOfDays, 8, 4, 16)
+const firstDay = Date.UTC(2026, 8, 4, 16)
 const dayMs = 24 * 3600_000
 const openMs = 6 * 3600_000
 const instant = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')

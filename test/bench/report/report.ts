@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Options } from '../run/options.ts'
-import type { Line, Point, Result } from '../run/row.ts'
-import { chartOf } from './chart.ts'
+import type { Line, Result } from '../run/row.ts'
 import { median } from './figures.ts'
 import { isReached, ratioOf, tableOf } from './table.ts'
 
@@ -14,7 +13,6 @@ export type Report = {
   at: Date
   options: Options
   lines: Line[]
-  points: Point[]
   notes: string[]
   /** Names of rows that have no figures because something went wrong. */
   failed: string[]
@@ -27,7 +25,6 @@ export function reportOf(options: Options, results: Result[], failed: string[]):
     options,
     failed,
     lines: results.flatMap(({ lines }) => lines),
-    points: results.flatMap(({ points = [] }) => points),
     notes: results.flatMap(({ notes = [] }) => notes),
   }
 }
@@ -55,7 +52,7 @@ export function textOf({ options, lines, notes, failed }: Report): string {
 }
 
 /** The same for programs, with the value of every round. */
-function jsonOf({ at, options, lines, points, notes, failed }: Report): string {
+function jsonOf({ at, options, lines, notes, failed }: Report): string {
   const figures = lines.map(line => ({
     ...line,
     median: median(line.ours.rounds),
@@ -69,27 +66,21 @@ function jsonOf({ at, options, lines, points, notes, failed }: Report): string {
     enoughRounds: enough,
     options,
     figures,
-    points,
     notes,
     failed,
   }
   return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
-/** Writes JSON and chart under the time of the run and as `latest`; returns the files' paths. */
+/** Writes the report as JSON under the time of the run and as `latest`; returns the files' paths. */
 export function writeReport(folder: string, report: Report): string[] {
   mkdirSync(folder, { recursive: true })
   const stamp = report.at.toISOString().slice(0, 19).replaceAll(':', '-')
-  const contents = { json: jsonOf(report), svg: chartOf(report.points) }
-  return Object.entries(contents)
-    .filter(([, content]) => content !== '')
-    .flatMap(([ending, content]) =>
-      [stamp, 'latest'].map(name => {
-        const file = join(folder, `${name}.${ending}`)
-        writeFileSync(file, content)
-        return file
-      }),
-    )
+  return [stamp, 'latest'].map(name => {
+    const file = join(folder, `${name}.json`)
+    writeFileSync(file, jsonOf(report))
+    return file
+  })
 }
 
 function machine(): string {

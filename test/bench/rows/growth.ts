@@ -1,6 +1,5 @@
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
-import { median } from '../report/figures.ts'
 import type { Bench } from '../run/bench.ts'
 import { alternate, measured, type Sample } from '../run/rounds.ts'
 import type { Row } from '../run/row.ts'
@@ -41,12 +40,6 @@ export const growth: Row = {
         },
         { row: 'growth', ours: figure(big, 'whole'), against: figure(small, 'whole') },
       ],
-      points: [small, big].map(size => ({
-        panel: 'rate',
-        series: 'projector (records/s)',
-        orders: size,
-        value: median(figure(size).rounds),
-      })),
       notes: large
         ? []
         : [`growth: the goal is for 2,000,000 orders (--large), this was ${big.toLocaleString('en')}`],

@@ -1,6 +1,5 @@
-import { median } from '../report/figures.ts'
 import { alternate, measured } from '../run/rounds.ts'
-import type { Point, Row } from '../run/row.ts'
+import type { Row } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { sized } from '../tally/sized.ts'
 import { sameAnswer } from './sameAnswer.ts'
@@ -34,15 +33,6 @@ export const hotSize: Row = {
       const name = `item counts at ${orders.toLocaleString('en')} orders`
       return measured(samples[orders] ?? [], what, name, what === 'rate' ? 'requests/s' : 'ms')
     }
-    const points = sizes.flatMap((orders): Point[] => [
-      {
-        panel: 'rate',
-        series: 'item counts (requests/s)',
-        orders,
-        value: median(figure(orders, 'rate').rounds),
-      },
-      { panel: 'latency', series: 'item counts, p99', orders, value: median(figure(orders, 'p99').rounds) },
-    ])
     return {
       lines: [
         {
@@ -53,7 +43,6 @@ export const hotSize: Row = {
         },
         { row: 'hot-size p99', ours: figure(most, 'p99'), against: figure(least, 'p99') },
       ],
-      points,
     }
   },
 }

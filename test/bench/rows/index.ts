@@ -1,8 +1,6 @@
 import type { Row } from '../run/row.ts'
 import { badRecords } from './badRecords.ts'
 import { cold } from './cold.ts'
-import { cores } from './cores.ts'
-import { costs } from './costs.ts'
 import { dashboards } from './dashboards.ts'
 import { freshness } from './freshness.ts'
 import { growth } from './growth.ts'
@@ -14,12 +12,9 @@ import { orderList } from './orderList.ts'
 import { polling, pollingUnchanged } from './polling.ts'
 import { pollingLive } from './pollingLive.ts'
 import { projector } from './projector.ts'
-import { rollingProjectors } from './rollingProjectors.ts'
-import { rollingQueries } from './rollingQueries.ts'
 import { scale } from './scale.ts'
 import { soak } from './soak.ts'
 import { start } from './start.ts'
-import { years } from './years.ts'
 
 /** All rows, in the order of docs/performance.md; rows that share data are neighbours. */
 export const rows: Row[] = [
@@ -31,8 +26,6 @@ export const rows: Row[] = [
   polling,
   pollingUnchanged,
   pollingLive,
-  costs,
-  cores,
   hotSize,
   orderList,
   freshness,
@@ -41,8 +34,5 @@ export const rows: Row[] = [
   start,
   memory,
   badRecords,
-  rollingQueries,
-  rollingProjectors,
   soak,
-  years,
 ]

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { median } from '../report/figures.ts'
 import { alternate, measured } from '../run/rounds.ts'
-import type { Point, Row } from '../run/row.ts'
+import type { Row } from '../run/row.ts'
 import { putOneQuestion } from '../run/wrk.ts'
 import { type Sized, sized } from '../tally/sized.ts'
 
@@ -48,14 +47,6 @@ export const orderList: Row = {
           { row: 'order-list median', ours: measured(samples[name] ?? [], 'median', what, 'ms') },
         ] as const
       }),
-      points: pages.map(
-        ({ name, which, orders }): Point => ({
-          panel: 'latency',
-          series: `order list, ${which} page, p99`,
-          orders,
-          value: median((samples[name] ?? []).map(({ p99 }) => p99 ?? Number.NaN)),
-        }),
-      ),
       notes: [`order-list: ${pageSize} orders a page, one request after the other over one connection`],
     }
   },

@@ -14,7 +14,7 @@ export type Row = {
   run: (bench: Bench) => Promise<Result>
 }
 
-export type Unit = 'records/s' | 'requests/s' | 'ms' | 'µs' | 'MiB' | 'bytes' | 'moves'
+export type Unit = 'records/s' | 'requests/s' | 'ms' | 'µs' | 'MiB' | 'bytes'
 
 /** What one contender measured, a value a counted round. */
 export type Measured = { what: string; unit: Unit; rounds: number[] }
@@ -25,12 +25,8 @@ export type Goal = { of: 'value' | 'ratio'; bound: 'at least' | 'at most'; value
 /** One line of the table. Without a goal it is there to compare with. */
 export type Line = { row: string; ours: Measured; against?: Measured; goal?: Goal }
 
-/** A point of the chart. */
-export type Point = { panel: 'rate' | 'latency'; series: string; orders: number; value: number }
-
 export type Result = {
   lines: Line[]
-  points?: Point[]
   /** Sentences that belong under the table. */
   notes?: string[]
 }
