@@ -1,12 +1,12 @@
 import type { EventId, OrganizationId, Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import type { ChangedArea } from '@tally/read-models'
+import type { AreaKey } from '@tally/read-models'
 
 /** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
 export type EventEffect = {
   before: number
   /** Counters of these (day, area) changed, or of all of them. */
-  areas: ChangedArea[] | 'all'
+  areas: AreaKey[] | 'all'
   /** The event's own record changed. */
   event: boolean
 }

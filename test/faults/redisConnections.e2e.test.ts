@@ -92,7 +92,7 @@ test('with Sentinel, Tally finds the master, and its successor after a failover'
   await sell()
   await untilRedisSaysAll(query)
   expect(
-    await promoted.hget(`${tally.settings.REDIS_PREFIX}:event:{${sagra.eventId}}`, 'revision'),
+    await promoted.hget(`${tally.settings.REDIS_PREFIX}:documents:{${sagra.eventId}}`, 'revision'),
   ).not.toBeNull()
   promoted.disconnect()
 })
@@ -137,7 +137,7 @@ test('with Sentinel, a failover that is announced while a sentinel is asked for 
 test('with one address of a Redis Cluster that is down at the start, Tally uses the whole cluster once it is up', async () => {
   const cluster = await startRedisCluster({ hasReplicas: false })
   onTestFinished(cluster.stop)
-  const key = `${tally.settings.REDIS_PREFIX}:event:{${sagra.eventId}}`
+  const key = `${tally.settings.REDIS_PREFIX}:documents:{${sagra.eventId}}`
   const answers = await Promise.all(
     (await cluster.masters()).map(async port => {
       const node = quietRedis(`redis://127.0.0.1:${port}`)

@@ -63,7 +63,7 @@ test('if the projector cannot write to Redis, answers contain what it counts wit
 
 test('documents that went back to an older state are not answered with a newer watermark', async () => {
   const { redis, settings } = tally
-  const key = `${settings.REDIS_PREFIX}:event:{${sagra.eventId}}`
+  const key = `${settings.REDIS_PREFIX}:documents:{${sagra.eventId}}`
   const old = await redis.dumpBuffer(key)
   await sell()
   await tally.settle()

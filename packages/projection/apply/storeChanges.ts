@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import { changedSegments, type Write, writeBatch } from '@tally/read-models'
+import { type Write, writeBatch } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import type { EventEffect } from '../effects.ts'
 import type { LockedEvents } from './lockedEvents.ts'
@@ -24,12 +24,7 @@ export async function storeChanges(
   const events = new Map<EventId, EventEffect>()
   for (const [eventId, days] of changes) {
     const areas = [...days].flatMap(([dayId, ofDay]) =>
-      [...ofDay].map(([areaId, { items }]) => ({
-        eventId,
-        dayId,
-        areaId,
-        segments: changedSegments(items),
-      })),
+      [...ofDay.keys()].map(areaId => ({ eventId, dayId, areaId })),
     )
     const before = locked.get(eventId)?.revision ?? 0
     events.set(eventId, { before, areas, event: scattered.has(eventId) })

@@ -5,11 +5,8 @@ import type { AreaKey } from '../counterRows.ts'
 import { itemsPerBlock } from '../items/table.ts'
 import type { View } from './names.ts'
 
-/**
- * Which counters to read: everything of some events, and some (event, day, area) of others, with all their items or
- * only those of some blocks (items/table.ts).
- */
-export type CounterScope = { events: EventId[]; areas: (AreaKey & { blocks?: number[] | undefined })[] }
+/** Which counters to read: everything of some events, and some (event, day, area) of others. */
+export type CounterScope = { events: EventId[]; areas: AreaKey[] }
 
 /** The counters of one (day, area); undefined where nothing is stored, or where the view was not asked for. */
 export type AreaCounters = {
@@ -21,20 +18,18 @@ export type AreaCounters = {
 }
 
 /**
- * The start of a select: `asked` has a row per (event, day, area) of the scope; its `blocks` is null for all items.
- * Each order is counted in the daily counters by its status, so they have every (day, area) that any counter has.
+ * The start of a select: `asked` has a row per (event, day, area) of the scope. Each order is counted in the daily counters by its status, so they have every (day, area) that any counter has.
  */
 export function withAsked({ events, areas }: CounterScope): RawBuilder<unknown> {
   const listed = sql`
-select event_id, day_id, area_id, blocks::int[] as blocks
+select event_id, day_id, area_id
 from unnest(
   ${areas.map(({ eventId }) => eventId)}::uuid[],
   ${areas.map(({ dayId }) => dayId)}::int[],
-  ${areas.map(({ areaId }) => areaId)}::int[],
-  ${areas.map(({ blocks }) => (blocks === undefined ? null : `{${blocks}}`))}::text[]
-) as listed (event_id, day_id, area_id, blocks)`
+  ${areas.map(({ areaId }) => areaId)}::int[]
+) as listed (event_id, day_id, area_id)`
   const stored = sql`
-select event_id, day_id, area_id, null::int[] as blocks
+select event_id, day_id, area_id
 from daily_counters where event_id = any(${events}::uuid[])`
   if (events.length === 0) return sql`with asked as materialized (${listed})`
   return sql`with asked as materialized (${stored}${areas.length === 0 ? sql`` : sql` union all ${listed}`})`
@@ -53,9 +48,7 @@ export function areasAsJson(views: readonly View[]): RawBuilder<string | null> {
   from daily_counters where ${ofArea})`,
     hours: sql`(
   select json_agg(json_build_array(bucket, orders, sales_cents)) from hourly_counters where ${ofArea})`,
-    items: sql`case
-  when asked.blocks is null then (select ${blocksAsJson} from item_counters where ${ofArea})
-  else (select ${blocksAsJson} from item_counters where ${ofArea} and block = any(asked.blocks)) end`,
+    items: sql`(select ${blocksAsJson} from item_counters where ${ofArea})`,
   }
   const select = (view: View) => (views.includes(view) ? selects[view] : sql`null`)
   return sql`json_agg(

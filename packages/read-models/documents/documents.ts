@@ -32,7 +32,7 @@ group by asked.event_id, event.time_zone`.execute(db)
 }
 
 /** The documents of an event's counters, by name; `timeZone` as for composeArea. */
-function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
+export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
   const documents: Documents = new Map()
   for (const { dayId, areaId, ...counters } of areas) {
     const composed = composeArea(counters, timeZone)

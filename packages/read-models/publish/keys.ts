@@ -11,9 +11,9 @@ export function redisKeys(prefix: string, quietMs: number) {
     quietMs,
     /**
      * Hash: `revision`, `epoch` (in which the documents were composed), `complete`, `version`, `event`, and the event's
-     * documents by name.
+     * documents by name. Tally 0.2 wrote items documents in pieces, to `event:{…}`.
      */
-    event: (id: EventId) => `${prefix}:event:{${id}}`,
+    event: (id: EventId) => `${prefix}:documents:{${id}}`,
     /** Hash: `revision`, `status`, `events` (the JSON of the list of events). */
     organization: (id: OrganizationId) => `${prefix}:organization:{${id}}`,
     /**
@@ -24,11 +24,8 @@ export function redisKeys(prefix: string, quietMs: number) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
   }
 }
-/**
- * The value of an event's field `complete`: missing documents are empty, and items documents are in segments
- * (documents/segments.ts). `1` was written before there were segments; readers take such a hash for a missing one.
- */
-export const complete = '2'
+/** The value of an event's field `complete`: missing documents are empty. */
+export const complete = '1'
 
 /** Field of a shard's hash: the watermark of a topic's partition, in epoch milliseconds. */
 export const asOfField = (topic: string) => `as-of:${topic}`

@@ -7,8 +7,6 @@ type Call<Arguments extends unknown[], Reply> = (key: string, ...args: Arguments
 const file = (name: string) => new URL(`scripts/${name}.lua`, import.meta.url)
 /** Prepended to the scripts that write a shard's hash, each in an epoch. */
 const epoch = file('epoch')
-/** Prepended to the scripts that read documents. */
-const documents = file('documents')
 /** Prepended to the scripts that read versions. */
 export const versionsScript = file('versions')
 
@@ -16,12 +14,9 @@ export const versionsScript = file('versions')
 export const readModelScripts = {
   /** See scripts/publish.1.lua. */
   publish: script<Call<(string | number | string[])[], 'stored' | 'older' | 'gap'>>(file('publish.1')),
-  /** See scripts/readDocuments.1.lua. */
-  readDocuments: script<Call<string[], Texts>>(file('readDocuments.1'), documents),
   /** See scripts/readDocumentsOfEach.n.lua. */
   readDocumentsOfEach: script<(keys: number, ...args: (string | number)[]) => Promise<(Texts | string)[]>>(
     file('readDocumentsOfEach.n'),
-    documents,
   ),
   /** See scripts/raiseAsOf.1.lua. */
   raiseAsOf: script<Call<(string | number)[], number>>(file('raiseAsOf.1'), epoch),

@@ -2,11 +2,10 @@ import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import { areasAsJson, type CounterScope, parseAreas, withAsked } from '../documents/counters.ts'
+import { documentsOf } from '../documents/documents.ts'
 import { views } from '../documents/names.ts'
-import { blockOfSegment } from '../documents/segments.ts'
 import { type EventHead, storedEvent } from '../events/reader.ts'
-import { areaFields } from './areaFields.ts'
-import { areaOf, type Unpublished } from './unpublished.ts'
+import type { Unpublished } from './unpublished.ts'
 
 /**
  * An event as it is in Postgres, and the fields (name, text, ...) of the documents that Redis lacks. `event` is
@@ -57,9 +56,7 @@ where head.event_id = any(${entries.map(([id]) => id)}::uuid[])`.execute(db)
       epoch,
       isAwaited,
       event: storedEvent({ document, shard, isScattered }),
-      documents: parseAreas(areas).flatMap(area =>
-        areaFields(area, segmentsOfArea(unpublished.get(eventId), area), timeZone),
-      ),
+      documents: [...documentsOf(parseAreas(areas), timeZone)].flat(),
     }),
   )
 }
@@ -68,20 +65,7 @@ function scopeOf(unpublished: Map<EventId, Unpublished>): CounterScope {
   const scope: CounterScope = { events: [], areas: [] }
   for (const [eventId, entry] of unpublished) {
     if (entry.whole) scope.events.push(eventId)
-    else
-      for (const { segments, ...area } of entry.areas.values()) {
-        const blocks = segments === 'all' ? undefined : [...new Set(Array.from(segments, blockOfSegment))]
-        scope.areas.push({ ...area, blocks })
-      }
+    else scope.areas.push(...entry.areas.values())
   }
   return scope
-}
-
-function segmentsOfArea(
-  entry: Unpublished | undefined,
-  { dayId, areaId }: { dayId: number; areaId: number },
-): ReadonlySet<number> | 'all' {
-  return entry === undefined || entry.whole
-    ? 'all'
-    : (entry.areas.get(areaOf(dayId, areaId))?.segments ?? 'all')
 }

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { CounterChanges } from '@tally/core'
-import { type EventHead, inSnapshot, joinSegments, readEventHeads, readIsQuiet } from '@tally/read-models'
+import { type EventHead, inSnapshot, readEventHeads, readIsQuiet } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
@@ -84,5 +84,5 @@ export function redisFindings(should: Map<string, string>, published: Published)
   if (fields.revision !== counted) {
     return [{ where: 'redis', what: 'revision', found: fields.revision ?? null, counted }]
   }
-  return fieldFindings(should, joinSegments(fields))
+  return fieldFindings(should, fields)
 }

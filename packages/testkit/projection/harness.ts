@@ -1,7 +1,6 @@
 import { openDeadLetters } from '@tally/dead-letters'
 import type { OutgoingRecord, RecordBatch } from '@tally/kafka'
 import type { ProjectorDeps } from '@tally/projection'
-import { joinSegments } from '@tally/read-models'
 import { freshDatabase } from '../servers/database.ts'
 import { testRedis } from '../servers/redis.ts'
 
@@ -38,7 +37,7 @@ export async function openHarness() {
     } satisfies ProjectorDeps,
     /** The documents of an event in Redis, by name. */
     readEvent: async (eventId: string) =>
-      joinSegments(await redis.hgetall(keys.event(eventId as Parameters<typeof keys.event>[0]))),
+      redis.hgetall(keys.event(eventId as Parameters<typeof keys.event>[0])),
     async close() {
       redis.disconnect()
       await database.drop()

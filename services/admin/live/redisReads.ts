@@ -62,7 +62,7 @@ export function openRedisReads(
       const hash = await readShardHash({ redis, keys }, topics, shard, [eventId])
       return { hash, version: await readEventVersion({ redis, keys }, eventId) }
     },
-    texts: (eventId, ...names) => redis.readDocuments(keys.event(eventId), ...names),
+    texts: (eventId, ...names) => redis.hmget(keys.event(eventId), ...names),
   }
   // Not known before Redis has answered.
   const reads = () => (redis.isCluster ? ofCluster : ofNode)

@@ -37,9 +37,8 @@ test.each([1, 2, 3])(
       if (effects === undefined) throw new Error('the batch does not follow the one before')
       publisher.add({ topic: topics[type], partition: shard }, effects)
     }
-    // Few items, in segments of their own, are sold by few orders, which are often cancelled: segments come and go.
+    // Few items are sold by few orders, which are often cancelled: items come and go.
     const few = () => Array.from({ length: 1 + random(3) }, () => 4 * random(8))
-    // More than 32 changed items are published as a list.
     const many = () => Array.from({ length: 40 }, (_, index) => 100 + 4 * index)
     const anyOrder = () => {
       const number = random(12)
@@ -62,7 +61,6 @@ test.each([1, 2, 3])(
       for (let batches = random(3); batches >= 0; batches--) await put('orders', anyOrder())
       await publisher.flush()
       const composed = await composeDocuments(harness.db, { events: [eventId as EventId] })
-      // Documents and, if one is left that no list has, segments.
       const documents = Object.entries(await harness.readEvent(eventId)).filter(([name]) =>
         name.includes(':'),
       )

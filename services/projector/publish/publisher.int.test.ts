@@ -1,17 +1,8 @@
 import type { EventId } from '@tally/contract'
 import { type Effects, projectBatch } from '@tally/projection'
-import {
-  complete,
-  composeDocuments,
-  documentName,
-  ensureOffsets,
-  publishedField,
-  readOffsets,
-  segmentField,
-  segmentOf,
-} from '@tally/read-models'
+import { complete, ensureOffsets, publishedField, readOffsets } from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
-import { anEvent, anOrder, friday, newEventId } from '@tally/testkit/records/records'
+import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
@@ -176,49 +167,6 @@ test('an event that changes while it is published is published with that change,
   expect(JSON.parse(documents['kpis:41:1'] ?? '')).toMatchObject({ totalOrders: 2 })
   expect(documents['kpis:41:2']).toBe('as before')
   expect(await published()).toMatchObject({ orders: 3, revision: await revisionInPostgres() })
-})
-
-test('a sale publishes the items that it changed, and adds those that are new to their document', async () => {
-  const line = (menuItemId: number) => ({ menuItemId, itemName: 'x', quantity: 2, unitPrice: 8.5 })
-  const publisher = openPublisher(harness)
-  await openFestival(publisher)
-  await sell(publisher, { items: [line(50)] })
-  await publisher.flush()
-  const key = harness.keys.event(eventId as EventId)
-  await harness.redis.hset(key, segmentField(friday, 0, segmentOf(50)), '"as before"')
-
-  await sell(publisher, { items: [line(9000), line(8)] })
-  await publisher.flush()
-
-  const [text] = await harness.redis.readDocuments(key, documentName('items', friday, 0))
-  expect(JSON.parse(text ?? '')).toEqual([[8, 2, 17, 0, 0], 'as before', [9000, 2, 17, 0, 0]])
-})
-
-test('an item comes back that many changed items had taken off the list while it had no orders', async () => {
-  const line = (menuItemId: number) => ({ menuItemId, itemName: 'x', quantity: 1, unitPrice: 17 })
-  const publisher = openPublisher(harness)
-  await openFestival(publisher)
-  // More than 32 changed items are published with the list of the segments that have figures.
-  const menu = Array.from({ length: 40 }, (_, index) => line(1000 + 4 * index))
-  const cancelled = { orderId: `cancelled-${eventId}`, items: [line(7)] }
-  const sales = [
-    cancelled,
-    { items: menu },
-    { ...cancelled, version: 2, status: 'Cancelled' },
-    { items: menu },
-    { items: [line(7)] },
-  ]
-  for (const fields of sales) {
-    await sell(publisher, fields)
-    await publisher.flush()
-  }
-
-  const name = documentName('items', friday, 0)
-  const [text] = await harness.redis.readDocuments(harness.keys.event(eventId as EventId), name)
-  const ids = [eventId as EventId]
-  const inPostgres = (await composeDocuments(harness.db, { events: ids })).get(eventId as EventId)?.get(name)
-  expect(JSON.parse(text ?? '')).toContainEqual([7, 1, 17, 0, 0])
-  expect(JSON.parse(text ?? '')).toEqual(JSON.parse(inPostgres ?? ''))
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {

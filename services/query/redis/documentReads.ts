@@ -32,7 +32,7 @@ export function openDocumentReads(redis: ReadModelRedis): DocumentReads {
   })
   return (key, ...names) => {
     // Not known before Redis has answered.
-    if (redis instanceof Cluster) return redis.readDocuments(key, ...names)
+    if (redis instanceof Cluster) return redis.hmget(key, ...names)
     const waiter = new Waiter<Texts>()
     begin({ key, names, waiter })
     return waiter.promise

@@ -51,8 +51,8 @@ test('a command that fails is the failure of all its reads', async () => {
 })
 
 test('in a cluster each read is a command of its own, which goes to the node of its key', async () => {
-  const readDocuments = async (key: string, ...names: string[]) => names.map(name => `${key} ${name}`)
-  const redis = Object.assign(Object.create(Cluster.prototype), { readDocuments }) as ReadModelRedis
+  const hmget = async (key: string, ...names: string[]) => names.map(name => `${key} ${name}`)
+  const redis = Object.assign(Object.create(Cluster.prototype), { hmget }) as ReadModelRedis
   const read = openDocumentReads(redis)
   expect(await Promise.all([read('a', 'x', 'y'), read('b', 'z')])).toEqual([['a x', 'a y'], ['b z']])
 })
