@@ -46,7 +46,8 @@ const readCommitted = 1
 /**
  * Adds Fetch version 13 (Kafka 3.1) to kafkajs 2.2.4, which stops at 11: partitions are requested by their topic's id
  * instead of its name, with the leader epoch, so that the broker itself refuses to read another log. Requests that name
- * no ids are sent as before. A partition that is refused is set apart (refused.ts); kafkajs would drop the whole answer.
+ * no ids are sent as before. A partition that is refused is set apart (refused.ts); kafkajs would drop the whole
+ * answer.
  *
  * The message: FetchRequest.json and FetchResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */

@@ -21,7 +21,7 @@ export type Watch = {
 }
 
 /** The event that is watched in a round, and a question about it: how many orders its KPIs count. */
-export function watchedEvent({ tally, data, round }: Pick<Watch, 'tally' | 'data' | 'round'>) {
+function watchedEvent({ tally, data, round }: Pick<Watch, 'tally' | 'data' | 'round'>) {
   const eventIds = data.count.eventIds()
   const watched = round % eventIds.length
   const watchedId = eventIds[watched] as string
