@@ -30,7 +30,7 @@ declare module '@tally/storage/database' {
   }
 }
 
-/** The highest epoch and revision that a process has seen; see migrations/0007-epochs.ts. */
+/** The highest epoch and revision that a process has seen; see migrations/0016-baseline.ts. */
 export type Seen = { epoch: number; revision: number }
 
 export type DatabaseOptions = Omit<PoolOptions, 'onConnect'> & {
@@ -53,7 +53,7 @@ const undefinedFunction = '42883'
 
 /**
  * Opens the epoch of the running server before a new connection is used. Losing commits breaks all connections, so
- * everything read or written afterwards belongs to a new epoch (migrations/0007-epochs.ts).
+ * everything read or written afterwards belongs to a new epoch (migrations/0016-baseline.ts).
  */
 async function openEpoch(
   client: pg.ClientBase,

@@ -1,18 +1,10 @@
-import { orderStatuses } from '@tally/contract'
-import { countNewOrders } from '@tally/testkit/records/countNewOrders'
-import { anOrder } from '@tally/testkit/records/decoded'
-import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readCounters } from './counterScan.ts'
 import { openPostgres } from './database.ts'
-import { itemsOfBlock } from './items/table.ts'
 import { checkSchema, migrate, migrations } from './migrate.ts'
-import * as orderSlots from './migrations/0004-order-slots.ts'
-import * as itemBlocks from './migrations/0006-item-blocks.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -48,63 +40,6 @@ where attrelid = 'item_counters'::regclass and atttypid = 'sixteen_counts'::regt
   expect(rows).toEqual([])
 })
 
-test('order buckets are filled from the stored orders as the projector would have counted them', async () => {
-  const eventId = newEventId()
-  const orders = Array.from({ length: 200 }, (_, i) =>
-    anOrder({
-      eventId,
-      orderId: `A-${i}`,
-      status: orderStatuses[i % 7],
-      dayId: 41 + (i % 2),
-      areaId: 1 + (i % 3),
-      orderDateTime: new Date(Date.parse('2026-09-04T18:00:00.250Z') + i * 47_777).toISOString(),
-    }),
-  )
-  await countNewOrders(database.db, orders)
-  await database.db
-    .insertInto('orders')
-    .values({ event_id: eventId, order_id: 'never-comes', version: 0, refunded_cents: 5 } as never)
-    .execute()
-  const slots = () =>
-    sql`select * from order_slots order by event_id, slot, day_id, area_id`.execute(database.db)
-  const { rows: counted } = await slots()
-  expect(counted.length).toBeGreaterThan(100)
-
-  await sql`drop table order_slots`.execute(database.db)
-  await database.db.transaction().execute(tx => orderSlots.up(tx as unknown as Kysely<unknown>))
-  expect((await slots()).rows).toEqual(counted)
-})
-
-test('item counters with one row each become blocks of sixteen', async () => {
-  const [eventId, other] = [newEventId(), newEventId()]
-  const sold = (orderId: string, menuItemId: number, quantity: number) =>
-    anOrder({ eventId, orderId, items: [{ menuItemId, itemName: 'Item', quantity, unitPrice: 2.5 }] })
-  const ids = [1, 15, 16, 17, 31, 32, 2_147_483_647]
-  await countNewOrders(database.db, [
-    ...ids.map((menuItemId, i) => sold(`A-${menuItemId}`, menuItemId, i + 1)),
-    anOrder({ eventId: other }),
-  ])
-  const blocks = () =>
-    sql`select * from item_counters order by event_id, day_id, area_id, block`.execute(database.db)
-  const items = async () => [...(await readCounters(database.db, eventId)).values()]
-  const { rows: counted } = await blocks()
-  const before = await items()
-  expect([...(before[0]?.get(0)?.items ?? [])].map(([id, { quantity }]) => [id, quantity])).toEqual(
-    ids.map((id, i) => [id, i + 1]),
-  )
-
-  await sql`
-create table by_item as
-select event_id, day_id, area_id, item.* from item_counters as counter cross join ${itemsOfBlock}`.execute(
-    database.db,
-  )
-  await sql`drop table item_counters; drop domain sixteen_counts`.execute(database.db)
-  await sql`alter table by_item rename to item_counters`.execute(database.db)
-  await database.db.transaction().execute(tx => itemBlocks.up(tx as unknown as Kysely<unknown>))
-  expect((await blocks()).rows).toEqual(counted)
-  expect(await items()).toEqual(before)
-})
-
 test('revisions begin above those of any earlier database', async () => {
   const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(
     database.db,
@@ -138,26 +73,26 @@ where not granted and datname = current_database()`.execute(tx)
 
 test('while an upgrade waits for the lock of one table, batches have those of its earlier migrations', async () => {
   const old = await freshDatabase({ migrated: false })
-  const older = Object.entries(migrations).filter(([name]) => name < '0014')
+  const older = Object.entries(migrations).filter(([name]) => name < '0017')
   const provider = { getMigrations: async () => Object.fromEntries(older) }
   await new Migrator({ db: old.db, provider }).migrateToLatest()
   const db = openForMigrate(old.url, 'migrate', 20_000)
   let migrating: Promise<string[]> | undefined
   await old.db.transaction().execute(async tx => {
-    await sql`lock table item_counters in share update exclusive mode`.execute(tx)
+    await sql`lock table screen_links in access share mode`.execute(tx)
     migrating = migrate(db)
     migrating.catch(() => undefined)
     await until('it waits for the lock', async () => {
       const { rows } = await sql`
 select from pg_locks
-where not granted and relation = 'item_counters'::regclass and mode = 'ShareUpdateExclusiveLock'`.execute(tx)
+where not granted and relation = 'screen_links'::regclass and mode = 'AccessExclusiveLock'`.execute(tx)
       return rows.length > 0
     })
     await sql`set local lock_timeout = 1`.execute(tx)
-    const { rows } = await sql`select changed_at, is_removed from event_heads for update`.execute(tx)
+    const { rows } = await sql`select redis_bytes from event_heads for update`.execute(tx)
     expect(rows).toEqual([])
   })
-  expect(await migrating).toEqual(Object.keys(migrations).filter(name => name >= '0014'))
+  expect(await migrating).toEqual(Object.keys(migrations).filter(name => name >= '0017'))
   await db.destroy()
   await old.drop()
 })
@@ -166,6 +101,15 @@ const laterNames = async (...names: string[]) => {
   for (const name of names)
     await sql`insert into kysely_migration (name, timestamp) values (${name}, 'now')`.execute(database.db)
 }
+
+test('a database of a version before 0.2.0 goes through 0.2.0', async () => {
+  const old = await freshDatabase({ migrated: false })
+  const older = Object.entries(migrations).filter(([name]) => name < '0014')
+  const provider = { getMigrations: async () => Object.fromEntries(older) }
+  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  await expect(migrate(old.db)).rejects.toThrow('run `tally migrate` of 0.2.0 first')
+  await old.drop()
+})
 
 test('a schema that a newer program has only expanded is accepted, and migrate leaves it as it is', async () => {
   await laterNames('9998-expanded')

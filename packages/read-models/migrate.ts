@@ -3,22 +3,7 @@ import { FatalError } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import * as readModels from './migrations/0001-read-models.ts'
-import * as operations from './migrations/0002-operations.ts'
-import * as addedPartitions from './migrations/0003-added-partitions.ts'
-import * as orderSlots from './migrations/0004-order-slots.ts'
-import * as administration from './migrations/0005-administration.ts'
-import * as itemBlocks from './migrations/0006-item-blocks.ts'
-import * as epochs from './migrations/0007-epochs.ts'
-import * as timeBuckets from './migrations/0008-time-buckets.ts'
-import * as keyChanges from './migrations/0009-key-changes.ts'
-import * as partitionLogs from './migrations/0010-partition-logs.ts'
-import * as scatteredHeads from './migrations/0011-scattered-heads.ts'
-import * as accounts from './migrations/0012-accounts.ts'
-import * as enrolment from './migrations/0013-enrolment.ts'
-import * as removedEvents from './migrations/0014-removed-events.ts'
-import * as quietEvents from './migrations/0015-quiet-events.ts'
-import * as columnStatistics from './migrations/0016-column-statistics.ts'
+import * as baseline from './migrations/0016-baseline.ts'
 import * as refundVersions from './migrations/0017-refund-versions.ts'
 import * as eventSizes from './migrations/0020-event-sizes.ts'
 import * as screenViews from './migrations/0021-screen-views.ts'
@@ -26,26 +11,35 @@ import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
 /**
- * The migrations in order; a migration that has been released is never changed. From 0014 on, those whose names contain
- * `-contract-` are contract steps, and all others only expand (schemaSteps.ts).
+ * Migrations that the baseline contains, by the names that 0.2.0 recorded: its processes look for these names when they
+ * start.
+ */
+const inBaseline = [
+  '0001-read-models',
+  '0002-operations',
+  '0003-added-partitions',
+  '0004-order-slots',
+  '0005-administration',
+  '0006-item-blocks',
+  '0016-baseline',
+  '0008-time-buckets',
+  '0009-key-changes',
+  '0010-partition-logs',
+  '0011-scattered-heads',
+  '0012-accounts',
+  '0013-enrolment',
+  '0014-removed-events',
+  '0015-quiet-events',
+]
+const baselineName = '0016-column-statistics'
+
+/**
+ * The migrations in order; a migration that has been released is never changed. Those whose names contain `-contract-`
+ * are contract steps, and all others only expand (schemaSteps.ts).
  */
 export const migrations: Record<string, Migration> = {
-  '0001-read-models': readModels,
-  '0002-operations': operations,
-  '0003-added-partitions': addedPartitions,
-  '0004-order-slots': orderSlots,
-  '0005-administration': administration,
-  '0006-item-blocks': itemBlocks,
-  '0007-epochs': epochs,
-  '0008-time-buckets': timeBuckets,
-  '0009-key-changes': keyChanges,
-  '0010-partition-logs': partitionLogs,
-  '0011-scattered-heads': scatteredHeads,
-  '0012-accounts': accounts,
-  '0013-enrolment': enrolment,
-  '0014-removed-events': removedEvents,
-  '0015-quiet-events': quietEvents,
-  '0016-column-statistics': columnStatistics,
+  ...Object.fromEntries(inBaseline.map(name => [name, { up: async () => undefined }])),
+  [baselineName]: baseline,
   '0017-refund-versions': refundVersions,
   '0020-event-sizes': eventSizes,
   '0021-screen-views': screenViews,
@@ -96,6 +90,10 @@ export async function migrate(
  */
 async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> {
   const applied = await appliedMigrations(db)
+  if (applied.length > 0 && !applied.includes(baselineName))
+    throw new SchemaError(
+      'the Postgres schema is of a version before 0.2.0: run `tally migrate` of 0.2.0 first',
+    )
   if (applied.some(name => !names.includes(name))) {
     await checkSchema(db)
     return []

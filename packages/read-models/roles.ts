@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 
 /**
  * What every service asks for: the version of the schema, and the epoch of the running server
- * (migrations/0007-epochs.ts).
+ * (migrations/0016-baseline.ts).
  */
 const always = ['kysely_migration', 'epochs', 'revisions']
 /** What answers and pages are composed from. */

@@ -110,7 +110,7 @@ export async function nextRevision(tx: Tx): Promise<number> {
 
 /**
  * Opens an epoch at or above the highest one that this process has seen (the database's clock may have been ahead),
- * unless one is open; new connections do that automatically. Returns the epoch (migrations/0007-epochs.ts).
+ * unless one is open; new connections do that automatically. Returns the epoch (migrations/0016-baseline.ts).
  */
 export async function openEpoch(db: Postgres, { epoch, revision }: Seen): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select open_epoch(${epoch}, ${revision}) as epoch`.execute(db)
