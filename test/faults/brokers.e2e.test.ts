@@ -4,7 +4,7 @@ import { startTally, type Tally } from '@tally/testkit/processes/tally'
 import { type Festival, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Brokers, brokerSessionMs, startBrokers } from '#infra/cluster/kafkaBrokers.ts'
+import { type Brokers, brokerSessionMs, startBrokers } from '../cluster/kafkaBrokers.ts'
 import { missingOf } from './support/logFixture.ts'
 
 /** docs/reliability.md, Kafka: one of three brokers dies, or is cut off. */

@@ -8,8 +8,8 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterEach, expect, test } from 'vitest'
-import { startPgbouncer } from '#infra/cluster/pgbouncer.ts'
-import { startPair } from '#infra/cluster/postgresPair.ts'
+import { startPgbouncer } from '../cluster/pgbouncer.ts'
+import { startPair } from '../cluster/postgresPair.ts'
 
 /** docs/reliability.md, Postgres: PgBouncer in between, and an address of several hosts. */
 const tally = useTally({ projectors: 0, queries: 0 })

@@ -7,9 +7,9 @@ import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { startRedisCluster } from '#infra/cluster/redisCluster.ts'
-import { openRedisNodes, type RedisNodes } from '#infra/cluster/redisNodes.ts'
-import { startRedisWithSentinel } from '#infra/cluster/redisSentinel.ts'
+import { startRedisCluster } from '../cluster/redisCluster.ts'
+import { openRedisNodes, type RedisNodes } from '../cluster/redisNodes.ts'
+import { startRedisWithSentinel } from '../cluster/redisSentinel.ts'
 import { makeCertificate } from './support/certificate.ts'
 
 /** docs/reliability.md, Redis: `rediss://`, user and password, Sentinel. */

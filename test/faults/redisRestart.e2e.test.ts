@@ -4,8 +4,8 @@ import { newOrganizationId } from '@tally/testkit/records/records'
 import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openRedisNodes } from '#infra/cluster/redisNodes.ts'
-import { untilReplicated } from '#infra/cluster/replicatedRedis.ts'
+import { openRedisNodes } from '../cluster/redisNodes.ts'
+import { untilReplicated } from '../cluster/replicatedRedis.ts'
 
 /** docs/decisions/0009-own-rate-limiter.md: what an append-only file and a replica know of rate-limit windows. */
 const redises = openRedisNodes()

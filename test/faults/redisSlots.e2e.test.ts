@@ -7,9 +7,9 @@ import { openRedis, pingRedis, type RedisClient, whenReady } from '@tally/storag
 import { until } from '@tally/testkit/until'
 import { Cluster, Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { startRedisCluster } from '#infra/cluster/redisCluster.ts'
-import { openRedisNodes } from '#infra/cluster/redisNodes.ts'
-import type { ReplicatedRedis } from '#infra/cluster/replicatedRedis.ts'
+import { startRedisCluster } from '../cluster/redisCluster.ts'
+import { openRedisNodes } from '../cluster/redisNodes.ts'
+import type { ReplicatedRedis } from '../cluster/replicatedRedis.ts'
 import { makeCertificate } from './support/certificate.ts'
 
 /** docs/clouds.md: a Redis Cluster over TLS whose certificate has a name, while its nodes announce their addresses. */

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { createMigrated } from '@tally/testkit/servers/migrated'
 import type { ServerAddresses } from '@tally/testkit/servers/provided'
 import type { TestProject } from 'vitest/node'
-import { startCluster } from '../cluster/index.ts'
-import { startRedisCluster } from '../cluster/redisCluster.ts'
-import { startRedisWithSentinel } from '../cluster/redisSentinel.ts'
+import { startCluster } from '../../../test/cluster/index.ts'
+import { startRedisCluster } from '../../../test/cluster/redisCluster.ts'
+import { startRedisWithSentinel } from '../../../test/cluster/redisSentinel.ts'
 import { localFolder } from '../folder.ts'
 import { forgetAll, startServers } from '../servers/index.ts'
 import { startContainers } from './testContainers.ts'
@@ -19,7 +19,7 @@ const log = (line: string) => void process.stderr.write(`${line}\n`)
 
 /**
  * Starts real servers once for a run of the tests and returns what stops them. With TALLY_TEST_CLUSTER=1 they are those
- * of several machines (infra/local/cluster). Otherwise the environment's KAFKA_BROKERS, DATABASE_URL and REDIS_URL are
+ * of several machines (test/cluster). Otherwise the environment's KAFKA_BROKERS, DATABASE_URL and REDIS_URL are
  * used as they are; the rest comes from containers when TALLY_TEST_SERVERS is `containers`, else from this folder.
  * TALLY_TEST_REDIS names the kind of Redis. Data is new in every run and deleted after it.
  */

@@ -2,9 +2,9 @@ import type { Cluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { KafkaRecord } from '../types.ts'
+import { logAfterDeletion } from './bounds.ts'
 import { fetchOnce } from './fetchOnce.ts'
 import { fetchParts } from './fetchParts.ts'
-import { endOffsets } from './offsets.ts'
 
 /** Offsets of a window: a listing of a few records reads one, a long search few requests. */
 const firstWindow = 128
@@ -51,22 +51,8 @@ function readWindow<T>(
         for (const record of part.records) if (record.offset < end) kept.push(keep(record))
         next = part.next
       }
-      if (next === from) next = await afterDeleted(connection, { topic, partition }, from)
+      if (next === from) next = (await logAfterDeletion(connection, { topic, partition }, from)).start
     }
     return kept
   })
-}
-
-/** The log's start, if retention has deleted records since the offsets were read. */
-async function afterDeleted(
-  connection: KafkaConnection,
-  { topic, partition }: TopicPartition,
-  from: number,
-): Promise<number> {
-  const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
-  if (log === undefined || log.start <= from)
-    throw new Error(
-      `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
-    )
-  return log.start
 }

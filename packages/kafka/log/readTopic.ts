@@ -6,6 +6,7 @@ import { inside, type KafkaConnection } from '../client/connection.ts'
 import { TopicMissingError } from '../errors.ts'
 import { describeTopics } from '../topics/topics.ts'
 import type { RecordBatch } from '../types.ts'
+import { cutAt, logAfterDeletion } from './bounds.ts'
 import { fetchOnce } from './fetchOnce.ts'
 import { fetchParts } from './fetchParts.ts'
 import { endOffsets } from './offsets.ts'
@@ -70,17 +71,8 @@ async function* orDeleted(
     yield part
   }
   if (!isEmpty) return
-  const log = (await endOffsets(connection, [topic])).get(topic)?.get(partition)
-  if (log === undefined || log.start <= from)
-    throw new Error(
-      `${topic}-${partition} does not hold offset ${from}: was the topic created again meanwhile?`,
-    )
+  const log = await logAfterDeletion(connection, { topic, partition }, from)
   yield { topic, partition, from, next: log.start, highWatermark: log.end, records: [] }
-}
-
-function cutAt(end: number, batch: RecordBatch): RecordBatch {
-  if (batch.next <= end) return batch
-  return { ...batch, next: end, records: batch.records.filter(({ offset }) => offset < end) }
 }
 
 /** A moved leader or a broken connection heals; each attempt first asks for the current leader. */

@@ -3,6 +3,7 @@ import type { RecordType } from '@tally/contract'
 import {
   type Consumer,
   consumeBatches,
+  cutAt,
   partitionKey,
   type RecordBatch,
   topicNames,
@@ -153,11 +154,6 @@ async function applyBatch(
   )
   positions.applied(key, next)
   return next
-}
-
-function cutAt(target: number, batch: RecordBatch): RecordBatch {
-  if (batch.next <= target) return batch
-  return { ...batch, next: target, records: batch.records.filter(({ offset }) => offset < target) }
 }
 
 /** A batch that cannot be decoded stays in its topic: if the live tables have skipped it, the shadow skips it too. */

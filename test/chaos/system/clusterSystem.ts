@@ -1,6 +1,6 @@
 import { inside, type KafkaConnection } from '@tally/kafka'
 import { until } from '@tally/testkit/until'
-import { type Cluster, startCluster } from '#infra/cluster/index.ts'
+import { type Cluster, startCluster } from '../../cluster/index.ts'
 import { type Opening, openSystem, type System, type SystemWanted } from './system.ts'
 
 /** Servers of several machines, and Tally's processes on them. */

@@ -1,7 +1,7 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseBackup, copyFolder, writeLike } from '#infra/cluster/baseBackup.ts'
 import type { LocalServers } from '#infra/servers/index.ts'
+import { baseBackup, copyFolder, writeLike } from '../../cluster/baseBackup.ts'
 
 export type PostgresCopy = {
   /**

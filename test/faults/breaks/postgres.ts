@@ -1,6 +1,6 @@
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
-import { startPgbouncer } from '#infra/cluster/pgbouncer.ts'
+import { startPgbouncer } from '../../cluster/pgbouncer.ts'
 import { type Break, changed } from './break.ts'
 import { type Installation, setPostgres } from './installation.ts'
 

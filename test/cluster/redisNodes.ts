@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../servers/ports.ts'
-import { end, launch, type Running } from '../servers/process.ts'
+import { freePort } from '#infra/servers/ports.ts'
+import { end, launch, type Running } from '#infra/servers/process.ts'
 import type { PartOptions } from './part.ts'
 
 /** Some `redis-server` processes on 127.0.0.1, in a folder that is deleted with them. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { until } from '@tally/testkit/until'
 import type { Redis } from 'ioredis'
-import { freePort } from '../servers/ports.ts'
+import { freePort } from '#infra/servers/ports.ts'
 import type { PartOptions } from './part.ts'
 import { openRedisNodes } from './redisNodes.ts'
 import {
