@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { KafkaRecord, RecordHeaders, TopicNames } from '@tally/kafka'
+import type { KafkaRecord, RecordHeaders } from '@tally/kafka'
 import { added, addedForValue, headerText, valuesOf } from './headers.ts'
 
 /** A dead letter: a rejected record in the dead-letter topic (docs/records.md, Dead letters). */
@@ -26,11 +26,6 @@ export type DeadLetter = {
   headers: RecordHeaders
 }
 
-/** The topics that rejected records come from. */
-export function sourceTopics({ organizations, events, orders, refunds }: TopicNames): Set<string> {
-  return new Set([organizations, events, orders, refunds])
-}
-
 /**
  * Reads a record of the dead-letter topic, or returns undefined for one that Tally did not write: without one of the
  * added headers, or of a topic that is not among `sources` (replay must not send anywhere else, whatever a header
@@ -38,7 +33,7 @@ export function sourceTopics({ organizations, events, orders, refunds }: TopicNa
  */
 export function deadLetterOf(
   { key, value, headers, timestampMs }: KafkaRecord,
-  sources: Set<string>,
+  sources: ReadonlyMap<string, unknown>,
 ): DeadLetter | undefined {
   const topic = headerText(headers, added.topic)
   const partition = wholeOf(headerText(headers, added.partition))

@@ -1,11 +1,11 @@
-import { topicNames } from '@tally/kafka'
+import { recordTopics, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { expect, test } from 'vitest'
-import { deadLetterOf, isDeadLetterId, sourceTopics } from './deadLetter.ts'
+import { deadLetterOf, isDeadLetterId } from './deadLetter.ts'
 import { ownHeaders } from './headers.ts'
 import { originalOf } from './original.ts'
 
-const sources = sourceTopics(topicNames('tally'))
+const sources = recordTopics(topicNames('tally'))
 const entry = (over: Parameters<typeof deadLetterRecord>[1] = {}) =>
   deadLetterOf(deadLetterRecord('tally.orders', over), sources)
 

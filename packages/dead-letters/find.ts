@@ -1,6 +1,13 @@
-import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
+import {
+  type KafkaConnection,
+  type KafkaRecord,
+  readBack,
+  recordTopics,
+  topicLogs,
+  topicNames,
+} from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
-import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
+import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { type DeadLetterPiece, readDeadLetters } from './readDeadLetters.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
@@ -25,7 +32,7 @@ export async function findDeadLetter(
   id: string,
 ): Promise<DeadLetter | undefined> {
   const names = topicNames(topicPrefix)
-  const sources = sourceTopics(names)
+  const sources = recordTopics(names)
   const ofId = (record: KafkaRecord) => {
     const entry = deadLetterOf(record, sources)
     return entry?.id === id ? entry : undefined

@@ -1,4 +1,4 @@
-export { type DeadLetter, deadLetterOf, isDeadLetterId, sourceTopics } from './deadLetter.ts'
+export { type DeadLetter, deadLetterOf, isDeadLetterId } from './deadLetter.ts'
 export { findDeadLetter, readWaiting } from './find.ts'
 export { added, addedForValue } from './headers.ts'
 export { isCursor, type ListedDeadLetter, type Newest, olderThan, readNewest } from './newest.ts'

@@ -1,6 +1,13 @@
-import { type KafkaConnection, type KafkaRecord, readBack, topicLogs, topicNames } from '@tally/kafka'
+import {
+  type KafkaConnection,
+  type KafkaRecord,
+  readBack,
+  recordTopics,
+  topicLogs,
+  topicNames,
+} from '@tally/kafka'
 import type { Postgres } from '@tally/storage'
-import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
+import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 
 /** A dead letter without its value and headers, with its own place in the dead-letter topic. */
@@ -39,7 +46,7 @@ export async function readNewest(
   { limit, before, mostRead = Number.POSITIVE_INFINITY }: Options,
 ): Promise<Newest> {
   const names = topicNames(topicPrefix)
-  const keep = keepListed(sourceTopics(names))
+  const keep = keepListed(recordTopics(names))
   const place = placeOf(before)
   const newest = { foreign: 0, from: new Map(), until: new Map() } satisfies Partial<Newest>
   const ofPartitions: ListedDeadLetter[][] = []
@@ -101,7 +108,7 @@ function placeOf(cursor: string | undefined): Place {
   return new Map(pairs)
 }
 
-function keepListed(sources: Set<string>) {
+function keepListed(sources: ReadonlyMap<string, unknown>) {
   return (record: KafkaRecord): Omit<ListedDeadLetter, 'partition'> | undefined => {
     const entry = deadLetterOf(record, sources)
     if (entry === undefined) return undefined

@@ -1,5 +1,5 @@
-import { type KafkaConnection, readTopic, topicNames } from '@tally/kafka'
-import { type DeadLetter, deadLetterOf, sourceTopics } from './deadLetter.ts'
+import { type KafkaConnection, readTopic, recordTopics, topicNames } from '@tally/kafka'
+import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { identityOf } from './replayed.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function* readDeadLetters(
   topicPrefix: string,
 ): AsyncGenerator<DeadLetterPiece, void> {
   const names = topicNames(topicPrefix)
-  const sources = sourceTopics(names)
+  const sources = recordTopics(names)
   const seen = openSeen()
   let done = 0
   for await (const { records, from, next, left } of readTopic(kafka, names.deadLetters)) {

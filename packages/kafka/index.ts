@@ -22,7 +22,7 @@ export { fingerprintOf, readRecordAt } from './log/readRecordAt.ts'
 export { readTopic, type TopicRead, topicLogs } from './log/readTopic.ts'
 export { partitionOf } from './producer/partitionOf.ts'
 export { openProducer } from './producer/producer.ts'
-export { type TopicNames, topicNames } from './topics/names.ts'
+export { recordTopics, type TopicNames, topicNames } from './topics/names.ts'
 export { keepsAll, readRetention } from './topics/retention.ts'
 export {
   deadLetterRetentionBytes,

@@ -1,6 +1,5 @@
-import type { RecordType } from '@tally/contract'
 import { openDeadLetters } from '@tally/dead-letters'
-import { type Consumer, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
+import { type Consumer, recordTopics, type TopicNames, type TopicPartition, topicNames } from '@tally/kafka'
 import {
   type Logger,
   type Meanwhile,
@@ -50,7 +49,7 @@ const meanwhile: Meanwhile = {
 export async function startProjector(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger, crash } = service
   const names = topicNames(settings.topicPrefix)
-  const types = recordTypes(names)
+  const types = recordTopics(names)
   const topics = [...types.keys()]
   const ops = { defaultPort: 9090, meanwhile }
   const { registry, startup, outages, started } = await openServiceOps(
@@ -99,15 +98,6 @@ export async function startProjector(settings: Settings, service: ServiceDeps): 
 
   started(() => outages.missing() ?? notReady(consumer, logs, refusals))
 }
-
-/** The topics that are read, with the type of their records. */
-const recordTypes = (names: TopicNames): Map<string, RecordType> =>
-  new Map([
-    [names.organizations, 'organizations'],
-    [names.events, 'events'],
-    [names.orders, 'orders'],
-    [names.refunds, 'refunds'],
-  ])
 
 /** `onNewEpoch`: called when Postgres has come back in a new epoch, whose watermarks in Redis must be raised again. */
 function openComponents(

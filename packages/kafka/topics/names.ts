@@ -17,3 +17,8 @@ export function topicNames(prefix: string): TopicNames {
     deadLetters: `${prefix}.dead-letters`,
   }
 }
+
+/** The topics that a projector reads, by name, with the type of their records. */
+export function recordTopics({ deadLetters: _, ...read }: TopicNames): Map<string, keyof typeof read> {
+  return new Map(Object.entries(read).map(([type, topic]) => [topic, type as keyof typeof read]))
+}

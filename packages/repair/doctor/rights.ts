@@ -1,12 +1,14 @@
-import { groupState, type Right } from '@tally/kafka'
+import { groupState, type Right, recordTopics } from '@tally/kafka'
 import { type Finding, fail, ok, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
 /** What Tally does with each topic, and with the group of the projectors (docs/operations.md, Rights in Kafka). */
 function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] {
-  const { deadLetters, ...read } = names
-  const needed = Object.values(read).map((topic): [string, Right[]] => [topic, ['describe', 'read']])
-  return [...needed, [deadLetters, ['describe', 'read', 'write']]]
+  const read = [...recordTopics(names).keys()].map((topic): [string, Right[]] => [
+    topic,
+    ['describe', 'read'],
+  ])
+  return [...read, [names.deadLetters, ['describe', 'read', 'write']]]
 }
 
 /** Whether Kafka's ACLs allow what Tally needs. A missing right to read the topics' settings is only a warning. */

@@ -4,6 +4,7 @@ import {
   largestBatch,
   readRetention,
   readSmallTopics,
+  recordTopics,
   type SmallTopic,
 } from '@tally/kafka'
 import { type Finding, fail, ok, skip, warn } from './check.ts'
@@ -16,9 +17,8 @@ const isForbidden = ({ topics }: KafkaDeps, topic: string): boolean =>
   topics.get(topic)?.rights.has('describe') === false
 
 /** The topics whose records count, as far as they exist: all but the dead letters. */
-function readTopics(deps: KafkaDeps): string[] {
-  const { deadLetters: _, ...read } = deps.names
-  return Object.values(read).filter(topic => isThere(deps, topic))
+function existingTopics(deps: KafkaDeps): string[] {
+  return [...recordTopics(deps.names).keys()].filter(topic => isThere(deps, topic))
 }
 
 /** Whether all topics exist. */
@@ -52,7 +52,7 @@ export const checkCleanupPolicy = (deps: KafkaDeps): Promise<Finding> => judgeSe
 
 async function judgeSettings(deps: KafkaDeps, which: RegExp): Promise<Finding> {
   if (!mayReadSettings(deps)) return skip('not checked: see kafka rights')
-  const topics = readTopics(deps)
+  const topics = existingTopics(deps)
   if (topics.length === 0) return skip('not checked: see topics')
   const losing = [...(await readRetention(deps.kafka, topics))]
     .map(([topic, settings]) => ({ topic, settings: settings.filter(setting => which.test(setting)) }))

@@ -6,6 +6,7 @@ import {
   cutAt,
   partitionKey,
   type RecordBatch,
+  recordTopics,
   topicNames,
   UndecodableBatchError,
 } from '@tally/kafka'
@@ -59,7 +60,7 @@ export async function follow(
   { topicPrefix, groupId, skip }: { topicPrefix: string; groupId: string; skip: string[] },
 ): Promise<Follower> {
   const { kafka, shadow } = deps
-  const types = recordTypes(topicPrefix)
+  const types = recordTopics(topicNames(topicPrefix))
   const topics = [...types.keys()]
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
@@ -119,16 +120,6 @@ export async function follow(
       await refreshing
     },
   }
-}
-
-function recordTypes(topicPrefix: string): Map<string, RecordType> {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
-  return new Map([
-    [organizations, 'organizations'],
-    [events, 'events'],
-    [orders, 'orders'],
-    [refunds, 'refunds'],
-  ])
 }
 
 /** Applies a batch to the shadow up to the partition's target, and returns the offset to read next. */

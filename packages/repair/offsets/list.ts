@@ -6,6 +6,7 @@ import {
   logEnds,
   partitionKey,
   partitionsOf,
+  recordTopics,
   topicNames,
 } from '@tally/kafka'
 import { readLogs, type StallState, type StoredLog } from '@tally/read-models'
@@ -23,18 +24,12 @@ export type ListedOffset = {
 
 export type OffsetsDeps = { kafka: KafkaConnection; db: Postgres; topicPrefix: string }
 
-/** The topics that a projector reads. */
-export function readTopics(topicPrefix: string): string[] {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
-  return [organizations, events, orders, refunds]
-}
-
 /**
  * All partitions that Kafka or Postgres knows, by topic and partition. `gap` and `recreated` are determined now;
  * `undecodable` is what a projector last stored, because detecting it requires the whole batch.
  */
 export async function listOffsets({ kafka, db, topicPrefix }: OffsetsDeps): Promise<ListedOffset[]> {
-  const topics = readTopics(topicPrefix)
+  const topics = [...recordTopics(topicNames(topicPrefix)).keys()]
   const [stored, counts] = await Promise.all([readLogs(db, topics), describeTopics(kafka, topics)])
   const rows = new Map(stored.map(row => [partitionKey(row), row]))
   const there = partitionsOf(counts)

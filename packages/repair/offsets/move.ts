@@ -4,13 +4,14 @@ import {
   type JudgedLog,
   judgeLogs,
   type Producer,
+  recordTopics,
   type TopicPartition,
   topicNames,
 } from '@tally/kafka'
 import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { type OffsetsDeps, readTopics } from './list.ts'
+import type { OffsetsDeps } from './list.ts'
 
 /** Invalid arguments on the command line; the message is a sentence. */
 export class OffsetsUsageError extends Error {
@@ -98,7 +99,7 @@ async function inspect(
   { kafka, db, topicPrefix }: OffsetsDeps,
   of: TopicPartition,
 ): Promise<{ stored: StoredLog; log: JudgedLog }> {
-  const topics = readTopics(topicPrefix)
+  const topics = [...recordTopics(topicNames(topicPrefix)).keys()]
   if (!topics.includes(of.topic))
     throw new OffsetsUsageError(`there is no topic ${of.topic}: Tally reads ${topics.join(', ')}`)
   const count = (await describeTopics(kafka, [of.topic])).get(of.topic)

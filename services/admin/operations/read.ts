@@ -6,6 +6,7 @@ import {
   type KafkaConnection,
   logEnds,
   partitionsOf,
+  recordTopics,
   topicNames,
 } from '@tally/kafka'
 import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
@@ -58,9 +59,8 @@ export async function readHeldBack({
   kafka,
   topicPrefix,
 }: Pick<Parts, 'kafka' | 'topicPrefix'>): Promise<HeldBack[]> {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
   const find = async () => {
-    const counts = await describeTopics(kafka, [organizations, events, orders, refunds])
+    const counts = await describeTopics(kafka, [...recordTopics(topicNames(topicPrefix)).keys()])
     return heldBack(kafka, partitionsOf(counts))
   }
   return timeout(patienceMs, find()).catch(() => [])
@@ -73,8 +73,7 @@ export async function readStalled({
   db,
   topicPrefix,
 }: Pick<Parts, 'db' | 'topicPrefix'>): Promise<StalledPartition[]> {
-  const { organizations, events, orders, refunds } = topicNames(topicPrefix)
-  const stored = await readLogs(db, [organizations, events, orders, refunds])
+  const stored = await readLogs(db, [...recordTopics(topicNames(topicPrefix)).keys()])
   return stored.flatMap(({ topic, partition, stall }) =>
     stall === null ? [] : [{ topic, partition, ...stall }],
   )

@@ -1,5 +1,5 @@
-import { deadLetterOf, sourceTopics } from '@tally/dead-letters'
-import { endOffsets, readTopic, topicNames } from '@tally/kafka'
+import { deadLetterOf } from '@tally/dead-letters'
+import { endOffsets, readTopic, recordTopics, topicNames } from '@tally/kafka'
 import type { Preloaded } from '../data/preload.ts'
 import { evenShape } from '../data/shape.ts'
 import type { Bench } from '../run/bench.ts'
@@ -62,7 +62,7 @@ async function deadLettersSince(
   first: number,
 ): Promise<number> {
   const names = topicNames(topicPrefix)
-  const sources = sourceTopics(names)
+  const sources = recordTopics(names)
   const ids = new Set<string | undefined>()
   for await (const { records } of readTopic(kafka, names.deadLetters)) {
     for (const record of records) if (record.offset >= first) ids.add(deadLetterOf(record, sources)?.id)
