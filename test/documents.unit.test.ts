@@ -57,8 +57,8 @@ test('the README is at most 120 lines', () => {
   expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
 })
 
-test('the table of metrics in docs/operations.md equals the help texts of the program', () => {
-  const rows = [...textOf('docs/operations.md').matchAll(/^\| `(tally_\w+)` \| (.+) \|$/gm)]
+test('the table of metrics in docs/reference.md equals the help texts of the program', () => {
+  const rows = [...textOf('docs/reference.md').matchAll(/^\| `(tally_\w+)` \| (.+) \|$/gm)]
 
   expect(rows.map(([, name, help]) => [name, help])).toEqual(Object.entries(metricHelp))
 })

@@ -1,4 +1,4 @@
--- The database roles of Compose (docs/operations.md, Database roles), made before each start by the service `roles`: with
+-- The database roles of Compose (docs/install.md, Database roles), made before each start by the service `roles`: with
 -- the server's superuser, which nothing else uses. It may run any number of times. A database of an earlier Tally, which
 -- connected as that superuser, passes to tally_owner.
 \set ON_ERROR_STOP on

@@ -1,7 +1,7 @@
 import type { Logger } from '@tally/runtime'
 import type { TopicPartition } from './topics/topicPartition.ts'
 
-/** How to reach Kafka (docs/operations.md, Settings). */
+/** How to reach Kafka (docs/reference.md, Settings). */
 export type KafkaSettings = {
   brokers: string[]
   ssl: boolean

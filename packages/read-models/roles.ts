@@ -33,7 +33,7 @@ const accounts = [
 type Rights = Record<string, string[]>
 
 /**
- * The database roles of the services and what each needs, no more (docs/operations.md, Database roles). All else,
+ * The database roles of the services and what each needs, no more (docs/install.md, Database roles). All else,
  * such as `tally rebuild` and `tally events remove`, is for the owner of the schema.
  */
 const roles: Record<string, Rights> = {

@@ -48,7 +48,7 @@ const deadlineMs = 9_500
 
 /**
  * Runs a service until a signal: `start` opens its resources and registers their releases. The first SIGTERM or SIGINT
- * releases everything within 10 s (docs/operations.md, Installation), the second exits at once. SIGTERM drains first;
+ * releases everything within 10 s (docs/install.md, Installation), the second exits at once. SIGTERM drains first;
  * SIGINT does not, because it comes from a person who waits. `crash` is for errors that must never be ignored: it logs,
  * releases everything and exits with 1.
  */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { openHistogram } from './histogram.ts'
 
-/** Every metric of Tally with what it says; the table in docs/operations.md says the same. */
+/** Every metric of Tally with what it says; the table in docs/reference.md says the same. */
 export const metricHelp = {
   tally_build_info: 'Always 1, with the process (projector, query, admin) and the version of the program',
   tally_time_zone_data_info:

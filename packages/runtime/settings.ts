@@ -34,7 +34,7 @@ export class SettingsError extends FatalError {
 }
 
 /**
- * Every setting (docs/operations.md, Settings) by its environment name. Nothing else in Tally reads the environment,
+ * Every setting (docs/reference.md, Settings) by its environment name. Nothing else in Tally reads the environment,
  * except services/tally/main.ts: it reads LOG_LEVEL when a command has failed, perhaps because of an invalid setting.
  */
 const schema = z.object({

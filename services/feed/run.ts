@@ -35,7 +35,7 @@ const shortestSleepMs = 5
 const longestLullMs = 6 * 3_600_000
 
 /**
- * Sends a file or simulated evenings to Kafka (docs/operations.md, Commands) and returns how many records of each topic
+ * Sends a file or simulated evenings to Kafka (docs/reference.md, Commands) and returns how many records of each topic
  * it sent. After the signal it finishes the batch in flight and returns. Throws an error that says how many records
  * were sent before it if a line is invalid or a send fails.
  */

@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** The limits of docs/operations.md, Service levels, have to be among them: 0.02 s of latency. */
+/** The limits of docs/reference.md, Service levels, have to be among them: 0.02 s of latency. */
 const requestSeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 const batchSizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 
@@ -81,7 +81,7 @@ export function watchRequests(
   return answered
 }
 
-/** Answers that count against availability (docs/operations.md, Service levels). */
+/** Answers that count against availability (docs/reference.md, Service levels). */
 const failures = [500, 503]
 
 /** Refusals are apart: some wait on purpose, and none of them is what a device came for. */

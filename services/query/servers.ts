@@ -11,7 +11,7 @@ import {
 import { openRedis, type Postgres, pingPostgres, pingRedis } from '@tally/storage'
 import { type QueryRedis, queryScripts } from './redis/scripts.ts'
 
-/** Time limit for closing what may hang: all together stay below the 10 s of docs/operations.md, Commands. */
+/** Time limit for closing what may hang: all together stay below the 10 s of docs/reference.md, Commands. */
 export const hangsMs = 500
 /** The timeout of a command. Requests stop waiting earlier, unless Postgres is down too (breaker.ts). */
 const redisTimeoutMs = 1_000

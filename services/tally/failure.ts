@@ -36,7 +36,7 @@ const mends = new Map([
   ...['28000', '28P01', '3D000'].map(code => [code, 'see DATABASE_URL'] as const),
   [
     '42501',
-    'connect as the role for it, with the rights that `tally migrate` grants (docs/operations.md, Database roles)',
+    'connect as the role for it, with the rights that `tally migrate` grants (docs/install.md, Database roles)',
   ],
 ])
 

@@ -8,7 +8,7 @@ test.each([
   [
     '42501',
     'permission denied for table orders',
-    'connect as the role for it, with the rights that `tally migrate` grants (docs/operations.md, Database roles)',
+    'connect as the role for it, with the rights that `tally migrate` grants (docs/install.md, Database roles)',
   ],
 ])('the sentence about Postgres’s code %s says what to do', (code, message, mend) => {
   const error = Object.assign(new Error(message), { code })

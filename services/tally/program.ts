@@ -19,7 +19,7 @@ import { addVerify } from './commands/verify.ts'
 import { remark } from './output.ts'
 
 /**
- * The program `tally` (docs/operations.md, Commands): one file per command, which imports what it needs when it runs.
+ * The program `tally` (docs/reference.md, Commands): one file per command, which imports what it needs when it runs.
  */
 export function openProgram(): Command {
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'))

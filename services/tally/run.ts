@@ -6,7 +6,7 @@ import { openProgram } from './program.ts'
 
 /**
  * Runs a command line (without the program's name). Returns the exit code if it failed: 1, or 2 for wrong usage
- * (docs/operations.md, Commands), after one line that says why; undefined if it is done, or runs until a signal.
+ * (docs/reference.md, Commands), after one line that says why; undefined if it is done, or runs until a signal.
  */
 export async function run(args: string[]): Promise<number | undefined> {
   try {

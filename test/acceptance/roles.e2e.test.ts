@@ -5,7 +5,7 @@ import { asRole } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 
-/** docs/operations.md, Database roles. Every service of these tests has its role; here are the commands. */
+/** docs/install.md, Database roles. Every service of these tests has its role; here are the commands. */
 const tally = useTally()
 const sagra = newFestival()
 

@@ -12,7 +12,7 @@ import { kafkaBreaks } from './breaks/kafka.ts'
 import { postgresBreaks } from './breaks/postgres.ts'
 import { clusterWith, redisBreaks } from './breaks/redis.ts'
 
-/** docs/operations.md, Doctor: each break of a healthy installation fails its own line and no other. */
+/** docs/reference.md, Doctor: each break of a healthy installation fails its own line and no other. */
 let installation: Installation
 /** Topics whose `asOf` is recent however busy this machine is. */
 let usual: Environment

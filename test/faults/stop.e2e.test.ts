@@ -7,7 +7,7 @@ import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/** docs/operations.md, Installation: a process ends within 10 s of a SIGTERM, also while Postgres hangs. */
+/** docs/install.md, Installation: a process ends within 10 s of a SIGTERM, also while Postgres hangs. */
 const tally = useTally({ projectors: 0, queries: 0, partitions: 1 })
 const sagra = newFestival()
 let relay: Relay

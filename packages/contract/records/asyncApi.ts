@@ -5,7 +5,7 @@ import { recordJsonSchema } from './jsonSchema.ts'
 /** Partitions of the co-partitioned topics that `tally topics create` makes by default. */
 const defaultPartitions = 6
 
-/** The limit of events and orders, so that the largest of them fits (docs/operations.md, Topics). */
+/** The limit of events and orders, so that the largest of them fits (docs/install.md, Topics). */
 const recordMaxBytes = 8 * 1024 * 1024
 
 /** The limit of the dead-letter topic, so that a record with added headers always fits (docs/records.md, Topics). */

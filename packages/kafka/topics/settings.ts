@@ -6,7 +6,7 @@ import { topicConfigs } from './topicConfigs.ts'
 export const largestBatch = 'max.message.bytes'
 
 /**
- * What the topics of events and orders take (docs/operations.md, Topics). If its producer writes every character as
+ * What the topics of events and orders take (docs/install.md, Topics). If its producer writes every character as
  * \uXXXX, as Python's json.dumps does, the largest event has 5.3 MB and the largest order 3.6 MB. Not more than the
  * largest value that Tally reads, because hosted Kafkas often allow 8 MiB at most.
  */

@@ -87,7 +87,7 @@ const sharedChecks: Checks<All> = {
 }
 
 /**
- * Checks an installation (docs/operations.md, Doctor): its settings, Kafka, Postgres and Redis, their clocks and
+ * Checks an installation (docs/reference.md, Doctor): its settings, Kafka, Postgres and Redis, their clocks and
  * certificates, and how fresh the figures are. All parts are checked at once; one that is down fails its own line, and
  * those that need it are skipped. Changes nothing, apart from one key in Redis that lives for 1 s. Never throws for
  * what it finds.

@@ -80,7 +80,7 @@ const known: Known[] = [
     of: 'redis',
     shows: /\bNOPERM\b/,
     is: 'its user may not do what Tally does',
-    mend: 'give the user of REDIS_URL its rights (docs/operations.md, Installation)',
+    mend: 'give the user of REDIS_URL its rights (docs/install.md, Installation)',
   },
   {
     of: 'redis',

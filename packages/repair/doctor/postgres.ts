@@ -8,7 +8,7 @@ import { type Reached, reach, reachTimeoutMs } from './reach.ts'
 /** What the checks of Postgres need. */
 export type PostgresDeps = { db: Postgres }
 
-/** The oldest Postgres that Tally works with (docs/operations.md, Installation). */
+/** The oldest Postgres that Tally works with (docs/install.md, Installation). */
 const oldestVersion = 15
 
 /** Signs in to Postgres. `onOpen` gets what closes the connections. */
@@ -62,7 +62,7 @@ export async function checkSchemaVersion({ db }: PostgresDeps): Promise<Finding>
     const more = others.length === 1 ? '1 more table' : `${others.length} more tables`
     return fail(
       `no right to use ${others.length === 0 ? closed : `${closed} and ${more}`}`,
-      'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/operations.md, Database roles)',
+      'run `tally migrate` as the owner of the schema, which grants the roles of the services their rights (docs/install.md, Database roles)',
     )
   }
   try {

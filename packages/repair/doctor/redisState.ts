@@ -21,7 +21,7 @@ function judgeEach({ nodes }: RedisDeps, judge: (node: RedisNode) => Finding): F
   return first('fail') ?? first('skip') ?? ok(findings.map(({ found }) => found).join(', '))
 }
 
-/** Whether Redis is recent enough (docs/operations.md, Installation). */
+/** Whether Redis is recent enough (docs/install.md, Installation). */
 export const checkRedisVersion = (deps: RedisDeps): Finding =>
   judgeEach(deps, node => {
     const version = field(node, 'redis_version')

@@ -2,7 +2,7 @@ import { groupState, type Right, recordTopics } from '@tally/kafka'
 import { type Finding, fail, ok, warn } from './check.ts'
 import type { KafkaDeps } from './kafka.ts'
 
-/** What Tally does with each topic, and with the group of the projectors (docs/operations.md, Rights in Kafka). */
+/** What Tally does with each topic, and with the group of the projectors (docs/install.md, Rights in Kafka). */
 function neededRights({ names }: KafkaDeps): [topic: string, rights: Right[]][] {
   const read = [...recordTopics(names).keys()].map((topic): [string, Right[]] => [
     topic,
@@ -27,12 +27,12 @@ export async function checkRights(deps: KafkaDeps): Promise<Finding> {
   if (missing.length > 0)
     return fail(
       missing.map(({ on, missing }) => `${on}: no right to ${missing.join(', ')}`).join('; '),
-      'allow it with kafka-acls.sh --add (docs/operations.md, Rights in Kafka)',
+      'allow it with kafka-acls.sh --add (docs/install.md, Rights in Kafka)',
     )
   if (!mayReadSettings(deps))
     return warn(
       'no right to read the settings of the topics, so that nothing warns of retention and record size',
-      'allow describe-configs with kafka-acls.sh --add (docs/operations.md, Rights in Kafka)',
+      'allow describe-configs with kafka-acls.sh --add (docs/install.md, Rights in Kafka)',
     )
   return ok('Kafka allows all that Tally needs')
 }

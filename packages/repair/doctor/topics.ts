@@ -78,7 +78,7 @@ export async function checkDeadLetterRetention(deps: KafkaDeps): Promise<Finding
 }
 
 /**
- * Whether the topics take the largest records (docs/operations.md, Topics). Topics that were created by Kafka's
+ * Whether the topics take the largest records (docs/install.md, Topics). Topics that were created by Kafka's
  * defaults, or by Tally before 0.3, take 1 MiB.
  */
 export async function checkRecordSize(deps: KafkaDeps): Promise<Finding> {

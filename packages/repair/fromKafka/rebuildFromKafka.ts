@@ -31,7 +31,7 @@ const near = 2_000
 
 /**
  * Rebuilds everything but the API keys from the topics while the service runs: in a schema of its own,
- * with the projector's own code, and when it has caught up switches shard by shard (docs/operations.md, Commands).
+ * with the projector's own code, and when it has caught up switches shard by shard (docs/reference.md, Commands).
  * An interrupted run continues where it stopped. Throws before it switches anything if Postgres has orders or refunds
  * that the topics do not hold, unless it `mayRemove` them.
  */

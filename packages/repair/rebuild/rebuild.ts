@@ -22,7 +22,7 @@ export type Rebuilt = { events: number; repaired: number }
 
 /**
  * Rebuilds counters and documents from the stored orders and refunds while the service runs, event by event
- * by id (docs/operations.md, Commands). An interrupted run continues: events that it had done are compared again, and
+ * by id (docs/reference.md, Commands). An interrupted run continues: events that it had done are compared again, and
  * rebuilt only if they differ now.
  */
 export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {

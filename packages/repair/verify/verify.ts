@@ -17,7 +17,7 @@ export type Verified = { events: number; differences: number; missed: number }
 
 /**
  * Counts everything again from the stored orders and refunds and compares it with the counters and with every
- * document in Redis, event by event, at one revision each (docs/operations.md, Commands). Writes nothing.
+ * document in Redis, event by event, at one revision each (docs/reference.md, Commands). Writes nothing.
  */
 export async function verify(
   deps: RepairDeps,

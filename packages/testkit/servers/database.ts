@@ -33,7 +33,7 @@ export async function freshDatabase({
 export type Service = 'query' | 'projector' | 'admin'
 
 /**
- * The address of a database for a service's own role, whose rights `tally migrate` gives (docs/operations.md,
+ * The address of a database for a service's own role, whose rights `tally migrate` gives (docs/install.md,
  * Database roles).
  */
 export const asRole = (url: string, service: Service): string =>

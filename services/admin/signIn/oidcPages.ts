@@ -43,7 +43,7 @@ function refused(why: keyof typeof sentences, isFresh: boolean): PageProblem {
   return new PageProblem(
     403,
     title,
-    `${sentences[why]} The team that runs Tally finds what to set in docs/operations.md, OpenID providers.`,
+    `${sentences[why]} The team that runs Tally finds what to set in docs/install.md, OpenID providers.`,
   )
 }
 

@@ -37,7 +37,7 @@ type Case = {
   unconfirmedFor?: string
 }
 
-/** The table of docs/operations.md, OpenID providers, and what each provider does before it is set so. */
+/** The table of docs/install.md, OpenID providers, and what each provider does before it is set so. */
 const cases: Case[] = [
   {
     name: 'Keycloak, Auth0, Cognito: all in the ID token',

@@ -33,7 +33,7 @@ export type SizesDeps = {
 
 /**
  * Measures what the events of each organization take in Postgres and Redis, so that somebody notices one that fills
- * them (docs/operations.md, Metrics): each event again once it has changed, a minute later at most. Only the
+ * them (docs/reference.md, Metrics): each event again once it has changed, a minute later at most. Only the
  * projector that reads the organizations does.
  */
 export class Sizes {

@@ -45,7 +45,7 @@ spec:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- if .ops }}
-  # Tally stops within 10 s after SIGTERM (docs/operations.md), which comes after the preStop sleep.
+  # Tally stops within 10 s after SIGTERM (docs/install.md), which comes after the preStop sleep.
   terminationGracePeriodSeconds: {{ add (.preStopSeconds | default 0) 20 }}
   topologySpreadConstraints:
     {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
