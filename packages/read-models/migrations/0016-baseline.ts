@@ -400,7 +400,7 @@ create table audit_entries (
 create index audit_entries_by_organization on audit_entries (organization_id, audit_id desc);
 create index audit_entries_of_platform on audit_entries (audit_id desc) where organization_id is null;
 
--- For everyone who may write the table; its owner could remove the trigger (docs/operations.md, Database roles).
+-- For everyone who may write the table; its owner could remove the trigger (docs/install.md, Database roles).
 create function refuse_audit_change() returns trigger language plpgsql as $$
 begin
   raise exception 'audit entries cannot be changed or deleted';
