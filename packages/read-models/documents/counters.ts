@@ -18,7 +18,8 @@ export type AreaCounters = {
 }
 
 /**
- * The start of a select: `asked` has a row per (event, day, area) of the scope. Each order is counted in the daily counters by its status, so they have every (day, area) that any counter has.
+ * The start of a select: `asked` has a row per (event, day, area) of the scope. Each order is counted in the daily
+ * counters by its status, so they have every (day, area) that any counter has.
  */
 export function withAsked({ events, areas }: CounterScope): RawBuilder<unknown> {
   const listed = sql`

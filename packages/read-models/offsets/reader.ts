@@ -47,7 +47,7 @@ left join shard_watermarks as watermark
   return { offsets, nowMs: rows[0]?.nowMs ?? 0, epoch: rows[0]?.epoch ?? null }
 }
 
-/** The epoch of the running server; null if no connection that may write has opened it (migrations/0016-baseline.ts). */
+/** The epoch of the running server; null if no connection that may write has opened it (0016-baseline.ts). */
 export async function readEpoch(db: Kysely<Database>): Promise<number | null> {
   const { rows } = await sql<{ epoch: number | null }>`select current_epoch() as epoch`.execute(db)
   return rows[0]?.epoch ?? null
