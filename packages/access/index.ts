@@ -16,6 +16,7 @@ export type {
   AuditEntryTable,
   KnownDeviceTable,
   OneTimeTokenTable,
+  PasskeyTable,
   RecoveryCodeTable,
   ScreenLinkTable,
   SignInAttemptTable,

@@ -7,6 +7,7 @@ import * as baseline from './migrations/0016-baseline.ts'
 import * as refundVersions from './migrations/0017-refund-versions.ts'
 import * as eventSizes from './migrations/0020-event-sizes.ts'
 import * as screenViews from './migrations/0021-screen-views.ts'
+import * as passkeys from './migrations/0022-passkeys.ts'
 import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -43,6 +44,7 @@ export const migrations: Record<string, Migration> = {
   '0017-refund-versions': refundVersions,
   '0020-event-sizes': eventSizes,
   '0021-screen-views': screenViews,
+  '0022-passkeys': passkeys,
 }
 const names = Object.keys(migrations)
 

@@ -25,6 +25,7 @@ const accounts = [
   'sign_in_attempts',
   'known_devices',
   'one_time_tokens',
+  'passkeys',
   'recovery_codes',
   'screen_links',
 ]

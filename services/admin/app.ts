@@ -18,6 +18,7 @@ import { keyPages } from './keys/index.ts'
 import { livePages } from './live/pages.ts'
 import { openStreams } from './live/stream.ts'
 import { operationsPages } from './operations/pages.ts'
+import { passkeyPages } from './passkeys/pages.ts'
 import { screenLinkPages } from './screens/linkPages.ts'
 import { screenPages } from './screens/screenPages.ts'
 import { secondFactorPages } from './secondFactor/pages.ts'
@@ -37,8 +38,8 @@ declare module 'fastify' {
     session: Session | undefined
     /** Whether the browser uses TLS: then cookies are for TLS only. */
     isSecure: boolean
-    /** The port of the area's address in the browser; empty for the scheme's own. */
-    publicPort: string
+    /** The area's address in the browser; null if the client, which is not a browser, names a host that is none. */
+    publicUrl: URL | null
   }
 }
 
@@ -57,9 +58,6 @@ const contentSecurityPolicy = {
   },
 }
 
-/** The port in an address; a client that is not a browser may name a host that is none. */
-const portOf = (address: string): string => URL.parse(address)?.port ?? ''
-
 /** Builds the administration area as a fastify app that is not listening yet; it opens nothing itself. */
 export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -77,7 +75,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   secure(app, deps)
   app.decorateRequest('session', undefined)
   app.decorateRequest('isSecure', false)
-  app.decorateRequest('publicPort', '')
+  app.decorateRequest('publicUrl', null)
   registerErrors(app)
   // First, because error pages read cookies and need the headers too.
   await app.register(cookie)
@@ -90,7 +88,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   const checkProxy = watchProxies(deps.logger)
   app.addHook('onRequest', async request => {
     request.isSecure = request.protocol === 'https' || deps.publicUrl?.startsWith('https:') === true
-    request.publicPort = portOf(deps.publicUrl ?? `${request.protocol}://${request.host}`)
+    request.publicUrl = URL.parse(deps.publicUrl ?? `${request.protocol}://${request.host}`)
     checkProxy(request)
     Object.defineProperty(request, 'ip', { value: plainAddress(request.ip) })
     checkSameOrigin(request)
@@ -131,7 +129,8 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
       confirmPages,
     ])
       pages(area, deps)
-    if (deps.allowsPasswords) for (const pages of [secondFactorPages, wrongCodesPage]) pages(area, deps)
+    if (deps.allowsPasswords)
+      for (const pages of [secondFactorPages, passkeyPages, wrongCodesPage]) pages(area, deps)
   })
   return app
 }

@@ -83,6 +83,7 @@ test('every page fits a phone, a tablet and a screen, light and dark', async () 
     ['operations', '/operations'],
     ['account', '/account'],
     ['second-factor', '/account/second-factor'],
+    ['passkeys', '/account/passkeys'],
     ['confirm', '/confirm'],
     ['not-found', '/nowhere'],
   ] as const)

@@ -3,13 +3,18 @@ import { sql } from 'kysely'
 import { newToken, sha256 } from './tokens.ts'
 
 /**
- * What a token allows, once: to set a new password, to come back from the OpenID provider, or to enter the code of the
- * second factor after the password.
+ * What a token allows, once: to set a new password, to come back from the OpenID provider, to enter the code of the
+ * second factor after the password, or to sign with a passkey (its challenge).
  */
-export type Purpose = 'reset' | 'oidc' | 'code'
+export type Purpose = 'reset' | 'oidc' | 'code' | 'passkey'
 
 /** How long tokens are valid. */
-const validFor: Record<Purpose, string> = { reset: '30 minutes', oidc: '10 minutes', code: '5 minutes' }
+const validFor: Record<Purpose, string> = {
+  reset: '30 minutes',
+  oidc: '10 minutes',
+  code: '5 minutes',
+  passkey: '5 minutes',
+}
 
 /** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
 export async function issueToken(

@@ -49,18 +49,24 @@ export async function createAdministrator(db: Postgres, wanted: NewAdministrator
     })
     .onConflict(of => of.column('email').doNothing())
     .returningAll()
+    .returning(hasPasskey)
     .executeTakeFirst()
   if (row === undefined) throw new AdministratorError(`${wanted.email} is already an administrator`)
   return fromRow(row)
 }
 
-function fromRow(row: Selectable<Database['administrators']>): Administrator {
+/** Whether an administrator of a statement has a passkey. */
+const hasPasskey = sql<boolean>`exists (
+  select from passkeys where passkeys.administrator_id = administrators.administrator_id
+)`.as('has_passkey')
+
+function fromRow(row: Selectable<Database['administrators']> & { has_passkey: boolean }): Administrator {
   return {
     administratorId: row.administrator_id,
     organizationId: row.organization_id as OrganizationId,
     email: row.email,
     isPlatform: row.is_platform,
-    hasSecondFactor: row.totp_secret !== null,
+    hasSecondFactor: row.totp_secret !== null || row.has_passkey,
     createdAt: row.created_at,
   }
 }
@@ -70,7 +76,12 @@ export async function listAdministrators(
   db: Postgres,
   organizationId?: OrganizationId,
 ): Promise<Administrator[]> {
-  const all = db.selectFrom('administrators').selectAll().orderBy('organization_id').orderBy('email')
+  const all = db
+    .selectFrom('administrators')
+    .selectAll()
+    .select(hasPasskey)
+    .orderBy('organization_id')
+    .orderBy('email')
   const rows = await (organizationId === undefined
     ? all
     : all.where('organization_id', '=', organizationId)
@@ -87,6 +98,7 @@ export async function removeAdministrator(db: Postgres, address: string): Promis
     .deleteFrom('administrators')
     .where('email', '=', address)
     .returningAll()
+    .returning(hasPasskey)
     .executeTakeFirst()
   if (row === undefined) throw new AdministratorError(`${address} is not an administrator`)
   return fromRow(row)
@@ -124,14 +136,15 @@ export async function setPassword(tx: Tx, administratorId: string, passwordHash:
     await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
 }
 
-/** Removes the second factor of an administrator, with its recovery codes. */
+/** Removes the second factor of an administrator: the app, all passkeys, and the recovery codes. */
 export async function removeSecondFactor(tx: Tx, administratorId: string): Promise<void> {
   await tx
     .updateTable('administrators')
     .set({ totp_secret: null, totp_candidate: null })
     .where('administrator_id', '=', administratorId)
     .execute()
-  await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
+  for (const table of ['passkeys', 'recovery_codes'] as const)
+    await tx.deleteFrom(table).where('administrator_id', '=', administratorId).execute()
 }
 
 /** Lets an administrator set up a second factor within 30 minutes, if one is required. */

@@ -24,6 +24,20 @@ export type AdministratorTable = {
 /** A code that replaces the second factor once, by its SHA-256. */
 export type RecoveryCodeTable = { administrator_id: string; code_sha256: Buffer }
 
+/** A passkey, which is a second factor: what an authenticator signs with it, its public key verifies. */
+export type PasskeyTable = {
+  passkey_id: Generated<number>
+  administrator_id: string
+  /** As the browser names it, in base64url. */
+  credential_id: string
+  public_key: Buffer
+  counter: number
+  transports: string[]
+  name: string
+  created_at: Instant
+  last_used_at: Instant<null>
+}
+
 /** A session, by the SHA-256 of its token. */
 export type AdminSessionTable = {
   session_sha256: Buffer
@@ -36,6 +50,8 @@ export type AdminSessionTable = {
   browser: Generated<string>
   /** When the administrator last proved who they are. */
   confirmed_at: Instant
+  /** When they last proved their second factor in it. */
+  factor_at: Instant<null>
   /** Whether it began through the OpenID provider. */
   is_oidc: Generated<boolean>
 }
@@ -94,6 +110,7 @@ declare module '@tally/storage/database' {
     administrators: AdministratorTable
     admin_sessions: AdminSessionTable
     recovery_codes: RecoveryCodeTable
+    passkeys: PasskeyTable
     known_devices: KnownDeviceTable
     one_time_tokens: OneTimeTokenTable
     screen_links: ScreenLinkTable

@@ -24,11 +24,13 @@ ${sessionTable(sessions, session.sessionId, csrf)}
 ${allowsPasswords ? html`${secondFactor(session)}${passwordForm(session, mistakes, csrf)}` : ''}`
 }
 
-const secondFactor = ({ hasSecondFactor }: Session): Html =>
-  html`<section class="card"><h2>Second factor</h2>
-<p>${hasSecondFactor ? 'On: a sign-in with the password also asks for a code of your app.' : 'Off: a sign-in asks for the password only.'}</p>
-<p><a class="button" href="/account/second-factor">${hasSecondFactor ? 'Turn off' : 'Set up'}</a></p>
+function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session): Html {
+  const factors = [...(hasApp ? ['a code of your app'] : []), ...(hasPasskey ? ['a passkey'] : [])]
+  return html`<section class="card"><h2>Second factor</h2>
+<p>${hasSecondFactor ? `On: a sign-in with the password also asks for ${factors.join(' or ')}.` : 'Off: a sign-in asks for the password only.'}</p>
+<p><a class="button" href="/account/second-factor">${hasApp ? 'Turn off' : 'Set up'}</a> <a class="button" href="/account/passkeys">Passkeys</a></p>
 </section>`
+}
 
 function sessionTable(sessions: ListedSession[], current: number, csrf: string): Html {
   return html`<table>

@@ -1,22 +1,16 @@
-import { allowEnrolment, note, removeSecondFactor } from '@tally/access'
+import { note } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
-import { requireRecent, sessionOf } from '../signIn/guard.ts'
+import { requireFactor, requireRecent, sessionOf } from '../signIn/guard.ts'
 import { isOwnCode } from '../signIn/ownPassword.ts'
-import type { Session } from '../signIn/sessions.ts'
+import { confirmSession, type Session } from '../signIn/sessions.ts'
+import { mayEnrolOrThrow } from './enrolling.ts'
 import type { Sealer } from './sealing.ts'
-import { candidateOf, enrol, recoveryCodesLeft } from './store.ts'
+import { candidateOf, enrol, recoveryCodesLeft, removeApp } from './store.ts'
 import { codesView, enrolView, ownFactorView } from './view.ts'
-
-const needsLink = () =>
-  new PageProblem(
-    403,
-    'A second factor is required',
-    'To set it up, you need a link. Ask the team that runs Tally for one (tally administrators reset).',
-  )
 
 const needsKey = () =>
   new PageProblem(
@@ -31,14 +25,14 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
 
   async function show(request: FastifyRequest, reply: FastifyReply, mistake?: string) {
     const session = sessionOf(request)
-    const { administratorId, email, hasSecondFactor } = session
+    const { administratorId, email, hasApp } = session
     const page = { title: 'Second factor', section: 'account' } as const
-    if (hasSecondFactor) {
+    if (hasApp) {
       const left = await recoveryCodesLeft(db, administratorId)
       return sendPage(request, reply, csrf => ({ ...page, body: ownFactorView({ left, mistake, csrf }) }))
     }
     const secret = await candidateOf(db, sealerFor(session), administratorId)
-    const isRequired = deps.requiresSecondFactor
+    const isRequired = deps.requiresSecondFactor && !session.hasSecondFactor
     return sendPage(request, reply, csrf => ({
       ...page,
       body: enrolView({ secret, email, mistake, csrf, isRequired }),
@@ -46,27 +40,30 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
   }
 
   /** What encrypts the secret of someone who may set up a second factor now; throws a page that says why not. */
-  function sealerFor({ mayEnrol, isOidc }: Session): Sealer {
-    // If a second factor is required, a password alone must not be enough to make one.
-    if (deps.requiresSecondFactor && !mayEnrol && !isOidc) throw needsLink()
+  function sealerFor(session: Session): Sealer {
+    mayEnrolOrThrow(deps, session)
     if (deps.sealer === undefined) throw needsKey()
     return deps.sealer
   }
 
-  area.register(async recent => {
-    recent.addHook('preHandler', requireRecent)
+  area.register(async proven => {
+    // Who has an app enters its code to turn it off, and sets up no other one.
+    proven.addHook('preHandler', (request, reply) =>
+      (sessionOf(request).hasApp ? requireRecent : requireFactor)(request, reply),
+    )
 
-    recent.get('/account/second-factor', (request, reply) => show(request, reply))
+    proven.get('/account/second-factor', (request, reply) => show(request, reply))
 
-    recent.post('/account/second-factor', async (request, reply) => {
+    proven.post('/account/second-factor', async (request, reply) => {
       const session = sessionOf(request)
-      if (session.hasSecondFactor) return reply.redirect('/account/second-factor', 303)
+      if (session.hasApp) return reply.redirect('/account/second-factor', 303)
       const sealer = sealerFor(session)
       const code = textOf(fieldsOf(request), 'code').replaceAll(' ', '')
       const codes = await db.transaction().execute(async tx => {
         const made = await enrol(tx, sealer, session.administratorId, code)
-        if (made !== undefined)
-          await note(tx, { ...session, address: request.ip }, { action: 'second-factor-added' })
+        if (made === undefined) return undefined
+        await note(tx, { ...session, address: request.ip }, { action: 'second-factor-added' })
+        await confirmSession(tx, session, { isFactor: true })
         return made
       })
       if (codes === undefined) return show(request, reply.code(400), 'Incorrect code.')
@@ -77,13 +74,13 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       })
     })
 
-    recent.post('/account/second-factor/remove', async (request, reply) => {
+    proven.post('/account/second-factor/remove', async (request, reply) => {
       const session = sessionOf(request)
+      if (!session.hasApp) return reply.redirect('/account/second-factor', 303)
       if (!(await isOwnCode(deps, request, textOf(fieldsOf(request), 'code'))))
         return show(request, reply.code(400), 'Incorrect code.')
       await db.transaction().execute(async tx => {
-        await removeSecondFactor(tx, session.administratorId)
-        await allowEnrolment(tx, session.administratorId)
+        await removeApp(tx, session.administratorId)
         await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed' })
       })
       return reply.redirect('/account', 303)

@@ -1,4 +1,4 @@
-import { sha256 } from '@tally/access'
+import { allowEnrolment, removeSecondFactor, sha256 } from '@tally/access'
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
@@ -6,13 +6,37 @@ import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'
 import type { Sealer } from './sealing.ts'
 import { secretOf } from './secrets.ts'
 
-/** Whether an administrator has a second factor. */
-export async function hasSecondFactor(db: Postgres, administratorId: string): Promise<boolean> {
-  const { rows } = await sql`
-select from administrators where administrator_id = ${administratorId} and totp_secret is not null`.execute(
-    db,
-  )
-  return rows.length === 1
+/** Which second factors an administrator has. */
+export async function factorsOf(
+  db: Postgres | Tx,
+  administratorId: string,
+): Promise<{ hasApp: boolean; hasPasskey: boolean }> {
+  const { rows } = await sql<{ hasApp: boolean; hasPasskey: boolean }>`
+select
+  totp_secret is not null as "hasApp",
+  exists (select from passkeys where passkeys.administrator_id = administrators.administrator_id) as "hasPasskey"
+from administrators where administrator_id = ${administratorId}`.execute(db)
+  return rows[0] ?? { hasApp: false, hasPasskey: false }
+}
+
+/** Removes an administrator's app; passkeys remain a second factor. */
+export async function removeApp(tx: Tx, administratorId: string): Promise<void> {
+  await sql`
+update administrators set totp_secret = null, totp_candidate = null
+where administrator_id = ${administratorId}`.execute(tx)
+  await endFactor(tx, administratorId)
+}
+
+/**
+ * After an app or a passkey was removed: without another one the recovery codes end, too, and a second factor may be
+ * set up for a while. Returns whether that is so.
+ */
+export async function endFactor(tx: Tx, administratorId: string): Promise<boolean> {
+  const { hasApp, hasPasskey } = await factorsOf(tx, administratorId)
+  if (hasApp || hasPasskey) return false
+  await removeSecondFactor(tx, administratorId)
+  await allowEnrolment(tx, administratorId)
+  return true
 }
 
 /** The secret that an administrator may put into an app; it counts only after a first code (`enrol`). */
@@ -47,6 +71,11 @@ where administrator_id = ${administratorId} for update`.execute(tx)
   await sql`
 update administrators set totp_secret = totp_candidate, totp_candidate = null, totp_used_step = ${step}
 where administrator_id = ${administratorId}`.execute(tx)
+  return newCodesOf(tx, administratorId)
+}
+
+/** Makes new recovery codes for an administrator, in place of those before. */
+export async function newCodesOf(tx: Tx, administratorId: string): Promise<string[]> {
   const codes = newRecoveryCodes()
   await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
   await tx

@@ -11,6 +11,8 @@ type Beginning = {
   action: Action
   /** Of a sign-in through the OpenID provider; any other is a proof just now. */
   oidc?: OidcProof
+  /** Whether the second factor was proven just now. */
+  isFactorProven?: boolean
   /** Runs first, in the same transaction. */
   before?: (tx: Tx) => Promise<void>
 }
@@ -21,14 +23,19 @@ export async function openSession(
   request: FastifyRequest,
   reply: FastifyReply,
   administratorId: string,
-  { action, oidc, before }: Beginning,
+  { action, oidc, isFactorProven, before }: Beginning,
 ): Promise<void> {
   const last = sessionToken(request)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
   const token = await db.transaction().execute(async tx => {
     await before?.(tx)
     if (last !== undefined) await endSession(tx, last)
-    const token = await beginSession(tx, administratorId, { address: request.ip, browser, oidc })
+    const token = await beginSession(tx, administratorId, {
+      address: request.ip,
+      browser,
+      oidc,
+      isFactorProven,
+    })
     const session = await findSession(tx, token)
     if (session === undefined) throw new Error('a session disappeared right after it began')
     await note(tx, { ...session, address: request.ip }, { action })

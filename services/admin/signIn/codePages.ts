@@ -1,11 +1,12 @@
-import { ownerOfToken, useToken } from '@tally/access'
+import { ownerOfToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
-import { PageProblem, tooManyAttempts } from '../http/problem.ts'
-import { checkCode } from '../secondFactor/checkCode.ts'
-import { useCode } from '../secondFactor/store.ts'
+import { tooManyAttempts } from '../http/problem.ts'
+import { askForSignature, challengeOf } from '../passkeys/asking.ts'
+import { passkeyForm } from '../passkeys/view.ts'
+import { factorsOf } from '../secondFactor/store.ts'
 import { codeField } from '../secondFactor/view.ts'
 import { afterSignIn } from '../secondFactor/wrongCodes.ts'
 import { html } from '../views/html.ts'
@@ -15,25 +16,37 @@ import { openSession } from './begin.ts'
 import { clearCookie, readCookie } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './guard.ts'
+import { expired, proveFactor } from './proveFactor.ts'
 import { noteLimited } from './refusals.ts'
 
-const expired = () =>
-  new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
+const actions = { app: 'sign-in', recovery: 'sign-in-recovery', passkey: 'sign-in-passkey' } as const
 
-/** The second step of a sign-in with a password: the code of an app, or a recovery code. */
+/** The second step of a sign-in with a password: the code of an app, a passkey, or a recovery code. */
 export function codePages(app: FastifyInstance, deps: AdminDeps): void {
   const { db, metrics } = deps
-  const show = (request: FastifyRequest, reply: FastifyReply, next: string, mistake?: string) =>
-    sendPage(request, reply, csrf => ({
+  const tokenOf = (request: FastifyRequest) => readCookie(request, 'code') ?? ''
+  const ownerOf = (request: FastifyRequest) => ownerOfToken(db, 'code', tokenOf(request))
+
+  async function show(request: FastifyRequest, reply: FastifyReply, next: string, mistake?: string) {
+    const { administratorId } = (await ownerOf(request)) ?? {}
+    const options =
+      administratorId &&
+      (await askForSignature(deps, request, administratorId, challengeOf(tokenOf(request))))
+    const hasApp = administratorId === undefined || (await factorsOf(db, administratorId)).hasApp
+    const hidden = html`<input type="hidden" name="next" value="${next}">`
+    return sendPage(request, reply, csrf => ({
       title: 'Second factor',
+      ...(options ? { script: 'passkey.js' } : {}),
       body: html`<section class="card narrow">
 <h1>Second factor</h1>
+${options ? passkeyForm({ action: '/sign-in/code', kind: 'get', options, csrf, button: 'Use a passkey', fields: hidden }) : ''}
 <form method="post" action="/sign-in/code">${csrfField(csrf)}
-<input type="hidden" name="next" value="${next}">
-${codeField('Code of your app, or a recovery code', mistake)}
+${hidden}
+${codeField(hasApp ? 'Code of your app, or a recovery code' : 'Recovery code', mistake)}
 <div class="actions"><button class="primary">Sign in</button></div>
 </form></section>`,
     }))
+  }
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in/code', (request, reply) =>
     show(request, reply, ownPath(request.query.next)),
@@ -42,8 +55,7 @@ ${codeField('Code of your app, or a recovery code', mistake)}
   app.post('/sign-in/code', async (request, reply) => {
     const fields = fieldsOf(request)
     const next = ownPath(textOf(fields, 'next'))
-    const token = readCookie(request, 'code') ?? ''
-    const owner = await ownerOfToken(db, 'code', token)
+    const owner = await ownerOf(request)
     if (owner === undefined) throw expired()
     const { administratorId, email } = owner
     // Counted like passwords: who knows the password cannot try more codes than passwords.
@@ -54,20 +66,13 @@ ${codeField('Code of your app, or a recovery code', mistake)}
       await noteLimited(deps, { account: email, address: request.ip }, exceeded)
       throw tooManyAttempts(exceeded)
     }
-    const typed = textOf(fields, 'code')
-    // One transaction, so that of two codes sent at once the one that does not sign in is not used up.
-    const use = () =>
-      db.transaction().execute(async tx => {
-        const used = await useCode({ ...deps, db: tx }, administratorId, typed)
-        if (used !== undefined && !(await useToken(tx, 'code', token))) throw expired()
-        return used
-      })
-    const used = await checkCode(deps, request, { administratorId, email, typed }, use)
-    if (used === undefined) return show(request, reply.code(401), next, 'Incorrect code.')
+    const proven = await proveFactor(deps, request, { owner, token: tokenOf(request) }, fields)
+    if ('mistake' in proven) return show(request, reply.code(401), next, proven.mistake)
     await forgetAttempts(db, attempt)
     clearCookie(request, reply, 'code')
     await openSession(deps, request, reply, administratorId, {
-      action: used === 'app' ? 'sign-in' : 'sign-in-recovery',
+      action: actions[proven.used],
+      isFactorProven: true,
     })
     metrics.signIns.inc({ outcome: 'signed-in' })
     return reply.redirect(await afterSignIn(db, administratorId, next), 303)

@@ -17,7 +17,7 @@ const mostScreens = 40
 const nameOf = (request: FastifyRequest, cookie: Cookie) => `${plainNameOf(request, cookie)}${endOf(request)}`
 const plainNameOf = ({ isSecure }: FastifyRequest, cookie: Cookie) =>
   `${isSecure ? '__Host-' : ''}tally_${cookie}`
-const endOf = ({ publicPort }: FastifyRequest) => (publicPort === '' ? '' : `_${publicPort}`)
+const endOf = ({ publicUrl }: FastifyRequest) => (publicUrl?.port ? `_${publicUrl.port}` : '')
 
 const attributes = ({ isSecure }: FastifyRequest) =>
   ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure }) as const

@@ -6,7 +6,7 @@ import { sessionToken } from './cookies.ts'
 import { findSession, type Session } from './sessions.ts'
 
 /** The pages that someone without a required second factor may open: those that set it up. */
-const duringSetUp = /^\/(account\/second-factor|confirm)(\?|$)/
+const duringSetUp = /^\/(account\/(second-factor|passkeys)|confirm)(\?|$)/
 
 /** Passes signed-in users; redirects others to the sign-in, which leads back to the requested page. */
 export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
@@ -34,14 +34,26 @@ export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
 /** Passes who proved who they are within 30 minutes; asks others first, and leads back to the form's page. */
 export async function requireRecent(request: FastifyRequest, reply: FastifyReply) {
   if (sessionOf(request).isRecent) return
-  const page = request.method === 'POST' ? formPageOf(request.url) : request.url
-  return reply.redirect(`/confirm?next=${encodeURIComponent(page)}`, 303)
+  return reply.redirect(`/confirm?next=${encodeURIComponent(pageOf(request))}`, 303)
 }
+
+/**
+ * As requireRecent; who has a second factor must have proved that one: with the password alone, nobody adds or removes
+ * another.
+ */
+export async function requireFactor(request: FastifyRequest, reply: FastifyReply) {
+  const { hasSecondFactor, isFactorRecent } = sessionOf(request)
+  if (!hasSecondFactor) return requireRecent(request, reply)
+  if (!isFactorRecent)
+    return reply.redirect(`/confirm?factor=yes&next=${encodeURIComponent(pageOf(request))}`, 303)
+}
+
+const pageOf = ({ method, url }: FastifyRequest): string => (method === 'POST' ? formPageOf(url) : url)
 
 /** The page whose form is sent to this address, if the address has no page of its own. */
 function formPageOf(url: string): string {
   if (url === '/keys') return '/keys/new'
-  if (url.startsWith('/account/second-factor')) return '/account/second-factor'
+  for (const page of ['/account/second-factor', '/account/passkeys']) if (url.startsWith(page)) return page
   return url.startsWith('/account/') ? '/account' : url
 }
 

@@ -2,12 +2,13 @@ import { findCredentials, isPassword } from '@tally/access'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { tooManyAttempts } from '../http/problem.ts'
+import { judgeSignature } from '../passkeys/judging.ts'
 import { checkCode } from '../secondFactor/checkCode.ts'
 import { useCode } from '../secondFactor/store.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
 import { sessionOf } from './guard.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
-import { noteLimited, noteRefused } from './refusals.ts'
+import { noteLimited, noteRefused, refusedPasskey } from './refusals.ts'
 
 /**
  * Runs `work` if it is the password of who is signed in, in the same turn of the queue; undefined if it is not. Throws
@@ -47,6 +48,22 @@ export async function isOwnCode(deps: AdminDeps, request: FastifyRequest, typed:
   const entered = { administratorId, email, typed }
   const used = await checkCode(deps, request, entered, () => useCode(deps, administratorId, typed))
   return used !== undefined
+}
+
+/** As isOwnPassword, for the signature of a passkey. */
+export async function isOwnPasskey(
+  deps: AdminDeps,
+  request: FastifyRequest,
+  answer: string,
+): Promise<boolean> {
+  await takeOwnAttempt(deps, request)
+  const { administratorId, email } = sessionOf(request)
+  const { logger } = deps
+  const isRight = await deps.db
+    .transaction()
+    .execute(tx => judgeSignature({ tx, request, logger, administratorId }, answer))
+  if (!isRight) await noteRefused(deps, { account: email, address: request.ip }, refusedPasskey)
+  return isRight
 }
 
 async function takeOwnAttempt(deps: AdminDeps, request: FastifyRequest): Promise<void> {

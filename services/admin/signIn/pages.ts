@@ -4,7 +4,7 @@ import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyAttempts } from '../http/problem.ts'
-import { hasSecondFactor } from '../secondFactor/store.ts'
+import { factorsOf } from '../secondFactor/store.ts'
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
@@ -67,7 +67,8 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       soon(noteRefused(deps, { account, address: request.ip }))
       return show(request, reply.code(401), { next, email: given, mistake: wrong })
     }
-    if (await hasSecondFactor(db, administratorId)) {
+    const { hasApp, hasPasskey } = await factorsOf(db, administratorId)
+    if (hasApp || hasPasskey) {
       const token = newToken()
       await allowOnce(db, 'code', token, administratorId)
       giveCookie(request, reply, 'code', token)

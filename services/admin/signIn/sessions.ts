@@ -14,7 +14,12 @@ export type Session = {
   isPlatform: boolean
   /** Whether they proved who they are within the last 30 minutes. */
   isRecent: boolean
+  /** An app or a passkey. */
   hasSecondFactor: boolean
+  hasApp: boolean
+  hasPasskey: boolean
+  /** Whether they proved the second factor in this session within the last 30 minutes. */
+  isFactorRecent: boolean
   /** Whether they may set up a second factor if it is required: for a while after a proof other than the password. */
   mayEnrol: boolean
   /** Whether they signed in through the OpenID provider. */
@@ -29,32 +34,36 @@ const isGood = sql`
 session.created_at > now() - ${longest}::interval and session.last_seen_at > now() - ${idle}::interval`
 
 /** Where a session was begun, for the list of sessions. */
-export type Origin = { address: string; browser: string }
+type Origin = { address: string; browser: string }
 
 /** When someone proved to the OpenID provider who they are, in epoch seconds; undefined if it does not say. */
 export type OidcProof = { provenAt: number | undefined }
+
+/** Where a session begins, and what its administrator proved: to the provider, or with the second factor. */
+type Begun = Origin & { oidc?: OidcProof | undefined; isFactorProven?: boolean | undefined }
 
 /** Begins a session and returns its token; only its hash is stored. Without `oidc` it is confirmed now. */
 export async function beginSession(
   db: Postgres,
   administratorId: string,
-  from: Origin & { oidc?: OidcProof | undefined } = { address: '', browser: '' },
+  from: Begun = { address: '', browser: '' },
 ): Promise<string> {
   const token = newToken()
-  const { address, browser, oidc } = from
+  const { address, browser, oidc, isFactorProven = false } = from
   // The provider's clock may be ahead.
   const confirmedAt = oidc === undefined ? sql`now()` : sql`least(to_timestamp(${oidc.provenAt ?? 0}), now())`
   await sql`
-insert into admin_sessions (session_sha256, administrator_id, address, browser, is_oidc, confirmed_at)
+insert into admin_sessions (session_sha256, administrator_id, address, browser, is_oidc, confirmed_at, factor_at)
 values (
-  ${sha256(token)}, ${administratorId}, ${address}, ${browser}, ${oidc !== undefined}, ${confirmedAt}
+  ${sha256(token)}, ${administratorId}, ${address}, ${browser}, ${oidc !== undefined}, ${confirmedAt},
+  ${isFactorProven ? sql`now()` : null}
 )`.execute(db)
   return token
 }
 
 /** The session of a token; undefined if there is none or it has ended. Stores once a minute that it is used. */
 export async function findSession(db: Postgres, token: string): Promise<Session | undefined> {
-  const { rows } = await sql<Session & { isStale: boolean }>`
+  const { rows } = await sql<Omit<Session, 'hasSecondFactor'> & { isStale: boolean }>`
 select
   session.session_id as "sessionId",
   administrator_id as "administratorId",
@@ -62,7 +71,11 @@ select
   organization.name as "organizationName",
   administrator.email,
   administrator.is_platform as "isPlatform",
-  administrator.totp_secret is not null as "hasSecondFactor",
+  administrator.totp_secret is not null as "hasApp",
+  exists (
+    select from passkeys where passkeys.administrator_id = administrator.administrator_id
+  ) as "hasPasskey",
+  coalesce(session.factor_at > now() - interval '30 minutes', false) as "isFactorRecent",
   coalesce(administrator.enrol_until > now(), false) as "mayEnrol",
   session.is_oidc as "isOidc",
   session.confirmed_at > now() - interval '30 minutes' as "isRecent",
@@ -78,16 +91,22 @@ where session.session_sha256 = ${sha256(token)} and ${isGood}`.execute(db)
     await sql`update admin_sessions set last_seen_at = now() where session_sha256 = ${sha256(token)}`.execute(
       db,
     )
-  return session
+  return { ...session, hasSecondFactor: session.hasApp || session.hasPasskey }
 }
 
 export async function endSession(db: Postgres, token: string): Promise<void> {
   await db.deleteFrom('admin_sessions').where('session_sha256', '=', sha256(token)).execute()
 }
 
-/** Notes that who is signed in has just proved who they are. */
-export async function confirmSession(db: Postgres, { sessionId }: Session): Promise<void> {
-  await sql`update admin_sessions set confirmed_at = now() where session_id = ${sessionId}`.execute(db)
+/** Notes that who is signed in has just proved who they are, with the second factor or without. */
+export async function confirmSession(
+  db: Postgres | Tx,
+  { sessionId }: Session,
+  { isFactor }: { isFactor: boolean },
+): Promise<void> {
+  await sql`
+update admin_sessions set confirmed_at = now(), factor_at = ${isFactor ? sql`now()` : sql`factor_at`}
+where session_id = ${sessionId}`.execute(db)
 }
 
 /** A session in the list of an administrator's own. */

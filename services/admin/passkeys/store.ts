@@ -1,0 +1,85 @@
+import type { Postgres, Tx } from '@tally/storage'
+import { sql } from 'kysely'
+
+/** Passkeys of one administrator. */
+export const mostPasskeys = 20
+
+/** What a signature is verified with. */
+export type NewPasskey = {
+  id: string
+  publicKey: Uint8Array<ArrayBuffer>
+  counter: number
+  transports: string[]
+}
+export type KnownPasskey = NewPasskey & { passkeyId: number }
+
+/** An administrator's passkeys, to verify signatures. */
+export async function readKnownPasskeys(db: Postgres | Tx, administratorId: string): Promise<KnownPasskey[]> {
+  const rows = await db
+    .selectFrom('passkeys')
+    .select(['passkey_id', 'credential_id', 'public_key', 'counter', 'transports'])
+    .where('administrator_id', '=', administratorId)
+    .execute()
+  return rows.map(row => ({
+    passkeyId: row.passkey_id,
+    id: row.credential_id,
+    publicKey: new Uint8Array(row.public_key),
+    counter: row.counter,
+    transports: row.transports,
+  }))
+}
+
+/** A passkey in the list of an administrator's own. */
+export type ListedPasskey = { passkeyId: number; name: string; createdAt: number; lastUsedAt: number | null }
+
+export async function listPasskeys(db: Postgres, administratorId: string): Promise<ListedPasskey[]> {
+  const { rows } = await sql<ListedPasskey>`
+select passkey_id as "passkeyId", name, created_at as "createdAt", last_used_at as "lastUsedAt"
+from passkeys where administrator_id = ${administratorId} order by passkey_id`.execute(db)
+  return rows
+}
+
+/** Stores a passkey; returns false if the administrator has as many as allowed. */
+export async function addPasskey(
+  tx: Tx,
+  administratorId: string,
+  name: string,
+  made: NewPasskey,
+): Promise<boolean> {
+  // Of two that are added at once, the second one counts the first.
+  await sql`select from administrators where administrator_id = ${administratorId} for update`.execute(tx)
+  if ((await readKnownPasskeys(tx, administratorId)).length >= mostPasskeys) return false
+  await tx
+    .insertInto('passkeys')
+    .values({
+      administrator_id: administratorId,
+      credential_id: made.id,
+      public_key: Buffer.from(made.publicKey),
+      counter: made.counter,
+      transports: made.transports,
+      name,
+    })
+    .execute()
+  return true
+}
+
+/** Removes a passkey of an administrator; returns its name, or undefined if they do not have it. */
+export async function removePasskey(
+  tx: Tx,
+  administratorId: string,
+  passkeyId: number,
+): Promise<string | undefined> {
+  const removed = await tx
+    .deleteFrom('passkeys')
+    .where('administrator_id', '=', administratorId)
+    .where('passkey_id', '=', passkeyId)
+    .returning('name')
+    .executeTakeFirst()
+  return removed?.name
+}
+
+/** Notes that a passkey signed, and how often it has: most authenticators count nothing, and say 0. */
+export async function noteUse(tx: Tx, { passkeyId }: KnownPasskey, counter: number): Promise<void> {
+  await sql`
+update passkeys set counter = ${counter}, last_used_at = now() where passkey_id = ${passkeyId}`.execute(tx)
+}
