@@ -271,20 +271,14 @@ test('a secret is encrypted in Postgres for its administrator, while it is set u
   )
 })
 
-test('at the start, plain secrets and those of an earlier key are encrypted with the first key', async () => {
-  const one = await withFactor()
-  const two = await withFactor()
+test('at the start, secrets of an earlier key are encrypted with the first key', async () => {
+  const { organizationId, secret } = await withFactor()
   const rotated = openSealer(['6'.repeat(64), '5'.repeat(64)])
-  await sql`update administrators set totp_secret = ${two.secret}
-where organization_id = ${two.organizationId}`.execute(fixture.db)
   expect(await sealSecrets(fixture.db, rotated)).toBe(0)
   const later = { db: fixture.db, sealer: openSealer(['6'.repeat(64)]) }
-  for (const { organizationId, secret } of [one, two]) {
-    const { id, secret: stored } = await storedSecret(organizationId)
-    expect(stored).not.toContain(secret)
-    expect(await useCode(later, id, codeOf(secret))).toBe('app')
-  }
-  expect(await sealSecrets(fixture.db, undefined)).toBeGreaterThanOrEqual(2)
+  const { id } = await storedSecret(organizationId)
+  expect(await useCode(later, id, codeOf(secret))).toBe('app')
+  expect(await sealSecrets(fixture.db, undefined)).toBeGreaterThanOrEqual(1)
   await sealSecrets(fixture.db, openSealer(['5'.repeat(64), '6'.repeat(64)]))
 })
 

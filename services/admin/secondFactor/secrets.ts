@@ -4,9 +4,6 @@ import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
 import type { Sealer } from './sealing.ts'
 
-/** A secret in base 32, as it was stored before secrets were encrypted. */
-const plain = /^[A-Z2-7]{32}$/
-
 const unreadable = () =>
   new PageProblem(
     503,
@@ -32,8 +29,8 @@ select totp_secret as sealed from administrators where administrator_id = ${admi
 }
 
 /**
- * Encrypts with the first key every secret that is plain or belongs to an earlier key; returns how many no key opens.
- * Afterwards the earlier keys are not needed.
+ * Encrypts with the first key every secret that belongs to an earlier key; returns how many no key opens. Afterwards
+ * the earlier keys are not needed.
  */
 export async function sealSecrets(db: Postgres, sealer: Sealer | undefined): Promise<number> {
   const { rows } = await sql<{ owner: string; stored: string }>`
@@ -42,7 +39,7 @@ where totp_secret is not null`.execute(db)
   let unopened = 0
   for (const { owner, stored } of rows) {
     if (sealer?.isCurrent(stored, owner)) continue
-    const secret = plain.test(stored) ? stored : sealer?.open(stored, owner)
+    const secret = sealer?.open(stored, owner)
     if (secret === undefined || sealer === undefined) unopened += 1
     else
       await sql`
