@@ -10,6 +10,7 @@ import { openSession } from './begin.ts'
 import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { ownPath } from './guard.ts'
 import { callbackPath, type Oidc, type OidcLack, type OidcPending } from './oidc.ts'
+import { expired } from './proveFactor.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
 import { findSession } from './sessions.ts'
 
@@ -90,7 +91,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
       logger.info({ address: request.ip, provider, reason }, 'a sign-in was refused')
     if (pending === undefined) {
       log('the sign-in has expired, or was not begun in this browser')
-      throw new PageProblem(400, 'This sign-in has expired', 'Go back to the sign-in page and try again.')
+      throw expired()
     }
     const { isFresh } = pending
     const identity = await oidc.finish(new URL(request.url, 'http://here'), pending).catch(error => {
