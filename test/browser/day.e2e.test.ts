@@ -5,6 +5,7 @@ import { expectAccessible } from './accessible.ts'
 import { countEvening, type Evening } from './evening.ts'
 import { layoutWrongs } from './fits.ts'
 import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
+import { pagesOf } from './pdf.ts'
 
 let fixture: Fixture
 let evening: Evening
@@ -107,7 +108,7 @@ test('the live page leads to the sheet and both files, with money and times as t
   for (const name of ['Figures (CSV)', 'Orders (CSV)']) {
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name }).click()
-    expect((await download).suggestedFilename()).toMatch(/^(figures|orders)-2026-09-04\.csv$/)
+    expect((await download).suggestedFilename()).toMatch(/^[a-z0-9-]+-2026-09-04-(figures|orders)\.csv$/)
   }
   await page.getByRole('link', { name: 'End-of-day sheet' }).click()
   await page.getByRole('heading', { name: 'By payment method' }).waitFor()
@@ -115,21 +116,35 @@ test('the live page leads to the sheet and both files, with money and times as t
   expect(visitor.wrongs).toEqual([])
 })
 
-test('the sheet prints: black on white, within the paper, without what can only be clicked', async () => {
-  await page.goto(`/live/day?${of()}`)
-  // A4 less margins of 15 mm, at 96 dots per inch.
-  const width = 680
-  await page.setViewportSize({ width, height: 960 })
-  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
-  expect(await page.evaluate(layoutWrongs, { width, thumbPx: 0 })).toEqual([])
-  for (const hidden of ['header', '#print', '.crumb'])
-    expect(await page.locator(hidden).isVisible()).toBe(false)
-  const [ink, paper] = (await page.evaluate(
-    `['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])`,
-  )) as string[]
-  expect([ink, paper]).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
-  const pdf = await page.pdf({ format: 'A4' })
-  const pages = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
-  expect([pdf.subarray(0, 5).toString(), pages > 0 && pages <= 3]).toEqual(['%PDF-', true])
-  await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
-})
+test.for([
+  // Widths less margins of 15 mm, at 96 dots per inch.
+  { format: 'A4', width: 680, height: 1_009 },
+  { format: 'Letter', width: 702, height: 942 },
+])(
+  'the sheet prints on $format: black on white, whole, with its pages counted',
+  async ({ format, width, height }) => {
+    await page.goto(`/live/day?${of()}`)
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    expect(await page.evaluate(layoutWrongs, { width, thumbPx: 0 })).toEqual([])
+    for (const hidden of ['header', '#print', '.crumb'])
+      expect(await page.locator(hidden).isVisible()).toBe(false)
+    for (const shown of ['Counted cash', 'Difference', 'Signature', 'Printed'])
+      expect([shown, await page.getByText(shown).isVisible()]).toEqual([shown, true])
+    const [ink, paper] = (await page.evaluate(
+      `['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])`,
+    )) as string[]
+    expect([ink, paper]).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)'])
+    const printed = await pagesOf(await page.pdf({ format }))
+    expect(printed.length).toBeLessThanOrEqual(4)
+    for (const [place, text] of printed.entries())
+      expect(text).toContain(`Page ${place + 1} of ${printed.length}`)
+    const cells = await page.locator('.sheet :is(th, td):not(:empty)').allTextContents()
+    // By word: a long name is in two lines, with the numbers of its row between them.
+    const words = new Set(printed.join(' ').split(/\s+/))
+    expect(cells.flatMap(cell => cell.split(/\s+/)).filter(word => word !== '' && !words.has(word))).toEqual(
+      [],
+    )
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+  },
+)

@@ -6,7 +6,7 @@ import type { OrderFilter } from './filter.ts'
 
 type Day = Pick<OrderFilter, 'eventId'> & { dayId: number }
 
-/** What the orders of a day that count were paid with; money in cents, `salesCents` is net of refunds. */
+/** What the orders of days that count were paid with; money in cents, `salesCents` is net of refunds. */
 export type PaymentTotals = {
   paymentMethod: string
   orders: number
@@ -16,17 +16,20 @@ export type PaymentTotals = {
 }
 
 /**
- * The takings of a day by payment method, most first; their `salesCents` add up to the day's. Reads the orders of the
- * event: for a person who settles a day, not for an answer of the API.
+ * The takings of days by payment method, most first; their `salesCents` add up to those of the days. Reads the orders
+ * of the event: for a person who settles a day, not for an answer of the API.
  */
-export async function readPayments(db: Kysely<Database>, { eventId, dayId }: Day): Promise<PaymentTotals[]> {
+export async function readPayments(
+  db: Kysely<Database>,
+  { eventId, dayIds }: Pick<Day, 'eventId'> & { dayIds: number[] },
+): Promise<PaymentTotals[]> {
   const { rows } = await sql<PaymentTotals>`
 select payment_method as "paymentMethod", count(*)::bigint as orders,
   (count(*) filter (where refunded_cents > 0 and total_cents > 0))::bigint as "refundedOrders",
   sum(total_cents)::bigint as "totalCents",
   sum(total_cents - least(greatest(0, total_cents), refunded_cents))::bigint as "salesCents"
 from orders
-where event_id = ${eventId} and day_id = ${dayId} and ordered_at is not null
+where event_id = ${eventId} and day_id = any(${dayIds}::integer[]) and ordered_at is not null
   and status = any(${confirmedStatuses}::order_status[])
 group by payment_method
 order by "salesCents" desc, payment_method`.execute(db)

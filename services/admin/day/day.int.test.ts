@@ -21,8 +21,12 @@ const dayId = 41
 const days = [{ dayId, date: '2026-09-04', openedAt: 0, closedAt: null }]
 
 /** A new event in Rome with orders on its day, €17 each unless they say otherwise; returns the query for its day. */
-async function withOrders(orders: Record<string, unknown>[], owner = organizationId): Promise<string> {
-  const eventId = await newEvent(fixture, owner, { timeZone: 'Europe/Rome', days })
+async function withOrders(
+  orders: Record<string, unknown>[],
+  owner = organizationId,
+  ofEvent: object[] = days,
+): Promise<string> {
+  const eventId = await newEvent(fixture, owner, { timeZone: 'Europe/Rome', days: ofEvent })
   await countNewOrders(
     fixture.db,
     orders.map((fields, index) => anOrder({ eventId, dayId, orderId: `A-${index}`, ...fields })),
@@ -48,7 +52,9 @@ test('the figures name the day, its hours, payment methods and items, net of ref
   ])
   const reply = await visitor.get(`/live/day.csv?${of}`)
   expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8')
-  expect(reply.headers['content-disposition']).toBe('attachment; filename="figures-2026-09-04.csv"')
+  expect(reply.headers['content-disposition']).toBe(
+    'attachment; filename="sagra-del-pesce-2026-09-04-figures.csv"',
+  )
   expect(cellsOf(reply.body)).toEqual([
     ['figure', 'name', 'orders', 'quantity', 'refunded quantity', 'total', 'refunded', 'takings'],
     ['day', '2026-09-04', '2', '4', '0', '34.00', '0.00', '34.00'],
@@ -57,7 +63,66 @@ test('the figures name the day, its hours, payment methods and items, net of ref
     ['payment method', 'Card', '1', '', '', '17.00', '0.00', '17.00'],
     ['payment method', 'Cash', '1', '', '', '17.00', '0.00', '17.00'],
     ['item', 'Item 7', '', '4', '0', '34.00', '0.00', '34.00'],
+    ['sum', 'hours', '2', '', '', '', '', '34.00'],
+    ['sum', 'payment methods', '2', '', '', '34.00', '0.00', '34.00'],
+    ['sum', 'items', '', '4', '0', '34.00', '0.00', '34.00'],
+    ['sum', 'discounts and cover charges', '', '', '', '0.00', '0.00', '0.00'],
+    ['sum', 'refunds of money only', '', '', '', '0.00', '0.00', '0.00'],
+    ['sum', 'takings', '2', '4', '0', '34.00', '0.00', '34.00'],
   ])
+})
+
+test('the items close to the takings by discounts and refunds of money, on the sheet and in the file', async () => {
+  const of = await withOrders([{ totalAmount: 15 }, { items: [burgers(1)], totalAmount: 10 }])
+  // A refund of money only, of the first order.
+  await fixture.db
+    .updateTable('orders')
+    .set({ refunded_cents: 300 })
+    .where('event_id', '=', eventIn(of))
+    .where('order_id', '=', 'A-0')
+    .execute()
+  const sums = cellsOf((await visitor.get(`/live/day.csv?${of}`)).body).slice(-4)
+  expect(sums).toEqual([
+    ['sum', 'items', '', '3', '0', '25.50', '0.00', '25.50'],
+    ['sum', 'discounts and cover charges', '', '', '', '-0.50', '0.00', '-0.50'],
+    ['sum', 'refunds of money only', '', '', '', '0.00', '3.00', '-3.00'],
+    ['sum', 'takings', '2', '3', '0', '25.00', '3.00', '22.00'],
+  ])
+  const [, closing = ''] = (await visitor.get(`/live/day?${of}`)).body.split('class="closing"')
+  const amounts = [...closing.matchAll(/<td class="number">(-?€[^<]+)</g)].map(([, amount]) => amount)
+  expect(amounts).toEqual(['€25.50', '-€0.50', '-€3.00', '€22.00'])
+})
+
+test('all days of a festival have one sheet, and files that add up to those of its days', async () => {
+  const later = [
+    { dayId: 42, date: '2026-09-05', openedAt: Date.UTC(2026, 8, 5, 9), closedAt: Date.UTC(2026, 8, 5, 13) },
+    { dayId: 43, date: '2026-09-05', openedAt: Date.UTC(2026, 8, 5, 16), closedAt: null },
+  ]
+  const of = await withOrders(
+    [{}, { dayId: 42 }, { dayId: 43, paymentMethod: 'Card' }, ...cups.map(cup => ({ ...cup, dayId: 43 }))],
+    organizationId,
+    [...later, ...days],
+  )
+  const festival = await visitor.get(`/live/days.csv?${of}`)
+  expect(festival.headers['content-disposition']).toContain(
+    '"sagra-del-pesce-2026-09-04-all-days-figures.csv"',
+  )
+  const rows = cellsOf(festival.body)
+  expect(rows[1]).toEqual(['festival', 'Sagra del Pesce', '6', '5', '0', '51.50', '0.00', '51.50'])
+  expect(rows.filter(([figure]) => figure === 'day').map(([, ...cells]) => [cells[0], cells.at(-1)])).toEqual(
+    [
+      ['2026-09-04', '17.00'],
+      ['2026-09-05 11:00', '17.00'],
+      ['2026-09-05 18:00', '17.50'],
+    ],
+  )
+  const [item] = rows.filter(([figure, name]) => figure === 'item' && name === 'Item 7')
+  expect(item?.slice(3)).toEqual(['7', '0', '59.50', '0.00', '59.50'])
+  const sheet = (await visitor.get(`/live/days?${of}`, { 'accept-language': 'en-GB' })).body
+  expect(sheet).toMatch(/4\s–\s5 Sept 2026/)
+  expect(sheet).toContain('<th scope="row">5 Sept 2026 18:00</th>')
+  expect(sheet).not.toContain('orders.csv')
+  expect((await visitor.get(`/live/day?${of}`)).body).toContain('href="/live/days?eventId=')
 })
 
 const cup = { menuItemId: 70, itemName: 'Cup deposit', unitPrice: 2 }
@@ -83,6 +148,12 @@ test('figures below zero are numbers with a plain minus, and everything still ad
     ['item', 'Item 7', '', '1', '0', '8.50', '0.00', '8.50'],
     ['item', 'Item 70', '', '-3', '0', '-6.00', '0.00', '-6.00'],
     ['item', 'Item 71', '', '1', '0', '-2.00', '0.00', '-2.00'],
+    ['sum', 'hours', '3', '', '', '', '', '0.50'],
+    ['sum', 'payment methods', '3', '', '', '0.50', '0.00', '0.50'],
+    ['sum', 'items', '', '-1', '0', '0.50', '0.00', '0.50'],
+    ['sum', 'discounts and cover charges', '', '', '', '0.00', '0.00', '0.00'],
+    ['sum', 'refunds of money only', '', '', '', '0.00', '0.00', '0.00'],
+    ['sum', 'takings', '3', '-1', '0', '0.50', '0.00', '0.50'],
   ])
   const orders = cellsOf((await visitor.get(`/live/orders.csv?${of}`)).body)
   expect(orders.slice(1).map(row => row.slice(8))).toEqual([
@@ -96,7 +167,18 @@ test('the sheet lists the evening through midnight, and returned items on their 
   const of = await withOrders(cups)
   const sheet = (await visitor.get(`/live/day?${of}`, { 'accept-language': 'it-IT' })).body
   const heads = [...sheet.matchAll(/<th scope="row">([^<]+)<\/th>/g)].map(([, head]) => head)
-  expect(heads.slice(-7)).toEqual(['21:00', '00:00', 'Cash', 'Card', 'Item 7', 'Item 70', 'Item 71'])
+  expect(heads.slice(-10)).toEqual([
+    '21:00',
+    '00:00',
+    'Sum',
+    'Cash',
+    'Card',
+    'Sum',
+    'Item 7',
+    'Item 70',
+    'Item 71',
+    'All items',
+  ])
   const [, returned = ''] = sheet.split('Returned')
   expect(returned).toMatch(/Item 70<.*>-3<.*>-6,00\u00a0€<[\s\S]*Item 71<.*>1<.*>-2,00\u00a0€</)
   expect(sheet).toMatch(
@@ -163,10 +245,12 @@ test('the files for Excel say what the CSV files say, and the sheet has its part
   const workbook = async (name: string) => {
     const reply = await visitor.get(`/live/${name}.xlsx?${of}`)
     expect(reply.statusCode).toBe(200)
-    expect(reply.headers['content-disposition']).toMatch(/^attachment; filename="\w+-2026-09-04\.xlsx"$/)
+    expect(reply.headers['content-disposition']).toMatch(
+      /^attachment; filename="sagra-del-pesce-2026-09-04-(sheet|figures|orders|all-days-(sheet|figures))\.xlsx"$/,
+    )
     return (await readXlsx(reply.rawPayload)).sheets[0]?.rows ?? []
   }
-  for (const name of ['day', 'orders']) {
+  for (const name of ['day', 'days', 'orders']) {
     const lines = cellsOf((await visitor.get(`/live/${name}.csv?${of}`)).body)
     const texts = (await workbook(name)).map((cells, row) =>
       cells.map((cell, column) => {
@@ -180,7 +264,18 @@ test('the files for Excel say what the CSV files say, and the sheet has its part
   const sheet = await workbook('sheet')
   const heads = sheet.map(([head]) => head).filter(head => head != null)
   expect(heads).toContain('By payment method')
-  expect(heads.slice(-4)).toEqual(['Item 7', 'Returned', 'Item 70', 'Item 71'])
+  expect(heads.slice(-9)).toEqual([
+    'Item 7',
+    'Returned',
+    'Item 70',
+    'Item 71',
+    'From the items to the takings',
+    'All items',
+    'Discounts and cover charges',
+    'Refunds of money only',
+    'Takings',
+  ])
+  expect((await workbook('days-sheet')).map(([head]) => head)).toContain('By day')
   expect((await visitor.get(`/live/day?${of}`)).body).toContain('/live/orders.xlsx?')
 })
 
@@ -236,7 +331,7 @@ test('an order that only gives back has nothing to refund', async () => {
 test('another organization’s day is not there, nor without a session', async () => {
   const other = await newOffice(fixture)
   const of = await withOrders([{}], other.organizationId)
-  for (const path of ['/live/day', '/live/day.csv', '/live/orders.csv']) {
+  for (const path of ['/live/day', '/live/day.csv', '/live/orders.csv', '/live/days', '/live/days.xlsx']) {
     expect([path, (await visitor.get(`${path}?${of}`)).statusCode]).toEqual([path, 404])
     const stranger = await newVisitor(fixture.app).get(`${path}?${of}`)
     expect([path, stranger.statusCode]).toEqual([path, 303])

@@ -1,59 +1,72 @@
-import { type EventDay, type HourBucket, type KpisAnswer, type TopItem, toEuros } from '@tally/contract'
-import { topItems } from '@tally/core'
-import { inSnapshot, readPayments, type StoredEvent } from '@tally/read-models'
+import { type EventDay, type EventId, type KpisAnswer, toEuros } from '@tally/contract'
+import { allAreas, topItems } from '@tally/core'
+import { inSnapshot, type PaymentTotals, readPayments, type StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type DayRef, documentOf } from '../live/day.ts'
+import { type DayRead, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
-import { readDayIn } from '../live/fromPostgres.ts'
+import { readDaysIn } from '../live/fromPostgres.ts'
 import { partReturned } from '../live/returned.ts'
+import { dayNames } from './names.ts'
+import type { Period, Settled, Takings } from './settled.ts'
+import { itemSums, sumOfItems, sumOfKpis } from './sums.ts'
 
-/** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
-export type Takings = {
-  orders: number
-  refundedOrders: number
-  total: number
-  refunded: number
-  takings: number
-}
+/** A day, or without one all days of an event. */
+export type SettledOf = { eventId: EventId; dayId?: number | undefined }
 
-/** What an organizer settles a day by. Kpis, hours and items are those of the API (docs/records.md, Counting). */
-export type SettledDay = {
-  event: StoredEvent
-  day: EventDay
-  /** Up to when everything is counted, in epoch milliseconds. */
-  asOfMs: number | null
-  kpis: KpisAnswer
-  all: Takings
-  payments: (Takings & { paymentMethod: string })[]
-  /** As the evening ran (eveningOf). */
-  hours: HourBucket[]
-  /** Most sold first. */
-  sold: TopItem[]
-  /** Most money given back first (partReturned). */
-  returned: TopItem[]
-}
-
-/** Reads a day in one snapshot of Postgres, so that its parts add up; undefined if the event or the day is unknown. */
-export function readSettledDay(db: Postgres, topics: string[], ref: DayRef): Promise<SettledDay | undefined> {
+/** Reads it in one snapshot of Postgres, so that its parts add up; undefined if the event or the day is unknown. */
+export function readSettled(db: Postgres, topics: string[], of: SettledOf): Promise<Settled | undefined> {
+  const { eventId, dayId } = of
+  const daysOf = ({ days }: StoredEvent) => days.filter(day => dayId === undefined || day.dayId === dayId)
   return inSnapshot(db, async snapshot => {
-    const read = await readDayIn(snapshot, topics, ref)
-    const day = read?.event.days.find(({ dayId }) => dayId === ref.dayId)
-    if (read === undefined || day === undefined) return undefined
-    const payments = await readPayments(snapshot, ref)
-    const { event, asOfMs } = read
-    const items = documentOf(read, 'items', ref)
-    return {
-      event,
-      day,
-      asOfMs,
-      kpis: documentOf(read, 'kpis', ref),
-      all: takingsOf(payments.reduce(add, nothing)),
-      payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
-      hours: eveningOf(documentOf(read, 'hours', ref), { day, timeZone: event.timeZone, asOfMs }),
-      ...partReturned(topItems(items, event, items.length)),
-    }
+    const read = await readDaysIn(snapshot, topics, { eventId, areaId: allAreas }, event => {
+      const ids = daysOf(event).map(({ dayId }) => dayId)
+      return { kpis: ids, hours: dayId === undefined ? [] : ids, items: ids }
+    })
+    const days = read === undefined ? [] : daysOf(read.event)
+    if (read === undefined || days.length === 0) return undefined
+    const dayIds = days.map(({ dayId }) => dayId)
+    return settle(
+      read,
+      dayId === undefined ? undefined : days[0],
+      await readPayments(snapshot, { eventId, dayIds }),
+    )
   })
 }
+
+function settle(read: DayRead, day: EventDay | undefined, payments: PaymentTotals[]): Settled {
+  const { event, asOfMs } = read
+  const days = day === undefined ? event.days : [day]
+  const kpisOf = ({ dayId }: EventDay) => documentOf(read, 'kpis', { dayId })
+  const items = sumOfItems(days.map(({ dayId }) => documentOf(read, 'items', { dayId })))
+  const listed = partReturned(topItems(items, event, items.length))
+  return {
+    event,
+    day,
+    asOfMs,
+    kpis: sumOfKpis(days.map(kpisOf)),
+    all: takingsOf(payments.reduce(add, nothing)),
+    payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
+    periods: day === undefined ? dayPeriods(event, kpisOf) : hourPeriods(read, day),
+    ...listed,
+    items: itemSums([...listed.sold, ...listed.returned]),
+  }
+}
+
+function hourPeriods(read: DayRead, day: EventDay): Period[] {
+  const opening = { day, timeZone: read.event.timeZone, asOfMs: read.asOfMs }
+  const hours = eveningOf(documentOf(read, 'hours', day), opening)
+  return hours.map(({ hour, orderCount, revenue }) => ({
+    name: `${String(hour).padStart(2, '0')}:00`,
+    orders: orderCount,
+    takings: revenue,
+  }))
+}
+
+const dayPeriods = (event: StoredEvent, kpisOf: (day: EventDay) => KpisAnswer): Period[] =>
+  dayNames(event).map(({ day, name }) => {
+    const { totalOrders, totalSales } = kpisOf(day)
+    return { name, date: day.date, orders: totalOrders, takings: totalSales }
+  })
 
 type InCents = { orders: number; refundedOrders: number; totalCents: number; salesCents: number }
 const nothing: InCents = { orders: 0, refundedOrders: 0, totalCents: 0, salesCents: 0 }

@@ -3,8 +3,9 @@ import { type DayOrder, scanDay } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { type Cell, type Column, count, money, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
-import { hourName } from './hours.ts'
-import type { SettledDay, Takings } from './read.ts'
+import { itemCells, takingsCells } from './cells.ts'
+import type { Settled } from './settled.ts'
+import { closingOf, periodSums } from './sums.ts'
 
 const ofKind = (kind: Column['kind'], ...names: string[]): Column[] => names.map(name => ({ name, kind }))
 
@@ -14,33 +15,35 @@ export const figureColumns: Column[] = [
   ...ofKind('money', 'total', 'refunded', 'takings'),
 ]
 
-/** The figures of a day, a row each: the day, its hours as the evening ran, its payment methods, its items. */
-export async function* figureRows(settled: SettledDay): AsyncIterable<Cell[]> {
-  const { day, kpis, all, payments, hours, sold, returned } = settled
-  const takingsOf = ({ total, refunded, takings }: Takings) => [money(total), money(refunded), money(takings)]
-  const items = [...sold, ...returned]
-  const refunded = items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0)
-  const { totalOrders, totalItemsSold } = kpis
-  yield ['day', day.date, count(totalOrders), count(totalItemsSold), count(refunded), ...takingsOf(all)]
-  for (const { hour, orderCount, revenue } of hours)
-    yield ['hour', hourName(hour), count(orderCount), '', '', '', '', money(revenue)]
+/**
+ * The figures of a day, a row each: the day, its hours as the evening ran, its payment methods, its items, and the sums
+ * of these up to the takings. Of all days, the festival and its days.
+ */
+export async function* figureRows(settled: Settled): AsyncIterable<Cell[]> {
+  const { event, day, kpis, all, payments, periods, sold, returned, items } = settled
+  const whole = [
+    count(kpis.totalOrders),
+    count(kpis.totalItemsSold),
+    count(items.refundedQuantity),
+    ...takingsCells(all),
+  ]
+  yield day === undefined ? ['festival', event.name, ...whole] : ['day', day.date, ...whole]
+  for (const { name, orders, takings } of periods)
+    yield [day === undefined ? 'day' : 'hour', name, count(orders), '', '', '', '', money(takings)]
   for (const payment of payments)
-    yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsOf(payment)]
-  for (const { itemName, quantity, refundedQuantity, revenue, refundedRevenue } of items)
-    yield [
-      'item',
-      itemName,
-      '',
-      count(quantity),
-      count(refundedQuantity),
-      money(revenue + refundedRevenue),
-      money(refundedRevenue),
-      money(revenue),
-    ]
+    yield ['payment method', payment.paymentMethod, count(payment.orders), '', '', ...takingsCells(payment)]
+  for (const item of [...sold, ...returned]) yield ['item', item.itemName, '', ...itemCells(item)]
+  const sums = periodSums(periods)
+  yield ['sum', day === undefined ? 'days' : 'hours', count(sums.orders), '', '', '', '', money(sums.takings)]
+  yield ['sum', 'payment methods', count(all.orders), '', '', ...takingsCells(all)]
+  yield ['sum', 'items', '', count(items.quantity), count(items.refundedQuantity), ...takingsCells(items)]
+  for (const step of closingOf(settled))
+    yield ['sum', step.name.toLowerCase(), '', '', '', ...takingsCells(step)]
+  yield ['sum', 'takings', ...whole]
 }
 
 /** The columns of the orders of a day; times are in the event's time zone. */
-export const orderColumns = ({ event }: Pick<SettledDay, 'event'>): Column[] => [
+export const orderColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
   ...ofKind('time', `time (${event.timeZone})`),
   ...ofKind('text', 'order', 'number', 'status', 'area', 'payment method', 'takeaway', 'table', 'items'),
   ...ofKind('money', 'total', 'refunded', 'effective', 'takings'),
@@ -52,7 +55,7 @@ export const orderColumns = ({ event }: Pick<SettledDay, 'event'>): Column[] => 
  */
 export async function* orderRows(
   db: Postgres,
-  { event }: Pick<SettledDay, 'event'>,
+  { event }: Pick<Settled, 'event'>,
   ref: DayRef,
 ): AsyncIterable<Cell[]> {
   const offsetAt = offsetIn(event.timeZone)

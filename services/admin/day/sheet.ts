@@ -1,10 +1,11 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, money, time } from '../http/cells.ts'
-import { hourName } from './hours.ts'
-import type { SettledDay } from './read.ts'
+import { itemCells, takingsCells } from './cells.ts'
+import type { Settled } from './settled.ts'
+import { closingOf, periodSums } from './sums.ts'
 
 /** The columns of the end-of-day sheet in Excel; the event's name is above them. */
-export const sheetColumns = ({ event }: Pick<SettledDay, 'event'>): Column[] => [
+export const sheetColumns = ({ event }: Pick<Settled, 'event'>): Column[] => [
   { name: event.name, kind: 'text' },
   { name: 'Number', kind: 'count' },
   { name: 'Refunded number', kind: 'count' },
@@ -15,26 +16,26 @@ export const sheetColumns = ({ event }: Pick<SettledDay, 'event'>): Column[] => 
 ]
 
 /** The end-of-day sheet as a person reads it: the parts of the page in its order, each under its name. */
-export async function* sheetRows({ event, day, asOfMs, ...figures }: SettledDay): AsyncIterable<Cell[]> {
-  const { kpis, all, payments, hours, sold, returned } = figures
+export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
+  const { event, day, asOfMs, kpis, all, payments, periods, sold, returned } = settled
   const upTo = asOfMs === null ? '' : time(asOfMs + offsetIn(event.timeZone)(asOfMs))
-  const takings = [money(all.total), money(all.refunded), money(all.takings)]
-  yield [day.date, count(kpis.totalOrders), count(all.refundedOrders), ...takings, upTo]
-  yield* part('By hour')
-  for (const { hour, orderCount, revenue } of hours)
-    yield [hourName(hour), count(orderCount), '', '', '', money(revenue)]
+  const name = day?.date ?? 'All days'
+  yield [name, count(kpis.totalOrders), count(all.refundedOrders), ...takingsCells(all), upTo]
+  yield* part(day === undefined ? 'By day' : 'By hour')
+  for (const { name, orders, takings } of periods) yield [name, count(orders), '', '', '', money(takings)]
+  const sums = periodSums(periods)
+  yield ['Sum', count(sums.orders), '', '', '', money(sums.takings)]
   yield* part('By payment method')
-  for (const { paymentMethod, orders, refundedOrders, ...of } of payments)
+  for (const payment of [...payments, { paymentMethod: 'Sum', ...all }])
     yield [
-      paymentMethod,
-      count(orders),
-      count(refundedOrders),
-      money(of.total),
-      money(of.refunded),
-      money(of.takings),
+      payment.paymentMethod,
+      count(payment.orders),
+      count(payment.refundedOrders),
+      ...takingsCells(payment),
     ]
   yield* items('Items', sold)
   yield* items('Returned', returned)
+  yield* closing(settled)
 }
 
 const part = (name: string): Cell[][] => [[], [name]]
@@ -42,13 +43,14 @@ const part = (name: string): Cell[][] => [[], [name]]
 function* items(name: string, all: TopItem[]): Iterable<Cell[]> {
   if (all.length === 0) return
   yield* part(name)
-  for (const { itemName, quantity, refundedQuantity, revenue, refundedRevenue } of all)
-    yield [
-      itemName,
-      count(quantity),
-      count(refundedQuantity),
-      money(revenue + refundedRevenue),
-      money(refundedRevenue),
-      money(revenue),
-    ]
+  for (const item of all) yield [item.itemName, ...itemCells(item)]
+}
+
+/** From the items to the takings. */
+function* closing(settled: Settled): Iterable<Cell[]> {
+  const { items, all } = settled
+  yield* part('From the items to the takings')
+  yield ['All items', count(items.quantity), count(items.refundedQuantity), ...takingsCells(items)]
+  for (const step of closingOf(settled)) yield [step.name, '', '', ...takingsCells(step)]
+  yield ['Takings', '', '', ...takingsCells(all)]
 }

@@ -5,6 +5,8 @@ import {
   readAsOf,
   readEventHeads,
   type Snapshot,
+  type StoredEvent,
+  type View,
   views,
 } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
@@ -16,20 +18,22 @@ export const readDayFromPostgres = (
   db: Postgres,
   topics: string[],
   ref: DayRef,
-): Promise<DayRead | undefined> => inSnapshot(db, snapshot => readDayIn(snapshot, topics, ref))
+): Promise<DayRead | undefined> =>
+  inSnapshot(db, snapshot => readDaysIn(snapshot, topics, ref, event => wantedDays(event, ref.dayId)))
 
-/** The same in a snapshot that the caller reads more in. */
-export async function readDayIn(
+/** The documents of the days that are wanted of an event, in a snapshot that the caller may read more in. */
+export async function readDaysIn(
   snapshot: Snapshot,
   topics: string[],
-  { eventId, dayId, areaId = allAreas }: DayRef,
+  { eventId, areaId = allAreas }: Omit<DayRef, 'dayId'>,
+  wantedOf: (event: StoredEvent) => Record<View, number[]>,
 ): Promise<DayRead | undefined> {
   const [head] = await readEventHeads(snapshot, [eventId])
   if (head?.event === undefined) return undefined
   const { event, revision, shard } = head
   const epoch = head.epoch ?? 0
   const documents: DayRead['documents'] = new Map()
-  const wanted = wantedDays(event, dayId)
+  const wanted = wantedOf(event)
   for (const view of views) {
     const areas = wanted[view].map(dayId => ({ eventId, dayId, areaId }))
     const composed = (await composeDocuments(snapshot, { areas }, [view])).get(eventId) ?? []

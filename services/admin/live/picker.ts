@@ -1,4 +1,5 @@
 import type { EventDay } from '@tally/contract'
+import { byOpening } from '../day/names.ts'
 import { eventLabel } from '../keys/events.ts'
 import type { Format } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
@@ -45,6 +46,3 @@ ${areas.length < 2 ? '' : areaSelect}
 <noscript><button>Show</button></noscript>
 </form>`
 }
-
-const byOpening = (one: EventDay, other: EventDay) =>
-  one.date === other.date ? one.openedAt - other.openedAt : one.date < other.date ? -1 : 1

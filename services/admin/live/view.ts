@@ -49,10 +49,10 @@ ${dayId === undefined ? '' : settle(event, dayId)}
 const fullScreen = html`<button type="button" id="full-screen">Full screen</button>`
 
 /** What the day is settled by. */
-function settle({ eventId }: ListedEvent, dayId: number): Html {
+function settle({ eventId, days }: ListedEvent, dayId: number): Html {
   const { sheet, figures, orders, excel } = settleLinks(eventId, dayId)
   return html`<section class="card settle" aria-labelledby="settle-title"><h2 id="settle-title">Settle the day</h2>
-<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${excel.figures}">Figures (Excel)</a><a class="button" href="${excel.orders}">Orders (Excel)</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a></div></section>`
+<div class="actions"><a class="button" href="${sheet}">End-of-day sheet</a><a class="button" href="${excel.figures}">Figures (Excel)</a><a class="button" href="${excel.orders}">Orders (Excel)</a><a class="button" href="${figures}">Figures (CSV)</a><a class="button" href="${orders}">Orders (CSV)</a>${days.length > 1 ? html`<a class="button" href="${settleLinks(eventId).sheet}">All days</a>` : ''}</div></section>`
 }
 
 const noDays = html`<section class="card empty"><p class="big">No days yet</p>

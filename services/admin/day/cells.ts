@@ -1,0 +1,21 @@
+import type { TopItem } from '@tally/contract'
+import { type Cell, count, money } from '../http/cells.ts'
+import type { Takings } from './settled.ts'
+import { sumOf } from './sums.ts'
+
+export const takingsCells = ({
+  total,
+  refunded,
+  takings,
+}: Pick<Takings, 'total' | 'refunded' | 'takings'>): Cell[] => [money(total), money(refunded), money(takings)]
+
+/** Numbers and amounts of an item. */
+export const itemCells = ({ quantity, refundedQuantity, revenue, refundedRevenue }: TopItem): Cell[] => [
+  count(quantity),
+  count(refundedQuantity),
+  ...takingsCells({
+    total: sumOf([revenue, refundedRevenue]),
+    refunded: refundedRevenue,
+    takings: revenue,
+  }),
+]

@@ -1,0 +1,42 @@
+import { type EventDay, offsetIn } from '@tally/contract'
+import type { StoredEvent } from '@tally/read-models'
+
+/**
+ * The days of an event by date and opening, with their names: the date, and if several days have it, such as lunch and
+ * dinner, also when the day was opened.
+ */
+export function dayNames({ days, timeZone }: StoredEvent): { day: EventDay; name: string }[] {
+  const byDate = Map.groupBy(days, ({ date }) => date)
+  const offsetAt = offsetIn(timeZone)
+  const clockOf = (at: number) => new Date(at + offsetAt(at)).toISOString().slice(11, 16)
+  return days.toSorted(byOpening).map(day => ({
+    day,
+    name: byDate.get(day.date)?.length === 1 ? day.date : `${day.date} ${clockOf(day.openedAt)}`,
+  }))
+}
+
+/** By date, and on a date by when they opened. */
+export const byOpening = (one: EventDay, other: EventDay) =>
+  one.date === other.date ? one.openedAt - other.openedAt : one.date < other.date ? -1 : 1
+
+const longestName = 60
+/** Letters that do not decompose into one of a to z and a mark. */
+const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
+
+/**
+ * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite each
+ * other, and of all days `sagra-del-pesce-2026-09-04-all-days`, with the date of the first. Safe in every file system
+ * and in a header: a to z, digits and hyphens.
+ */
+export function fileName(event: StoredEvent, day: EventDay | undefined): string {
+  const name = event.name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[ßæœøłđðþ]/g, letter => letters[letter] ?? '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, longestName)
+    .replace(/^-+|-+$/g, '')
+  const date = day?.date ?? `${dayNames(event)[0]?.day.date}-all-days`
+  return `${name || 'festival'}-${date}`
+}

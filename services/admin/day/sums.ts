@@ -1,0 +1,63 @@
+import { type KpisAnswer, type TopItem, toCents, toEuros } from '@tally/contract'
+import type { ItemFigures, ItemsDocument } from '@tally/core'
+import type { ItemSums, Settled, Takings } from './settled.ts'
+
+/** Sums in whole cents: euros are binary fractions. */
+export const sumOf = (euros: number[]): number => toEuros(euros.reduce((sum, one) => sum + toCents(one), 0))
+
+/** The items of several days, as one day has them. */
+export function sumOfItems(days: ItemsDocument[]): ItemsDocument {
+  const byItem = Map.groupBy(days.flat(), ([menuItemId]) => menuItemId)
+  return [...byItem].map(([menuItemId, figures]): ItemFigures => {
+    const column = (place: number) => figures.map(row => row[place] ?? 0)
+    const counted = (place: number) => column(place).reduce((sum, one) => sum + one, 0)
+    return [menuItemId, counted(1), sumOf(column(2)), counted(3), sumOf(column(4))]
+  })
+}
+
+export const sumOfKpis = (days: KpisAnswer[]): Settled['kpis'] => ({
+  totalOrders: days.reduce((sum, { totalOrders }) => sum + totalOrders, 0),
+  totalItemsSold: days.reduce((sum, { totalItemsSold }) => sum + totalItemsSold, 0),
+  totalSales: sumOf(days.map(({ totalSales }) => totalSales)),
+})
+
+export const itemSums = (items: TopItem[]): ItemSums => ({
+  quantity: items.reduce((sum, { quantity }) => sum + quantity, 0),
+  refundedQuantity: items.reduce((sum, { refundedQuantity }) => sum + refundedQuantity, 0),
+  total: sumOf(items.flatMap(({ revenue, refundedRevenue }) => [revenue, refundedRevenue])),
+  refunded: sumOf(items.map(({ refundedRevenue }) => refundedRevenue)),
+  takings: sumOf(items.map(({ revenue }) => revenue)),
+})
+
+export const periodSums = (periods: Settled['periods']) => ({
+  orders: periods.reduce((sum, { orders }) => sum + orders, 0),
+  takings: sumOf(periods.map(({ takings }) => takings)),
+})
+
+/** A line of what lies between the items and the takings. */
+type Step = { name: string; why: string } & Pick<Takings, 'total' | 'refunded' | 'takings'>
+
+/**
+ * What closes the items to the takings: their sum and these lines are the takings, in each column. A record has the total
+ * of an order and its lines, and nothing between them: a discount and a cover charge of one order are one difference.
+ */
+export function closingOf({ all, items }: Pick<Settled, 'all' | 'items'>): Step[] {
+  const charged = sumOf([all.total, -items.total])
+  const refunded = sumOf([all.refunded, -items.refunded])
+  return [
+    {
+      name: 'Discounts and cover charges',
+      why: 'totals of the orders less their items',
+      total: charged,
+      refunded: 0,
+      takings: charged,
+    },
+    {
+      name: 'Refunds of money only',
+      why: 'of no item; less fees that were kept',
+      total: 0,
+      refunded,
+      takings: sumOf([-refunded]),
+    },
+  ]
+}
