@@ -42,12 +42,15 @@ type Outcome = {
   address: string
   key: { name: string; token: string } | undefined
   path: string | undefined
+  /** The file that other shells read, with what the guides ask for. */
+  envFile: string | undefined
 }
 
-export function lastWords({ address, key, path }: Outcome): string {
+export function lastWords({ address, key, path, envFile }: Outcome): string {
   if (key === undefined) return [...howToMakeAKey, ''].join('\n')
   const curl = `  curl -H 'X-Api-Key: ${key.token}' ${address}${path ?? '/api/v1/events'}`
-  return [`  API key of ${key.name}: ${key.token}`, '', curl, ''].join('\n')
+  const guides = envFile === undefined ? [] : [`  Try the guides: . ${envFile}`]
+  return [`  API key of ${key.name}: ${key.token}`, ...guides, '', curl, ''].join('\n')
 }
 
 const howToMakeAKey = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addresses, addressOf } from './words.ts'
+import { addresses, addressOf, lastWords } from './words.ts'
 
 test('a line about a server names its address without user and password', () => {
   expect(addressOf('postgres://postgres:p@ss@127.0.0.1:5432/tally')).toBe('postgres://127.0.0.1:5432/tally')
@@ -17,4 +17,11 @@ test('the first words name the file of the settings in place of the addresses', 
   const words = addresses({ ...outcome, ...{ env } })
   expect(words).toContain('  . /tally/.local/env\n')
   expect(words).not.toContain('hidden')
+})
+
+test('the last words name the file that the guides need, and end with a line that answers', () => {
+  const key = { name: 'Pro Loco', token: 'tally_a' }
+  const words = lastWords({ address: 'http://127.0.0.1:8080', key, path: '/x', envFile: '/tally/.local/env' })
+  expect(words).toContain('\n  Try the guides: . /tally/.local/env\n')
+  expect(words).toMatch(/\n {2}curl -H 'X-Api-Key: tally_a' http:\/\/127\.0\.0\.1:8080\/x\n$/)
 })

@@ -33,6 +33,10 @@ import type { Session } from './signIn/sessions.ts'
 import { usagePages } from './usage/page.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** The URL of the API, whose guides each page links. */
+    apiUrl: string
+  }
   interface FastifyRequest {
     /** Who is signed in; always set on pages of the area. */
     session: Session | undefined
@@ -76,6 +80,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   app.decorateRequest('session', undefined)
   app.decorateRequest('isSecure', false)
   app.decorateRequest('publicUrl', null)
+  app.decorate('apiUrl', deps.apiUrl)
   registerErrors(app)
   // First, because error pages read cookies and need the headers too.
   await app.register(cookie)

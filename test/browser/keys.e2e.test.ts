@@ -51,6 +51,14 @@ test('a key is made, copied, used, and refused after it is revoked', async () =>
   const answer = await ask(address, path, { token })
   expect([answer.status, answer.body.data[0].quantitySold]).toEqual([200, 2])
 
+  // What can be copied is whole, and each program has a button of its own.
+  await page.locator('summary', { hasText: 'Home Assistant' }).click()
+  await expectAccessible(page)
+  await page.locator('#home-assistant + button').click()
+  expect(await page.evaluate('navigator.clipboard.readText()').then(String)).toContain(
+    `X-Api-Key: ${token}\n    scan_interval: 60\n`,
+  )
+
   // A reload shows the key without its token, and makes no second one.
   await page.reload()
   expect(await page.content()).not.toContain(token.slice(-49))
@@ -88,7 +96,7 @@ test('the keys page shows what each key is for, and the audit list who made it',
   await picture(page, 'keys', true)
   await expectAccessible(page)
   const row = page.getByRole('row', { name: /Accounting export/ })
-  expect(await row.textContent()).toMatch(/events:read orders:read\s+all events.*never.*Ends soon/s)
+  expect(await row.textContent()).toMatch(/Events Orders\s+all events.*never.*Ends soon/s)
 
   await follow(page, 'Audit')
   await expectAccessible(page)

@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { EventId, Scope } from '@tally/contract'
 import { ask } from '@tally/testkit/processes/http'
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { snippetsOf } from '../../services/admin/keys/snippets.ts'
 import { type Block, readBlocks } from './blocks.ts'
 import { installClient, useFolder } from './installClient.ts'
 import { interpreters } from './interpreters.ts'
@@ -14,6 +19,9 @@ const tally = useSharedTally()
 const festival = newFestival()
 // Those of the guides for people who poll.
 const blocks = readBlocks(['*.md', 'errors/*.md', 'dashboard/*.md'].map(pattern => `guides/${pattern}`))
+const recipes = join(import.meta.dirname, '../../docs/guides/recipes')
+/** A value of Home Assistant's secrets.yaml. */
+const secret = { tag: '!secret', resolve: String }
 const made = useFolder()
 let folder: string
 let env: Record<string, string>
@@ -40,6 +48,62 @@ test.for(blocks)('$file:$line works as it is written ($language)', async block =
   if (block.prints?.language === 'json')
     expect(shapeOf(JSON.parse(stdout))).toEqual(shapeOf(JSON.parse(block.prints.text)))
   else if (block.prints !== undefined) expect(stdout.trim()).toBe(block.prints.text)
+})
+
+/** The programs that the administration area shows for a key, with the interpreter of each and what it prints. */
+const ofArea = [
+  { id: 'curl', language: 'sh', prints: /"itemName":"Burger","quantitySold":2/ },
+  { id: 'python', language: 'python', prints: /^Burger: 2$/m },
+  { id: 'node', language: 'js', prints: /^Burger: 2$/m },
+  { id: 'esp32', language: 'cpp', prints: /^Sold: 2$/m, until: 'Sold: 2\n' },
+] as const
+
+const snippets = (scopes: Scope[]) => {
+  const { TALLY_URL: apiUrl = '', TALLY_KEY: token = '' } = env
+  return snippetsOf({ apiUrl, token, key: { scopes, eventId: null }, anyEvent: festival.eventId as EventId })
+}
+async function runSnippet(id: string, language: string, text: string, until?: string) {
+  const interpret = interpreters[language]
+  if (interpret === undefined) throw new Error(`nothing runs ${language}`)
+  const { program, args } = await interpret(text, folder)
+  const block = { file: id, line: 1, language, text, until, exit: 0, prints: undefined }
+  return printedBy(program, args, block, { TALLY_URL: '', TALLY_KEY: '', EVENT_ID: '' })
+}
+
+test.for(ofArea)('what the area shows for a key works as it is copied ($id)', async of => {
+  const text = snippets(['events:read', 'analytics:read']).find(({ id }) => id === of.id)?.text ?? ''
+  const { stdout, code } = await runSnippet(of.id, of.language, text, 'until' in of ? of.until : undefined)
+  expect(stdout).toMatch(of.prints)
+  expect(code).toBe('until' in of ? null : 0)
+})
+
+test('keys without figures are shown programs that print orders, or events', async () => {
+  for (const [scope, prints] of [
+    ['orders:read', '2026-09-05T19:31:07Z 27.5'],
+    ['events:read', `${festival.eventId} Sagra del Pesce`],
+  ] as const)
+    for (const [id, language] of [
+      ['python', 'python'],
+      ['node', 'js'],
+    ] as const) {
+      const shown = snippets([scope])
+      expect(shown.map(({ id }) => id)).toEqual(['curl', 'python', 'node'])
+      const { stdout } = await runSnippet(id, language, shown.find(one => one.id === id)?.text ?? '')
+      expect([id, scope, stdout.trim()]).toEqual([id, scope, prints])
+    }
+})
+
+test('what the area shows for Home Assistant has the fields of the recipe', () => {
+  const recipe = parse(readFileSync(join(recipes, 'home-assistant/tally.yaml'), 'utf8'), {
+    customTags: [secret],
+  })
+  const shown = parse(snippets(['analytics:read']).find(({ id }) => id === 'home-assistant')?.text ?? '')
+  const [ofRecipe, ofArea] = [recipe.rest[0], shown.rest[0]]
+  expect(ofArea.resource).toBe(`${env.TALLY_URL}/api/v1/events/${festival.eventId}/live/item-counts`)
+  expect(ofArea.headers).toEqual({ 'X-Api-Key': env.TALLY_KEY })
+  expect(Object.keys(ofArea)).toEqual(Object.keys(ofRecipe))
+  expect(Object.keys(ofArea.sensor[0])).toEqual(Object.keys(ofRecipe.sensor[0]))
+  expect(ofArea.sensor[0].availability).toBe(ofRecipe.sensor[0].availability)
 })
 
 const whole = (sold: number) => `{"data":[{"quantitySold":${sold}}],"meta":{}}`

@@ -72,6 +72,9 @@ export function countsPath(events: Event[]): string | undefined {
   return event && `/api/v1/events/${event.id}/live/item-counts`
 }
 
+/** The id of the event in such a path. */
+export const eventIn = (path: string | undefined): string => path?.split('/')[4] ?? ''
+
 /** Portions that each event has sold on its default day, by the path of its item counts. */
 export type Sold = Map<string, number>
 

@@ -5,11 +5,12 @@ import { type LocalServers, startServers } from '../servers/index.ts'
 import { passwordIn } from '../servers/password.ts'
 import { preferPort } from '../servers/ports.ts'
 import { addresses, howToSignIn, lastWords, log, step } from '../words.ts'
-import { writeEnvFile } from './envFile.ts'
+import { type ForGuides, type ForRunbook, writeEnvFile } from './envFile.ts'
 import { demoAdministrator } from './firstAdministrator.ts'
 import {
   countsPath,
   demoKey,
+  eventIn,
   eventsOf,
   feedOrganizations,
   type Key,
@@ -68,21 +69,26 @@ async function bringUp(
   releases.push(servers.stop)
 
   const env = await settings(servers, folders.dataFolder)
-  const envFile = writeEnvFile(join(local, 'env'), servers)
   const around: Surroundings = { env, logFolder: folders.logFolder, signal, onDeath }
   const keep = (name: string, service: Service) =>
     step(name, async () => releases.push(await startService(name, service, around)))
   await step('schema', () => tally(['migrate'], around))
   await step('topics', () => tally(['topics', 'create'], around))
   const named = Number(process.env.OPS_PORT || 0)
-  await keep('projector', withOps('projector', named || (await preferPort(9090))))
-  await keep('query', withOps('query', named ? named + 1 : await preferPort(9091)))
-  await keep('admin', withOps('admin', named ? named + 2 : await preferPort(9092)))
-
   const address = `http://127.0.0.1:${env.QUERY_PORT}`
+  const known: Partial<ForGuides & ForRunbook> = { TALLY_URL: address }
+  for (const [index, command] of ['projector', 'query', 'admin'].entries()) {
+    const port = named ? named + index : await preferPort(9090 + index)
+    await keep(command, withOps(command, port))
+    known[command.toUpperCase() as keyof ForRunbook] = `http://127.0.0.1:${port}`
+  }
+  const envFile = join(local, 'env')
+  const remember = (more: Partial<ForGuides>) => writeEnvFile(envFile, servers, Object.assign(known, more))
+  remember({})
+
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
   process.stdout.write(addresses({ address, area, envFile }))
-  await firstAnswer({ ...options, address, keep }, around).catch(error => {
+  await firstAnswer({ ...options, address, keep, remember }, around).catch(error => {
     signal.throwIfAborted()
     log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
   })
@@ -91,10 +97,13 @@ async function bringUp(
 type FirstAnswer = RunOptions & {
   address: string
   keep: (name: string, service: Service) => Promise<unknown>
+  /** Writes what else the guides need into the file for other shells. */
+  remember: (more: Partial<ForGuides>) => string
 }
 
 /** Starts the feed, and prints a sign-in, and a key with a path that answers. */
-async function firstAnswer({ local, feed, fresh, signal, address, keep }: FirstAnswer, around: Surroundings) {
+async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void> {
+  const { local, feed, fresh, signal, address, keep, remember } = run
   const keyFile = join(local, 'demo-key.json')
   const administratorFile = join(local, 'demo-administrator.json')
   const eveningFile = join(local, 'demo-evening.json')
@@ -113,7 +122,8 @@ async function firstAnswer({ local, feed, fresh, signal, address, keep }: FirstA
     const { token } = key
     path = await step('first answer', () => untilCounted(address, token, before, signal))
   }
-  process.stdout.write(lastWords({ address, key, path }))
+  const envFile = key && remember({ TALLY_KEY: key.token, EVENT_ID: eventIn(path) })
+  process.stdout.write(lastWords({ address, key, path, envFile }))
 }
 
 /** The settings of every process: where the servers are, and this machine's own ports. */

@@ -24,9 +24,9 @@ const longestName = 60
 const letters: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
 
 /**
- * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite each
- * other, and of all days `sagra-del-pesce-2026-09-04-all-days`, with the date of the first. Safe in every file system
- * and in a header: a to z, digits and hyphens.
+ * The beginning of the names of files: `sagra-del-pesce-2026-09-04`, so that two festivals of a day do not overwrite
+ * each other, and of all days `sagra-del-pesce-2026-09-04-all-days`, with the date of the first. Safe in every file
+ * system and in a header: a to z, digits and hyphens.
  */
 export function fileName(event: StoredEvent, day: EventDay | undefined): string {
   const name = event.name

@@ -38,8 +38,9 @@ export const periodSums = (periods: Settled['periods']) => ({
 type Step = { name: string; why: string } & Pick<Takings, 'total' | 'refunded' | 'takings'>
 
 /**
- * What closes the items to the takings: their sum and these lines are the takings, in each column. A record has the total
- * of an order and its lines, and nothing between them: a discount and a cover charge of one order are one difference.
+ * What closes the items to the takings: their sum and these lines are the takings, in each column. A record has the
+ * total of an order and its lines, and nothing between them: a discount and a cover charge of one order are one
+ * difference.
  */
 export function closingOf({ all, items }: Pick<Settled, 'all' | 'items'>): Step[] {
   const charged = sumOf([all.total, -items.total])

@@ -12,7 +12,8 @@ export function sendPage(
 ): FastifyReply {
   const csrf = formToken(request, reply)
   const made = typeof page === 'function' ? page(csrf) : page
-  const text = layout(made, { session: request.session, csrf, locale: localeOf(request) }).toString()
+  const { session, server } = request
+  const text = layout(made, { session, csrf, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
   reply.type('text/html; charset=utf-8')
   if (!made.isCompressed) return reply.send(text)
   const encoding = encodingOf(request)

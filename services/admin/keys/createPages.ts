@@ -7,10 +7,10 @@ import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
-import { curlLine } from './curl.ts'
 import { namedEventsOf } from './events.ts'
-import { nothingTyped, readNewKey, typedOf } from './newKeyForm.ts'
+import { readNewKey, typedOf } from './newKeyForm.ts'
 import { newKeyView } from './newView.ts'
+import { presetOf } from './presets.ts'
 import { tokenView } from './tokenView.ts'
 
 /** New key: a form, and a page with the token, which is shown only once. */
@@ -19,12 +19,13 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   const eventsFor = (request: FastifyRequest) =>
     namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
-  area.get('/keys/new', async (request, reply) => {
+  area.get<{ Querystring: { for?: unknown } }>('/keys/new', async (request, reply) => {
     const events = await eventsFor(request)
+    const typed = presetOf(request.query.for, events)
     return sendPage(request, reply, csrf => ({
       title: 'New key',
       section: 'keys',
-      body: newKeyView(nothingTyped, events, csrf),
+      body: newKeyView(typed, events, csrf),
     }))
   })
 
@@ -52,12 +53,12 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
         return made
       })
       copySoon(deps, stored)
-      const curl = curlLine(apiUrl, stored.key, token, events[0]?.eventId)
+      const { key } = stored
       return sendPage(request, reply.code(201), {
         title: 'Your new key',
         section: 'keys',
         script: 'token.js',
-        body: tokenView(stored.key, token, curl),
+        body: tokenView({ key, token, apiUrl, anyEvent: events[0]?.eventId }),
       })
     } catch (error) {
       if (error instanceof TooManyKeysError) throw tooManyKeys()

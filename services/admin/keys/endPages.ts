@@ -6,7 +6,6 @@ import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem, tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
-import { curlLine } from './curl.ts'
 import { graces, revokeView, rotatedView, rotateView } from './endViews.ts'
 import { eventsOf } from './events.ts'
 import { keyOr404 } from './listPages.ts'
@@ -59,12 +58,13 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
       .catch(asProblem)
     copySoon(deps, old, made.stored)
     const events = await eventsOf(db, organizationId)
-    const curl = curlLine(apiUrl, made.stored.key, made.token, events[0]?.eventId)
+    const { key } = made.stored
+    const explained = rotatedView(old.key)
     return sendPage(request, reply.code(201), {
       title: 'Your new token',
       section: 'keys',
       script: 'token.js',
-      body: tokenView(made.stored.key, made.token, curl, rotatedView(old.key)),
+      body: tokenView({ key, token: made.token, apiUrl, anyEvent: events[0]?.eventId, explained }),
     })
   })
 }

@@ -63,6 +63,48 @@ test('a key has what the form says: each scope once in order, its event, its exp
   expect(reply.body).toContain(`/api/v1/events/${eventId}/orders`)
 })
 
+test('a preset fills in the form: its scopes, and the event that is open', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const closed = [{ dayId: 1, date: '2026-09-05', openedAt: 0, closedAt: 1 }]
+  await newEvent(fixture, organizationId, { name: 'Over', days: closed, startDate: 2 })
+  const eventId = await newEvent(fixture, organizationId)
+  const chosen = async (path: string) => {
+    const { body } = await visitor.get(path)
+    const scopes = [...body.matchAll(/name="scope" value="([^"]+)" checked/g)].map(([, scope]) => scope)
+    return { scopes, event: /value="([^"]*)" selected>Sagra/.exec(body)?.[1] }
+  }
+  expect(await chosen('/keys/new?for=device')).toEqual({ scopes: ['analytics:read'], event: eventId })
+  const dashboard = { scopes: ['events:read', 'analytics:read'], event: eventId }
+  expect(await chosen('/keys/new?for=dashboard')).toEqual(dashboard)
+  expect(await chosen('/keys/new?for=constructor')).toEqual({ scopes: [], event: undefined })
+})
+
+test('a key’s page says what it asked in the last day, with each error, and how to use it', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const eventId = await newEvent(fixture, organizationId)
+  const { keyId } = await make(visitor, { eventId })
+  const { keyId: other } = await make(visitor)
+  expect((await visitor.get(`/keys/${keyId}`)).body).toContain('<p>0 requests</p>')
+  const { redis, keys } = fixture.deps
+  const hash = keys.requests(organizationId, Math.floor(Date.now() / 300_000) - 12)
+  const counts = { [`${keyId}:200`]: 1_234, [`${keyId}:429`]: 12, [`${keyId}:404`]: 1, [`${other}:429`]: 5 }
+  await redis.hset(hash, counts)
+  const { body } = await visitor.get(`/keys/${keyId}`)
+  expect(body).toContain('<p>1,247 requests</p>')
+  const errors = [...body.matchAll(/revoked">(\d+)<\/span> ([^<]+)</g)].map(([, status, why]) => [
+    status,
+    why,
+  ])
+  expect(errors).toEqual([
+    ['429', 'rate limit, 12 times'],
+    ['404', 'no such event or path, 1 time'],
+  ])
+  expect(body).toContain(`X-Api-Key: tally_…&#39; http://api.test/api/v1/events/${eventId}/live/item-counts`)
+  expect(body).toContain('<a href="http://api.test/docs/guide">Guides</a>')
+  await visitor.post(`/keys/${keyId}/revoke`, {}, { from: '/keys/new' })
+  expect((await visitor.get(`/keys/${keyId}`)).body).not.toContain('tally_…')
+})
+
 test.for([
   { why: 'no name', over: { name: '  ' }, says: 'Enter a name' },
   { why: 'a control character in its name', over: { name: 'a\x1b[2Jb' }, says: 'without control characters' },

@@ -9,6 +9,7 @@ import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
+import { readKeyDay } from '../usage/read.ts'
 import { keyView } from './detailView.ts'
 import { namedEventsOf } from './events.ts'
 import { keysView } from './listView.ts'
@@ -21,7 +22,8 @@ const notices: Record<string, string> = {
   revoked: 'Key revoked. It is refused everywhere within a second.',
 }
 
-export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
+export function listPages(area: FastifyInstance, deps: AdminDeps): void {
+  const { db, apiUrl } = deps
   area.get<{ Querystring: { done?: string } }>('/keys', async (request, reply) => {
     const { organizationId } = sessionOf(request)
     const { before } = parseOr400(asked, request.query)
@@ -45,8 +47,17 @@ export function listPages(area: FastifyInstance, { db }: AdminDeps): void {
   area.get<{ Params: { keyId: string } }>('/keys/:keyId', async (request, reply) => {
     const { organizationId } = sessionOf(request)
     const key = await keyOr404(db, organizationId, request.params.keyId)
-    const events = await namedEventsOf(db, organizationId, formatOf(request))
-    return sendPage(request, reply, { title: key.name, section: 'keys', body: keyView(key, events) })
+    const format = formatOf(request)
+    const [events, day] = await Promise.all([
+      namedEventsOf(db, organizationId, format),
+      readKeyDay(deps, key),
+    ])
+    return sendPage(request, reply, {
+      title: key.name,
+      section: 'keys',
+      script: 'copy.js',
+      body: keyView(key, { events, day, apiUrl, format }),
+    })
   })
 }
 

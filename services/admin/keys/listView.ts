@@ -3,6 +3,7 @@ import type { ListedEvent } from '@tally/read-models'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'
+import { scopeNames } from './scopes.ts'
 import { endOf, stateBadge } from './state.ts'
 
 /** `ended` is one page of those that are revoked or expired, and `older` the key with which the next page goes on. */
@@ -35,7 +36,7 @@ function table(keys: ApiKey[], events: ListedEvent[], caption: string): Html {
 ${keys.map(
   key => html`<tr>
 <th scope="row" data-label="Name"><a href="/keys/${key.keyId}">${key.name}</a><code class="faint">${key.keyId}</code></th>
-<td data-label="Scopes">${key.scopes.map(scope => html`<span class="scope">${scope}</span> `)}</td>
+<td data-label="Scopes">${key.scopes.map(scope => html`<span class="scope" title="${scope}">${scopeNames[scope]}</span> `)}</td>
 <td data-label="Event">${key.eventId === null ? html`<span class="faint">all events</span>` : eventName(events, key.eventId)}</td>
 <td data-label="Created">${moment(key.createdAt)}</td>
 <td data-label="Ends">${endOf(key)}</td>

@@ -5,7 +5,8 @@ import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { fieldMistakes } from '../views/mistakes.ts'
 import { lifetimes, type NewKeyTyped } from './newKeyForm.ts'
-import { scopeLines } from './scopes.ts'
+import { presets } from './presets.ts'
+import { scopeLines, scopeNames } from './scopes.ts'
 
 export function newKeyView(
   typed: NewKeyTyped,
@@ -16,6 +17,7 @@ export function newKeyView(
   const { mistake, describedBy } = fieldMistakes(mistakes)
   return html`<p class="crumb"><a href="/keys">API keys</a></p>
 <h1>New key</h1>
+<p class="presets">What is it for? ${presets.map(({ value, name, line }) => html`<a class="button" href="/keys/new?for=${value}" title="${line}">${name}</a> `)}</p>
 <form method="post" action="/keys" class="card form">
 ${csrfField(csrf)}
 <label for="name">Name</label>
@@ -26,7 +28,7 @@ ${mistake('name')}
 ${mistake('scope')}
 ${scope.options.map(
   one => html`<label class="tick"><input type="checkbox" name="scope" value="${one}"${attribute('checked', typed.scopes.includes(one))}>
-<span><strong>${one}</strong><span class="faint">${scopeLines[one]}</span></span></label>`,
+<span><strong>${scopeNames[one]}</strong> <span class="faint">(${one})</span><span class="faint">${scopeLines[one]}</span></span></label>`,
 )}
 </fieldset>
 <label for="eventId">Event</label>

@@ -1,5 +1,12 @@
 import type { Scope } from '@tally/contract'
 
+/** Scopes in words; the API's names stand beside them. */
+export const scopeNames: Record<Scope, string> = {
+  'events:read': 'Events',
+  'analytics:read': 'Figures',
+  'orders:read': 'Orders',
+}
+
 /** What each scope allows, in a line (docs/api.md, Scopes). */
 export const scopeLines: Record<Scope, string> = {
   'events:read': 'The list of events, and one event with its open day',

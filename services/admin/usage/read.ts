@@ -42,6 +42,16 @@ export async function readUsage(
   }
 }
 
+/** The requests of one key in the last day, by status; undefined if Redis does not answer. */
+export const readKeyDay = (
+  { redis, keys }: Pick<Parts, 'redis' | 'keys'>,
+  { keyId, organizationId }: ApiKey,
+): Promise<Map<number, number> | undefined> =>
+  readRequests(redis, keys, organizationId, Date.now()).then(
+    ({ day }) => day.get(keyId) ?? new Map(),
+    () => undefined,
+  )
+
 /** Keys with requests, those with most in the last day first. */
 function byKey({ hour, day }: KeyRequests, known: Map<string, StoredKey>): KeyUsage[] {
   const none = new Map<number, number>()

@@ -1,6 +1,8 @@
+import type { OrganizationStatus } from '@tally/contract'
 import { counted, type Format, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
+import { reasonOf } from './reasons.ts'
 
 export const unknownUsage = html`<h1>Usage</h1><section class="card empty"><p class="big">Not available right now</p>
 <p class="faint">Redis, which counts the requests, does not answer. The API keeps working.</p></section>`
@@ -23,10 +25,14 @@ function limitCard({ status, limit, used, endsInMs }: Window, { whole }: Format)
     used === 0 ? 'The minute starts with the next request.' : `A new minute starts in ${span(endsInMs)}.`
   }</span></p>
 <meter min="0" max="${limit}" high="${Math.ceil(limit * 0.8)}" value="${Math.min(used, limit)}" aria-label="Requests used">${used} of ${limit}</meter>
-<p class="faint">All keys of the organization share it (status: ${status}). More keys do not raise it.</p></section>`
+<p class="faint">${statusNames[status]}: ${counted(limit, 'request', whole)} a minute. All keys of the organization share them; more keys do not raise the limit.</p></section>`
 }
 
-const reasons = { 401: 'revoked or expired key', 403: 'missing scope', 429: 'rate limit' }
+const statusNames: Record<OrganizationStatus, string> = {
+  Trial: 'Trial',
+  ActiveDayPass: 'Day pass',
+  Inactive: 'Inactive',
+}
 
 /** The requests refused in the last day, by key and reason. */
 function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
@@ -38,7 +44,7 @@ function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
   if (refused.length === 0)
     return html`<section class="card"><h2>Refused</h2><p class="faint">No request was refused in the last day.</p></section>`
   return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
-${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${reasons[status]}</li>`)}
+${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${reasonOf(status)}</li>`)}
 </ul></section>`
 }
 

@@ -27,10 +27,10 @@ const sections: { section: Section; path: string; name: string; platformOnly?: t
 ]
 
 /** For whom a page is made: its forms send `csrf` back, its scripts write figures and times as in `locale`. */
-type Viewer = { session: Session | undefined; csrf: string; locale: string }
+type Viewer = { session: Session | undefined; csrf: string; locale: string; apiUrl: string }
 
 /** The whole page around a body, with the navigation if there is a session. */
-export function layout(page: Page, { session, csrf, locale }: Viewer): Html {
+export function layout(page: Page, { session, csrf, locale, apiUrl }: Viewer): Html {
   const { title, body, section, script, style, notice } = page
   return html`<!doctype html>
 <html lang="en" data-locale="${locale}">
@@ -47,7 +47,7 @@ ${script === undefined ? '' : html`<script type="module" src="${assetPath(script
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-${session === undefined ? '' : header(session, section, csrf)}
+${session === undefined ? '' : header(session, section, { csrf, apiUrl })}
 <main id="content" tabindex="-1">
 ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
 ${body}
@@ -58,7 +58,11 @@ ${body}
 }
 
 /** One line: on a narrow screen all but the brand and the organization is in a menu, which needs no script. */
-function header(session: Session, current: Section | undefined, csrf: string): Html {
+function header(
+  session: Session,
+  current: Section | undefined,
+  { csrf, apiUrl }: Pick<Viewer, 'csrf' | 'apiUrl'>,
+): Html {
   const shown = sections.filter(({ platformOnly }) => !platformOnly || session.isPlatform)
   return html`<header class="top">
 <a class="brand" href="/live"><img src="${assetPath('icon.svg')}" alt="" width="28" height="28"><span>Tally</span></a>
@@ -72,6 +76,7 @@ ${shown.map(
 )}
 </nav>
 <div class="who">
+<a href="${apiUrl}/docs/guide">Guides</a><a href="${apiUrl}/docs">Reference</a>
 <button type="button" class="quiet" id="theme" aria-label="Dark or light">◐</button>
 <form method="post" action="/sign-out">${csrfField(csrf)}<button class="quiet">Sign out</button></form>
 </div>

@@ -1,0 +1,28 @@
+import type { EventId } from '@tally/contract'
+import { openDay } from '@tally/core'
+import type { ListedEvent } from '@tally/read-models'
+import { type NewKeyTyped, nothingTyped } from './newKeyForm.ts'
+
+/** What most keys are for, with the scopes that it takes. */
+export const presets: { value: string; name: string; line: string; scopes: string[] }[] = [
+  {
+    value: 'device',
+    name: 'Device',
+    line: 'a display, a light, a till’s counter',
+    scopes: ['analytics:read'],
+  },
+  {
+    value: 'dashboard',
+    name: 'Dashboard',
+    line: 'a page or a program with several figures',
+    scopes: ['events:read', 'analytics:read'],
+  },
+]
+
+/** The form filled in for one of them, bound to the event that is open; empty for nothing of these. */
+export function presetOf(asked: unknown, events: ListedEvent[]): NewKeyTyped {
+  const preset = presets.find(({ value }) => value === asked)
+  if (preset === undefined) return nothingTyped
+  const open: EventId | undefined = events.find(({ days }) => openDay(days) !== undefined)?.eventId
+  return { ...nothingTyped, scopes: preset.scopes, eventId: open ?? '' }
+}
