@@ -16,6 +16,7 @@ import { addRebuild } from './commands/rebuild.ts'
 import { addRecords } from './commands/records/index.ts'
 import { addTopics } from './commands/topics.ts'
 import { addVerify } from './commands/verify.ts'
+import { addExamples, markRequired } from './help.ts'
 import { remark } from './output.ts'
 
 /**
@@ -41,8 +42,9 @@ export function openProgram(): Command {
     })
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment.',
+      '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment (docs/operations.md, Settings), such as\nKAFKA_BROKERS, DATABASE_URL, REDIS_URL.',
     )
+    .configureHelp(markRequired)
     .exitOverride()
   // In the order in which a new installation needs them.
   const services = [addMigrate, addTopics, addProjector, addQuery, addAdmin, addFeed]
@@ -50,5 +52,6 @@ export function openProgram(): Command {
   const repairs = [addDoctor, addEvents, addDeadLetters, addOffsets, addVerify, addRebuild]
   const interfaces = [addContract, addRecords]
   for (const add of [...services, ...access, ...repairs, ...interfaces]) add(program)
+  addExamples(program)
   return program
 }
