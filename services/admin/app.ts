@@ -25,7 +25,7 @@ import { secondFactorPages } from './secondFactor/pages.ts'
 import { wrongCodesPage } from './secondFactor/wrongCodes.ts'
 import { codePages } from './signIn/codePages.ts'
 import { confirmPages } from './signIn/confirmPages.ts'
-import { requireSession } from './signIn/guard.ts'
+import { askToSignIn, requireSession } from './signIn/guard.ts'
 import { oidcPages } from './signIn/oidcPages.ts'
 import { signInPages } from './signIn/pages.ts'
 import { resetPages } from './signIn/resetPages.ts'
@@ -122,6 +122,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   })
   await app.register(async area => {
     area.addHook('onRequest', requireSession(deps))
+    area.addHook('preHandler', askToSignIn)
     livePages(area, deps, streams)
     for (const pages of [
       dayPages,

@@ -30,6 +30,8 @@ export type AdminDeps = {
   rateLimits: RateLimits
   /** The URL of the API, for the `curl` lines. */
   apiUrl: string
+  /** Whom people ask for help: an e-mail address, or the address of a page. */
+  contact: string | undefined
   /** The area's own URL, if it is set; with https its cookies are for TLS only. */
   publicUrl: string | undefined
   trustedProxies: string[]

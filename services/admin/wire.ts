@@ -121,6 +121,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     topicPrefix: settings.topicPrefix,
     rateLimits: settings.rateLimits,
     apiUrl: admin.apiUrl,
+    contact: settings.query.contact,
     publicUrl: admin.url,
     trustedProxies: admin.trustedProxies,
     screenCheckMs: checkEveryMs,

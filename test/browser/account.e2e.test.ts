@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
@@ -144,7 +145,18 @@ test('a second factor is set up, asked for at the next sign-in, and replaced by 
   await page.getByText('They will not be shown again').waitFor()
   await expectAccessible(page)
   await picture(page, 'recovery-codes')
-  const recovery = (await page.locator('.codes code').first().textContent()) ?? ''
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const codes = await page.locator('.codes code').allTextContents()
+  expect((await page.evaluate('navigator.clipboard.readText()').then(String)).split(/\n/)).toEqual([
+    ...codes,
+    '',
+  ])
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download' }).click()
+  const file = await (await download).createReadStream()
+  expect((await text(file)).split('\n').slice(1, -1)).toEqual(codes)
+  const [recovery = ''] = codes
   await follow(page, 'Done, I have kept them')
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()
 

@@ -160,6 +160,35 @@ test('a reset link sets a password once and ends all sessions', async () => {
   expect(await actionsOf(email)).toContain('password-reset')
 })
 
+test('the link of an invitation welcomes, also after a weak password; a later one says what ends', async () => {
+  const { email } = await newOffice(fixture)
+  const first = `/reset/${await resetToken(email)}`
+  const visitor = newVisitor(fixture.app)
+  const welcome = 'Welcome to Tally. Choose a password.'
+  expect((await visitor.get(first)).body).toContain(welcome)
+  expect((await visitor.post(first, { password: 'short' }, { from: first })).body).toContain(welcome)
+  await visitor.post(first, { password: next }, { from: first })
+  const later = (await visitor.get(`/reset/${await resetToken(email)}`)).body
+  expect([later.includes(welcome), later.includes('All sessions of this account end')]).toEqual([false, true])
+})
+
+test('sessions have the names of their browsers, and what is used now says so', async () => {
+  const { email } = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app)
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
+  await visitor.post('/sign-in', { email, password }, { headers: { 'user-agent': agent } })
+  const { body } = await visitor.get('/account')
+  expect(body).toContain(
+    `<span title="${agent}">Firefox on Linux</span> <span class="badge good">this one</span>`,
+  )
+  expect(body).toContain('<td data-label="Last used">active now</td>')
+  await signedIn(email)
+  await sql`update admin_sessions set last_seen_at = now() - interval '3 minutes' where browser <> ${agent}`.execute(
+    fixture.db,
+  )
+  expect((await visitor.get('/account')).body.match(/active now/g)).toHaveLength(1)
+})
+
 test('of two concurrent uses of a reset link one sets the password', async () => {
   const { email } = await newOffice(fixture)
   const path = `/reset/${await resetToken(email)}`

@@ -3,6 +3,7 @@ import type { ListedSession, Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
+import { browserName } from './browserName.ts'
 
 export type PasswordMistakes = { current?: string; password?: string }
 type AccountShown = {
@@ -32,16 +33,19 @@ function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session): Html {
 </section>`
 }
 
+/** The use of a session is stored once a minute. */
+const activeMs = 2 * 60_000
+
 function sessionTable(sessions: ListedSession[], current: number, csrf: string): Html {
   return html`<table>
 <caption class="hidden">Your sessions</caption>
-<thead><tr><th scope="col">Browser</th><th scope="col">From</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col"><span class="hidden">End</span></th></tr></thead>
+<thead><tr><th scope="col">Browser</th><th scope="col">IP address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col"><span class="hidden">End</span></th></tr></thead>
 <tbody>${sessions.map(
     ({ sessionId, browser, address, createdAt, lastSeenAt }) => html`<tr>
-<td data-label="Browser">${browser === '' ? 'unknown' : browser}${sessionId === current ? html` <span class="badge good">this one</span>` : ''}</td>
-<td data-label="From"><code>${address}</code></td>
+<td data-label="Browser"><span title="${browser}">${browserName(browser)}</span>${sessionId === current ? html` <span class="badge good">this one</span>` : ''}</td>
+<td data-label="IP address"><code>${address}</code></td>
 <td data-label="Signed in">${moment(createdAt)}</td>
-<td data-label="Last used">${moment(lastSeenAt)}</td>
+<td data-label="Last used">${Date.now() - lastSeenAt < activeMs ? 'active now' : moment(lastSeenAt)}</td>
 <td>${sessionId === current ? '' : endForm(sessionId, csrf)}</td></tr>`,
   )}</tbody></table>`
 }

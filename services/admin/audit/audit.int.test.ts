@@ -116,9 +116,9 @@ test('the export has all entries of the filter, quoted and without formulas', as
   expect(reply.body).toBe(
     [
       // The byte order mark tells Excel that it is UTF-8.
-      '\ufeff"at","who","action","subject","detail","from"',
-      '"2026-09-04T11:00:00.000Z","carla@example.org","key-revoked","","a,\nb","192.0.2.9"',
-      `"2026-09-04T10:00:00.000Z","carla@example.org","key-created","k","'=cmd|""x""","192.0.2.9"`,
+      '\ufeff"at","who","action","what","subject","detail","from"',
+      '"2026-09-04T11:00:00.000Z","carla@example.org","key-revoked","Revoked an API key","","a,\nb","192.0.2.9"',
+      `"2026-09-04T10:00:00.000Z","carla@example.org","key-created","Created an API key","k","'=cmd|""x""","192.0.2.9"`,
       '',
     ].join('\r\n'),
   )
@@ -133,7 +133,10 @@ select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1'
     fixture.db,
   )
   const { body } = await visitor.get('/audit.csv?who=many')
-  expect(new Set([...body.matchAll(/"key-created","(\d+)"/g)].map(([, number]) => number)).size).toBe(2_500)
+  expect(
+    new Set([...body.matchAll(/"key-created","Created an API key","(\d+)"/g)].map(([, number]) => number))
+      .size,
+  ).toBe(2_500)
 })
 
 test('the entries of commands are shown to the platform team only', async () => {

@@ -97,14 +97,23 @@ export async function* auditCsv(
   organizationId: OrganizationId | null,
   filter: AuditFilter,
 ): AsyncGenerator<string> {
-  yield csvLine(['at', 'who', 'action', 'subject', 'detail', 'from'])
+  yield csvLine(['at', 'who', 'action', 'what', 'subject', 'detail', 'from'])
   let before: number | undefined
   do {
     const entries = await readAudit(db, organizationId, { ...filter, before, limit: csvPage })
     yield entries
-      .map(({ at, email, action, subject, detail, address }) =>
-        csvLine([new Date(at).toISOString(), email, action, subject ?? '', detail ?? '', address]),
-      )
+      .map(({ at, email, action, subject, detail, address }) => {
+        const what = nameOfAction(action)
+        return csvLine([
+          new Date(at).toISOString(),
+          email,
+          action,
+          what,
+          subject ?? '',
+          detail ?? '',
+          address,
+        ])
+      })
       .join('')
     before = entries.length < csvPage ? undefined : entries.at(-1)?.auditId
   } while (before !== undefined)

@@ -19,7 +19,7 @@ function filterForm(asked: AuditQuery, isPlatform: boolean): Html {
 <div><label for="action">What</label><select id="action" name="action"><option value="">Everything</option>
 ${Object.entries(actionNames).map(([action, name]) => html`<option value="${action}"${attribute('selected', action === asked.action)}>${name}</option>`)}
 </select></div>
-<div><label for="from">From</label><input id="from" name="from" type="date" value="${from}"></div>
+<div><label for="from">Since</label><input id="from" name="from" type="date" value="${from}"></div>
 <div><label for="until">Until</label><input id="until" name="until" type="date" value="${until}"></div>
 ${isPlatform ? ofField(asked) : ''}
 <button>Show</button>
@@ -27,7 +27,9 @@ ${isPlatform ? ofField(asked) : ''}
 </form>`
 }
 
-const ofField = ({ of }: AuditQuery): Html => html`<div><label for="of">Of</label><select id="of" name="of">
+const ofField = ({
+  of,
+}: AuditQuery): Html => html`<div><label for="of">Whose</label><select id="of" name="of">
 <option value="">This organization</option><option value="commands"${attribute('selected', of === 'commands')}>Commands of the platform team</option>
 </select></div>`
 
@@ -42,14 +44,14 @@ const linkOf = (asked: AuditQuery): string =>
 function table(entries: AuditEntry[]): Html {
   return html`<div class="card table"><table>
 <caption class="hidden">Audit entries</caption>
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">From</th></tr></thead>
+<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">IP address</th></tr></thead>
 <tbody>
 ${entries.map(
   ({ at, email, action, subject, detail, address }) => html`<tr>
 <td data-label="When">${moment(at)}</td>
 <td data-label="Who">${email}</td>
 <td data-label="What">${nameOfAction(action)}${subject === null ? '' : html` <code>${subject}</code>`}${detail === null ? '' : html`<span class="faint block">${detail}</span>`}</td>
-<td data-label="From"><code>${address}</code></td>
+<td data-label="IP address"><code>${address}</code></td>
 </tr>`,
 )}
 </tbody></table></div>`

@@ -1,9 +1,10 @@
 import { isTransient } from '@tally/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isStream, overEvent } from '../live/serverSentEvent.ts'
+import { formAfter } from '../signIn/formAgain.ts'
 import { html } from '../views/html.ts'
 import { sendPage } from './page.ts'
-import { notFound, PageProblem, unavailable } from './problem.ts'
+import { formExpired, notFound, PageProblem, unavailable } from './problem.ts'
 
 /** Answers every error with a page. An unexpected one is logged, and its page has no details. */
 export function registerErrors(app: FastifyInstance): void {
@@ -13,12 +14,14 @@ export function registerErrors(app: FastifyInstance): void {
       return reply.code(200).type('text/event-stream').send(overEvent)
     if (problem.retryAfterSeconds !== undefined)
       reply.header('Retry-After', String(problem.retryAfterSeconds))
+    // The status says that nothing was done; the browser shows the form again without a click.
+    if (problem.next !== undefined) reply.header('Refresh', `0; url=${problem.next}`)
     return sendPage(request, reply.code(problem.status), {
       title: problem.message,
       body: html`<section class="card narrow">
 <h1>${problem.message}</h1>
 <p>${problem.sentence}</p>
-<p><a class="button" href="/">Back to the start page</a></p>
+<p>${problem.next === undefined ? html`<a class="button" href="/">Back to the start page</a>` : html`<a class="button primary" href="${problem.next}">Open the form again</a>`}</p>
 </section>`,
     })
   })
@@ -30,8 +33,7 @@ export function registerErrors(app: FastifyInstance): void {
 function problemOf(error: unknown, request: FastifyRequest): PageProblem {
   if (error instanceof PageProblem) return error
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number }
-  if (code.startsWith('FST_CSRF'))
-    return new PageProblem(403, 'This form has expired', 'Reload the page and try again.')
+  if (code.startsWith('FST_CSRF')) return formExpired(formAfter(request))
   if (statusCode >= 400 && statusCode < 500)
     return new PageProblem(statusCode, 'Bad request', 'Go back and try again.')
   if (isTransient(error)) {

@@ -3,12 +3,15 @@ export class PageProblem extends Error {
   readonly status: number
   readonly sentence: string
   readonly retryAfterSeconds: number | undefined
+  /** Where the browser goes from the page, at once. */
+  readonly next: string | undefined
 
-  constructor(status: number, title: string, sentence: string, retryAfterSeconds?: number) {
+  constructor(status: number, title: string, sentence: string, retryAfterSeconds?: number, next?: string) {
     super(title)
     this.status = status
     this.sentence = sentence
     this.retryAfterSeconds = retryAfterSeconds
+    this.next = next
   }
 }
 
@@ -18,6 +21,9 @@ export const notFound = () =>
 
 export const badForm = () =>
   new PageProblem(400, 'Bad request', 'A field has an invalid value. Go back and try again.')
+
+export const formExpired = (next: string) =>
+  new PageProblem(403, 'This form has expired', 'Open it again, check it, and send it.', undefined, next)
 
 export const tooManyKeys = () =>
   new PageProblem(

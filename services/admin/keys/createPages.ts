@@ -5,12 +5,13 @@ import { fieldsOf } from '../http/forms.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
+import { expiredNotice, fieldsIn } from '../signIn/formAgain.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { namedEventsOf } from './events.ts'
 import { readNewKey, typedOf } from './newKeyForm.ts'
 import { newKeyView } from './newView.ts'
-import { presetOf } from './presets.ts'
+import { typedBefore } from './presets.ts'
 import { tokenView } from './tokenView.ts'
 
 /** New key: a form, and a page with the token, which is shown only once. */
@@ -19,12 +20,13 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   const eventsFor = (request: FastifyRequest) =>
     namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
-  area.get<{ Querystring: { for?: unknown } }>('/keys/new', async (request, reply) => {
+  area.get('/keys/new', async (request, reply) => {
     const events = await eventsFor(request)
-    const typed = presetOf(request.query.for, events)
+    const typed = typedBefore(fieldsIn(request), events)
     return sendPage(request, reply, csrf => ({
       title: 'New key',
       section: 'keys',
+      notice: expiredNotice(request),
       body: newKeyView(typed, events, csrf),
     }))
   })

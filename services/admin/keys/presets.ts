@@ -1,7 +1,8 @@
 import type { EventId } from '@tally/contract'
 import { openDay } from '@tally/core'
 import type { ListedEvent } from '@tally/read-models'
-import { type NewKeyTyped, nothingTyped } from './newKeyForm.ts'
+import { type Fields, textOf } from '../http/forms.ts'
+import { type NewKeyTyped, nothingTyped, typedOf } from './newKeyForm.ts'
 
 /** What most keys are for, with the scopes that it takes. */
 export const presets: { value: string; name: string; line: string; scopes: string[] }[] = [
@@ -19,10 +20,14 @@ export const presets: { value: string; name: string; line: string; scopes: strin
   },
 ]
 
-/** The form filled in for one of them, bound to the event that is open; empty for nothing of these. */
-export function presetOf(asked: unknown, events: ListedEvent[]): NewKeyTyped {
-  const preset = presets.find(({ value }) => value === asked)
-  if (preset === undefined) return nothingTyped
+/**
+ * The form as its address fills it in: for one of them, bound to the event that is open, or as it was sent before
+ * (signIn/formAgain.ts).
+ */
+export function typedBefore(fields: Fields, events: ListedEvent[]): NewKeyTyped {
+  const preset = presets.find(({ value }) => value === fields.for)
+  if (preset === undefined)
+    return { ...typedOf(fields), expires: textOf(fields, 'expires') || nothingTyped.expires }
   const open: EventId | undefined = events.find(({ days }) => openDay(days) !== undefined)?.eventId
   return { ...nothingTyped, scopes: preset.scopes, eventId: open ?? '' }
 }

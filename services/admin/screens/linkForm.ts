@@ -16,7 +16,7 @@ export type LinkTyped = {
 }
 
 /** Nothing is chosen of what it shows: money on a wall must be somebody's choice. */
-export const nothingTyped: LinkTyped = {
+const nothingTyped: LinkTyped = {
   name: '',
   eventId: '',
   shows: '',
@@ -32,6 +32,12 @@ export const typedOf = (fields: Fields): LinkTyped => ({
   area: textOf(fields, 'area'),
   validity: textOf(fields, 'validity'),
   lastDay: textOf(fields, 'lastDay'),
+})
+
+/** The form as it was sent before, by the query of its page (signIn/formAgain.ts). */
+export const typedBefore = (fields: Fields): LinkTyped => ({
+  ...typedOf(fields),
+  validity: textOf(fields, 'validity') || nothingTyped.validity,
 })
 
 /** What a form asks for: `area` is the name of a kitchen's area. */

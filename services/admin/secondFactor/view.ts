@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
 import { renderSVG } from 'uqr'
+import { assetPath } from '../http/assets.ts'
 import { counted } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
@@ -48,12 +49,17 @@ ${codeField('Code of the app, or a recovery code', mistake)}
 </form></section>`
 }
 
+const textFile = (text: string): string => `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
+
 /** The recovery codes, which are shown only here. */
 export function codesView(codes: string[]): Html {
   return html`<section class="card narrow">
 <h1>Recovery codes</h1>
 <p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once without the app.</p>
-<ul class="codes">${codes.map(code => html`<li><code>${code}</code></li>`)}</ul>
+<ul class="codes" id="codes">${codes.map(code => html`<li><code>${code}</code></li>\n`)}</ul>
+<div class="actions"><button type="button" data-copy="codes">Copy</button><a class="button" download="tally-recovery-codes.txt" href="${textFile(`Recovery codes of Tally\n${codes.join('\n')}\n`)}">Download</a><button type="button" id="print">Print</button></div>
+<p class="hidden" role="status" id="copied"></p>
+<script type="module" src="${assetPath('codes.js')}"></script>
 <p><a class="button primary" href="/account">Done, I have kept them</a></p>
 </section>`
 }

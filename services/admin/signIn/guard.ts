@@ -3,6 +3,7 @@ import type { AdminDeps } from '../deps.ts'
 import { notFound } from '../http/problem.ts'
 import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { sessionToken } from './cookies.ts'
+import { formAgain, signInAgain } from './formAgain.ts'
 import { findSession, type Session } from './sessions.ts'
 
 /** The pages that someone without a required second factor may open: those that set it up. */
@@ -22,13 +23,21 @@ export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
     }
     if (isStream(request)) return reply.type('text/event-stream').send(overEvent)
     const isPage = request.method === 'GET' && !request.url.includes('/stream')
+    // Once its body is read (askToSignIn).
+    if (request.method === 'POST') return
     if (!isPage)
       return reply
         .code(request.method === 'GET' ? 401 : 303)
         .header('Location', '/sign-in')
         .send()
-    return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303)
+    const ended = token === undefined ? '' : 'ended=yes&'
+    return reply.redirect(`/sign-in?${ended}next=${encodeURIComponent(request.url)}`, 303)
   }
+}
+
+/** Leads who sends a form without a session to the sign-in, and from there back to the form with its fields. */
+export async function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
+  if (request.session === undefined) return reply.redirect(signInAgain(request), 303)
 }
 
 /** Passes who proved who they are within 30 minutes; asks others first, and leads back to the form's page. */
@@ -48,14 +57,8 @@ export async function requireFactor(request: FastifyRequest, reply: FastifyReply
     return reply.redirect(`/confirm?factor=yes&next=${encodeURIComponent(pageOf(request))}`, 303)
 }
 
-const pageOf = ({ method, url }: FastifyRequest): string => (method === 'POST' ? formPageOf(url) : url)
-
-/** The page whose form is sent to this address, if the address has no page of its own. */
-function formPageOf(url: string): string {
-  if (url === '/keys') return '/keys/new'
-  for (const page of ['/account/second-factor', '/account/passkeys']) if (url.startsWith(page)) return page
-  return url.startsWith('/account/') ? '/account' : url
-}
+const pageOf = (request: FastifyRequest): string =>
+  request.method === 'POST' ? formAgain(request) : request.url
 
 /** Who is signed in, on a page behind the guard. */
 export function sessionOf({ session }: FastifyRequest): Session {

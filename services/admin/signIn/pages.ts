@@ -9,6 +9,7 @@ import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
+import { expiredNotice } from './formAgain.ts'
 import { ownPath } from './guard.ts'
 import { knownAsker, queuePasswordHash, strangerAt } from './passwordQueue.ts'
 import { noteLimited, noteRefused } from './refusals.ts'
@@ -31,15 +32,22 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
     sendPage(request, reply, csrf => ({
       title: 'Sign in',
       notice,
-      body: signInView({ ...shown, csrf, hasOidc: oidc !== undefined, hasPasswords: deps.allowsPasswords }),
+      body: signInView({
+        ...shown,
+        csrf,
+        hasOidc: oidc !== undefined,
+        hasPasswords: deps.allowsPasswords,
+        contact: deps.contact,
+      }),
     }))
 
-  app.get<{ Querystring: { next?: unknown; done?: unknown } }>('/sign-in', async (request, reply) => {
+  app.get<{ Querystring: Record<'next' | 'done' | 'ended', unknown> }>('/sign-in', async (request, reply) => {
     const next = ownPath(request.query.next)
     const token = sessionToken(request)
     if (token !== undefined && (await findSession(db, token)) !== undefined) return reply.redirect(next, 303)
-    const notice = request.query.done === 'reset' ? 'Password set. Sign in with it.' : undefined
-    return show(request, reply, { next }, notice)
+    const { done, ended } = request.query
+    const told = done === 'reset' ? 'Password set. Sign in with it.' : expiredNotice(request)
+    return show(request, reply, { next }, ended === 'yes' ? 'You were signed out. Sign in to go on.' : told)
   })
 
   if (deps.allowsPasswords) app.post('/sign-in', (request, reply) => withPassword(request, reply))

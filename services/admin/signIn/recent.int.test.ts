@@ -43,7 +43,8 @@ test('30 minutes after the sign-in, a key is made, rotated or revoked only after
     const confirm = `/confirm?next=${encodeURIComponent(page)}`
     const [shown, sent] = [await visitor.get(page), await visitor.post(path, form, { from: '/confirm' })]
     expect([shown.statusCode, shown.headers.location]).toEqual([303, confirm])
-    expect([sent.statusCode, sent.headers.location]).toEqual([303, confirm])
+    // With the fields of the form, if it has any.
+    expect([sent.statusCode, sent.headers.location?.split('%3F')[0]]).toEqual([303, confirm])
   }
   expect(await statesOf(organizationId)).toEqual(['good'])
   expect((await visitor.get('/keys')).statusCode).toBe(200)
@@ -78,7 +79,7 @@ test('a screen link needs a recent sign-in too, and the confirmation leads to no
   const { visitor, organizationId } = await signedInAgo(30)
   const eventId = await newEvent(fixture, organizationId)
   const sent = await visitor.post('/screens', { name: 'Hall', eventId }, { from: '/screens' })
-  expect([sent.statusCode, sent.headers.location]).toEqual([303, '/confirm?next=%2Fscreens'])
+  expect([sent.statusCode, sent.headers.location?.split('%3F')[0]]).toEqual([303, '/confirm?next=%2Fscreens'])
   const form = { password, next: '//evil.example' }
   expect((await visitor.post('/confirm', form, { from: '/confirm' })).headers.location).toBe('/')
 })

@@ -1,5 +1,7 @@
 import { finishReset, noteOf, ownerOfToken, useToken } from '@tally/access'
+import type { Postgres } from '@tally/storage'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
@@ -25,13 +27,16 @@ const expired = () =>
 export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
   const { db } = deps
   const show = (request: FastifyRequest, reply: FastifyReply, shown: Omit<Shown, 'csrf'>) =>
-    sendPage(request, reply, csrf => ({ title: 'New password', body: resetView({ ...shown, csrf }) }))
+    sendPage(request, reply, csrf => ({
+      title: shown.isFirst ? 'Welcome' : 'New password',
+      body: resetView({ ...shown, csrf }),
+    }))
 
   app.get<WithToken>('/reset/:token', async (request, reply) => {
     const { token } = request.params
     const owner = await ownerOfToken(db, 'reset', token)
     if (owner === undefined) throw expired()
-    return show(request, reply, { token, email: owner.email })
+    return show(request, reply, { token, email: owner.email, isFirst: await isFirstPassword(db, owner) })
   })
 
   app.post<WithToken>('/reset/:token', async (request, reply) => {
@@ -47,8 +52,15 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
       () => hashNewPassword(deps, password, email),
       () => uncountAttempt(db, 'reset', administratorId),
     )
-    if (judged.problem !== undefined)
-      return show(request, reply.code(400), { token, email, mistake: `The password ${judged.problem}.` })
+    if (judged.problem !== undefined) {
+      const isFirst = await isFirstPassword(db, owner)
+      return show(request, reply.code(400), {
+        token,
+        email,
+        isFirst,
+        mistake: `The password ${judged.problem}.`,
+      })
+    }
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, judged.passwordHash)
@@ -62,12 +74,25 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
   })
 }
 
-type Shown = { token: string; email: string; mistake?: string; csrf: string }
+/** Whether the owner of a link was invited, and has never signed in or set a password. */
+async function isFirstPassword(
+  db: Postgres,
+  { administratorId }: { administratorId: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+select from administrators as administrator join audit_entries as entry using (organization_id, email)
+where administrator_id = ${administratorId}
+  and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
+limit 1`.execute(db)
+  return rows.length === 0
+}
 
-function resetView({ token, email, mistake, csrf }: Shown): Html {
+type Shown = { token: string; email: string; isFirst: boolean; mistake?: string; csrf: string }
+
+function resetView({ token, email, isFirst, mistake, csrf }: Shown): Html {
   return html`<section class="card narrow">
-<h1>New password</h1>
-<p>For ${email}. All sessions of this account end.</p>
+<h1>${isFirst ? 'Welcome to Tally. Choose a password.' : 'New password'}</h1>
+<p>For ${email}.${isFirst ? '' : ' All sessions of this account end.'}</p>
 <form method="post" action="/reset/${token}">${csrfField(csrf)}
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
 ${newPasswordFields('password', mistake)}

@@ -9,6 +9,7 @@ export type SignInShown = {
   csrf?: string
   hasOidc?: boolean
   hasPasswords?: boolean
+  contact?: string | undefined
 }
 
 export function signInView({
@@ -18,16 +19,23 @@ export function signInView({
   csrf = '',
   hasOidc = false,
   hasPasswords = true,
+  contact,
 }: SignInShown): Html {
   return html`<section class="card narrow sign-in">
 <img src="${assetPath('icon.svg')}" alt="" width="56" height="56">
 <h1>Tally</h1>
 <p class="faint">The administration area of your festivals</p>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-${hasPasswords ? passwordForm(next, email, csrf) : ''}
+${hasPasswords ? html`${passwordForm(next, email, csrf)}${forgotten(contact)}` : ''}
 ${hasPasswords && hasOidc ? html`<p class="or"><span>or</span></p>` : ''}
 ${hasOidc ? html`<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>` : ''}
 </section>`
+}
+
+function forgotten(contact: string | undefined): Html {
+  const href = contact?.includes('://') ? contact : `mailto:${contact}`
+  const whom = contact === undefined ? '' : html`: <a href="${href}">${contact}</a>`
+  return html`<p class="faint">Forgot your password? Ask whoever runs Tally for a link${whom}.</p>`
 }
 
 const passwordForm = (next: string, email: string, csrf: string): Html =>

@@ -61,6 +61,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     topicPrefix: prefix,
     rateLimits: { Trial: 2, ActiveDayPass: 60, Inactive: 2 },
     apiUrl: 'http://api.test',
+    contact: undefined,
     publicUrl: undefined,
     trustedProxies: [],
     screenCheckMs: 15_000,

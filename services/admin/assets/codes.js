@@ -1,0 +1,4 @@
+// The page of recovery codes: copy and print.
+import './copy.js'
+
+document.getElementById('print').addEventListener('click', () => print())

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  csrfOf,
+  type Fixture,
+  newEvent,
+  newOffice,
+  newVisitor,
+  openFixture,
+  password,
+} from '../test/fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openFixture()
+})
+afterAll(() => fixture.close())
+
+async function signedIn() {
+  const office = await newOffice(fixture)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(office.email)
+  return { ...office, visitor }
+}
+
+const till = { name: 'Till “1” & 2', scope: 'orders:read', eventId: '', expires: 'week' }
+/** What the form of a new key is filled in with. */
+function filledIn(body: string) {
+  const selected = [...body.matchAll(/<option value="([^"]*)" selected>/g)].map(([, value]) => value)
+  const scopes = [...body.matchAll(/name="scope" value="([^"]+)" checked/g)].map(([, scope]) => scope)
+  return { name: /id="name" [^>]*value="([^"]*)"/.exec(body)?.[1], scopes, selected }
+}
+const asTyped = { name: 'Till “1” &amp; 2', scopes: ['orders:read'], selected: ['week'] }
+
+test('a session that ended while a form was filled in says so, and leads back to the form with its fields', async () => {
+  const { visitor, email } = await signedIn()
+  const { body } = await visitor.get('/keys/new')
+  await fixture.db.deleteFrom('admin_sessions').execute()
+  const sent = await visitor.postBare('/keys', { ...till, _csrf: csrfOf(body) })
+  expect(sent.statusCode).toBe(303)
+  const signIn = (await visitor.get(String(sent.headers.location))).body
+  expect(signIn).toContain('You were signed out. Sign in to go on.')
+  const next = /name="next" value="([^"]+)"/.exec(signIn)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const back = await visitor.post('/sign-in', { email, password, next })
+  expect(filledIn((await visitor.get(String(back.headers.location))).body)).toEqual(asTyped)
+})
+
+test('a page that is opened after the session ended says so; a first visit does not', async () => {
+  const { visitor } = await signedIn()
+  await fixture.db.deleteFrom('admin_sessions').execute()
+  const { location } = (await visitor.get('/usage')).headers
+  expect(location).toBe('/sign-in?ended=yes&next=%2Fusage')
+  expect((await newVisitor(fixture.app).get('/usage')).headers.location).toBe('/sign-in?next=%2Fusage')
+})
+
+test('a form whose token does not fit does nothing, and opens again with its fields and a new token', async () => {
+  const { visitor, organizationId } = await signedIn()
+  const eventId = await newEvent(fixture, organizationId)
+  const sent = await visitor.postBare('/keys', { ...till, eventId, _csrf: 'old' })
+  expect(sent.statusCode).toBe(403)
+  const next = String(sent.headers.refresh).replace('0; url=', '')
+  expect(sent.body).toContain(`href="${next.replaceAll('&', '&amp;')}"`)
+  const again = (await visitor.get(next)).body
+  expect(again).toContain('This form had expired. Check it and send it again.')
+  expect(filledIn(again)).toEqual({ ...asTyped, selected: [eventId, 'week'] })
+  expect((await visitor.postBare('/keys', { ...till, eventId, _csrf: csrfOf(again) })).statusCode).toBe(201)
+})
+
+test('a screen link’s form opens again as it was sent', async () => {
+  const { visitor, organizationId } = await signedIn()
+  await newEvent(fixture, organizationId)
+  const screen = { name: 'Hall', shows: 'portions', validity: 'week', eventId: 'x', area: '', lastDay: '' }
+  const sent = await visitor.postBare('/screens', screen)
+  const again = (await visitor.get(String(sent.headers.refresh).replace('0; url=', ''))).body
+  expect(again).toMatch(/value="Hall"/)
+  expect(again).toMatch(/value="portions" required checked/)
+  expect(again).toMatch(/value="week" selected/)
+})
+
+test('who must confirm first comes back to the fields, too', async () => {
+  const { visitor } = await signedIn()
+  await fixture.db
+    .updateTable('admin_sessions')
+    .set({ confirmed_at: new Date(0) as never })
+    .execute()
+  const from = { from: '/account' }
+  const { location } = (await visitor.post('/keys', till, from)).headers
+  expect(location).toContain('/confirm?next=%2Fkeys%2Fnew%3Fname%3DTill')
+})
+
+test('no password or code is in an address, and no form leads to another site', async () => {
+  const { visitor } = await signedIn()
+  for (const [path, page] of [
+    ['/account/password', '/account?expired=yes'],
+    ['/account/second-factor/remove', '/account/second-factor?expired=yes'],
+    ['/sign-in', '/sign-in?expired=yes'],
+    ['/confirm', '/confirm?expired=yes'],
+    ['//evil.example/x', '/sign-in?ended=yes&next=%2F'],
+  ] as const) {
+    const fields = { password: 'hidden', current: 'hidden', code: 'hidden', _csrf: 'old' }
+    const { headers } = await visitor.postBare(path, fields)
+    expect([path, headers.refresh]).toEqual([path, `0; url=${page}`])
+  }
+  const long = await visitor.postBare('/keys', { ...till, name: 'n'.repeat(5_000) })
+  expect(long.headers.refresh).toBe('0; url=/keys/new?expired=yes')
+})

@@ -1,0 +1,65 @@
+import type { FastifyRequest } from 'fastify'
+import { type Fields, fieldsOf, listOf } from '../http/forms.ts'
+
+/**
+ * The forms that take more than a moment to fill in: their pages fill them in again from their query. Never a password
+ * or a code, because a query is in logs.
+ */
+const kept: Record<string, { page: string; fields: string[] }> = {
+  '/keys': { page: '/keys/new', fields: ['name', 'scope', 'eventId', 'expires'] },
+  '/screens': { page: '/screens', fields: ['name', 'eventId', 'shows', 'area', 'validity', 'lastDay'] },
+  '/sign-in': { page: '/sign-in', fields: ['next'] },
+  '/sign-in/code': { page: '/sign-in/code', fields: ['next'] },
+  '/confirm': { page: '/confirm', fields: ['next'] },
+}
+
+/** Addresses of forms under these pages have no page of their own. */
+const pages = ['/account/second-factor', '/account/passkeys', '/account', '/screens', '/operations']
+
+/** `//host` would lead to another site. */
+const isOwnPath = /^\/(?![/\\])[\x21-\x7e]*$/
+
+/** Longer ones are not kept: Node refuses a head of 16 kB, and many proxies one of 8 kB. */
+const longestQuery = 4_000
+
+/** The page whose form is sent to this address. */
+function formPageOf(url: string): string {
+  if (url === '/sign-out') return '/'
+  const own = kept[url]?.page ?? pages.find(page => url.startsWith(`${page}/`) || url === page)
+  return own ?? (isOwnPath.test(url) ? url : '/')
+}
+
+/** The address that shows a form again that was sent, with its fields. */
+export function formAgain(request: FastifyRequest, more: Record<string, string> = {}): string {
+  const page = formPageOf(request.url)
+  const fields = (kept[request.url]?.fields ?? []).flatMap(name =>
+    listOf(fieldsOf(request), name)
+      .filter(value => value !== '')
+      .map((value): [string, string] => [name, value]),
+  )
+  const query = String(new URLSearchParams([...Object.entries(more), ...fields]))
+  const short = query.length > longestQuery ? String(new URLSearchParams(more)) : query
+  return short === '' ? page : `${page}?${short}`
+}
+
+/** The address of the sign-in that leads back to a form that was sent. */
+export const signInAgain = (request: FastifyRequest): string =>
+  `/sign-in?ended=yes&next=${encodeURIComponent(formAgain(request))}`
+
+/** Forms that are sent without a session. */
+const isOpen = /^\/(sign-in|sign-out|reset|screen)(\/|$)/
+
+/** Where a form is shown again whose token does not fit; who has no session any more signs in first. */
+export const formAfter = (request: FastifyRequest): string =>
+  request.session === undefined && !isOpen.test(request.url)
+    ? signInAgain(request)
+    : formAgain(request, { expired: 'yes' })
+
+/** The fields of a query, as a form has them. */
+export const fieldsIn = ({ query }: FastifyRequest): Fields => query as Fields
+
+/** What a page says of a form that it shows again, because its token did not fit. */
+export const expiredNotice = ({ query }: FastifyRequest): string | undefined =>
+  (query as { expired?: unknown }).expired === 'yes'
+    ? 'This form had expired. Check it and send it again.'
+    : undefined
