@@ -10,7 +10,7 @@ const run = (harness: Harness, ...args: string[]): Promise<Ran> =>
   tally(['events', ...args], {
     DATABASE_URL: harness.url,
     REDIS_URL: inject('servers').redisUrl,
-    REDIS_PREFIX: harness.keys.event('' as never).replace(/:event:.*/, ''),
+    REDIS_PREFIX: harness.keys.event('' as never).replace(/:documents:.*/, ''),
   })
 
 const linesOf = ({ stdout }: Ran) => stdout.split('\n').filter(Boolean)
