@@ -215,6 +215,7 @@ export interface components {
             type: string;
             title: string;
             status: number;
+            /** @description What happened and what to do; of invalid parameters, the first one */
             detail: string;
             /** @description The request path without its query */
             instance: string;

@@ -6,7 +6,7 @@ export const problem = z
     type: z.string().describe('A stable URI reference, answered with a page of help'),
     title: z.string(),
     status: z.int(),
-    detail: z.string(),
+    detail: z.string().describe('What happened and what to do; of invalid parameters, the first one'),
     instance: z.string().describe('The request path without its query'),
     requestId: z.guid().describe('Also in the header X-Request-Id'),
     errors: z
@@ -24,12 +24,12 @@ export const problem = z
   .meta({ id: 'Problem' })
 export type Problem = z.infer<typeof problem>
 
-/** The problems of the API: the name in `type`, the status, and the help text, which is also the `detail`. */
+/** The problems of the API: the name in `type`, the status, and the help text, with which `detail` ends. */
 export const problemTypes = {
   'invalid-parameters': {
     status: 400,
     title: 'Invalid parameters',
-    help: 'A parameter has an invalid value. `errors` names each one and what it takes.',
+    help: '`errors` names each parameter with an invalid value, and what it takes.',
   },
   unauthorized: {
     status: 401,
@@ -88,16 +88,24 @@ export type ProblemType = keyof typeof problemTypes
 /** Which request failed: its path, its id, and if it is about parameters, what each of them takes. */
 export type ProblemOf = { instance: string; requestId: string; errors?: Problem['errors'] }
 
-/** The body of a problem (docs/api.md, Problem body); it is the same for every reason that leads to a type. */
+/**
+ * The body of a problem (docs/api.md, Problem body). Apart from parameters, it is the same for every reason that leads
+ * to a type.
+ */
 export function problemBody(type: ProblemType, { instance, requestId, errors }: ProblemOf): Problem {
   const { status, title, help } = problemTypes[type]
   return {
     type: `/problems/${type}`,
     title,
     status,
-    detail: help,
+    detail: detailOf(help, errors),
     instance,
     requestId,
     ...(errors === undefined ? {} : { errors }),
   }
+}
+
+/** The first mistake in the request before the help: many programs print nothing but `detail`. */
+function detailOf(help: string, [first]: NonNullable<Problem['errors']> = []): string {
+  return first === undefined ? help : `${first.parameter} ${first.message}. ${help}`
 }

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { endpoints } from './endpoints.ts'
-import { answerExamples } from './examples.ts'
+import { answerExamples, problemExample } from './examples.ts'
 import { openApiDocument } from './openapi.ts'
-import { problem, problemTypes } from './problems.ts'
+import { type ProblemType, problem, problemTypes } from './problems.ts'
 
 type Schema = Record<string, unknown>
 type Header = { required?: boolean; schema: Schema; example: unknown }
@@ -98,6 +98,15 @@ test('every problem of a GET request has an example under its status, and it is 
     const types = Object.keys(problemTypes).filter(type => type !== 'method-not-allowed')
     expect(examples.sort()).toEqual(types.sort())
   }
+})
+
+test('the detail of a problem about parameters begins with the first mistake; of others it is the help', () => {
+  const detailOf = (type: ProblemType) => problemExample(type).detail
+  expect(detailOf('invalid-parameters')).toMatch(
+    /^limit must be a whole number from 1 to 100 in plain digits\. `errors`/,
+  )
+  expect(detailOf('page-too-large')).toMatch(/^pageSize must be at most 13 here\. The orders/)
+  expect(detailOf('not-found')).toBe(problemTypes['not-found'].help)
 })
 
 test('every answer that is not 200 or 304 is the component Problem', () => {
