@@ -42,7 +42,7 @@ export function openProgram(): Command {
     })
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment (docs/operations.md, Settings), such as\nKAFKA_BROKERS, DATABASE_URL, REDIS_URL.',
+      '\nExit codes: 0 done, 1 failed, 2 wrong usage. Settings come from the environment (docs/reference.md, Settings), such as\nKAFKA_BROKERS, DATABASE_URL, REDIS_URL.',
     )
     .configureHelp(markRequired)
     .exitOverride()
