@@ -59,11 +59,14 @@ type Row = Omit<DayOrder, 'lines' | 'total' | 'effective' | 'takings'> & {
 }
 
 const [firstPage, largestPage] = [100, 1_000]
-/** What the lines of a page have, apart from its last order; 1,000 usual orders have 0.3 MB. */
-const pageBytes = 512 * 1_024
+/**
+ * What the lines of a page have, apart from its last order: some 400 usual orders. A download that is not read keeps a
+ * page.
+ */
+const pageBytes = 128 * 1_024
 
-/** All orders of a day by time and id, a page at a time: memory grows neither with the day nor with its orders. */
-export async function* scanDay(db: Kysely<Database>, { eventId, dayId }: Day): AsyncGenerator<DayOrder[]> {
+/** All orders of a day by time and id, read in pages: memory grows neither with the day nor with its orders. */
+export async function* scanDay(db: Kysely<Database>, { eventId, dayId }: Day): AsyncGenerator<DayOrder> {
   let last = { orderedAt: Number.MIN_SAFE_INTEGER, orderId: '' }
   for (let limit = firstPage; ; ) {
     const { rows } = await sql<Row>`
@@ -87,7 +90,7 @@ where coalesce("bytesBefore", 0) < ${pageBytes}
 order by "orderedAt", "orderId"`.execute(db)
     const end = rows.at(-1)
     if (end === undefined) return
-    yield rows.map(dayOrder)
+    for (const row of rows) yield dayOrder(row)
     last = end
     // Postgres measures all orders up to the limit, so that is near what fits.
     limit = Math.min(2 * rows.length, largestPage)

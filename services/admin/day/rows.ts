@@ -61,8 +61,7 @@ export async function* orderRows(
   const offsetAt = offsetIn(event.timeZone)
   const local = (at: number) => time(at + offsetAt(at))
   const areas = new Map<number, string>(event.areas.map(({ areaId, name }) => [areaId, name]))
-  for await (const orders of scanDay(db, ref))
-    for (const order of orders) yield [local(order.orderedAt), ...cells(order, areas)]
+  for await (const order of scanDay(db, ref)) yield [local(order.orderedAt), ...cells(order, areas)]
 }
 
 function cells(order: DayOrder, areas: Map<number, string>): Cell[] {
