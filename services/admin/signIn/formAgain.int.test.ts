@@ -100,6 +100,8 @@ test('no password or code is in an address, and no form leads to another site', 
     const { headers } = await visitor.postBare(path, fields)
     expect([path, headers.refresh]).toEqual([path, `0; url=${page}`])
   }
+  const factorOnly = await visitor.postBare('/confirm', { next: '/account/passkeys', factor: 'yes' })
+  expect(factorOnly.headers.refresh).toBe('0; url=/confirm?expired=yes&next=%2Faccount%2Fpasskeys&factor=yes')
   const long = await visitor.postBare('/keys', { ...till, name: 'n'.repeat(5_000) })
   expect(long.headers.refresh).toBe('0; url=/keys/new?expired=yes')
 })

@@ -10,7 +10,7 @@ const kept: Record<string, { page: string; fields: string[] }> = {
   '/screens': { page: '/screens', fields: ['name', 'eventId', 'shows', 'area', 'validity', 'lastDay'] },
   '/sign-in': { page: '/sign-in', fields: ['next'] },
   '/sign-in/code': { page: '/sign-in/code', fields: ['next'] },
-  '/confirm': { page: '/confirm', fields: ['next'] },
+  '/confirm': { page: '/confirm', fields: ['next', 'factor'] },
 }
 
 /** Addresses of forms under these pages have no page of their own. */
