@@ -11,7 +11,7 @@ import {
   silenceOf,
   watchParts,
 } from '@tally/runtime'
-import { openRedis, pingPostgres, pingRedis, whenReady } from '@tally/storage'
+import { openRedis, type Postgres, pingPostgres, pingRedis, whenReady } from '@tally/storage'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { checkEveryMs } from './live/stream.ts'
@@ -39,12 +39,7 @@ const patienceMs = 800
 export async function startAdmin(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger, crash } = service
   const { admin } = settings
-  const sealer = openSealer(admin.secretKeys)
-  if (admin.requiresSecondFactor && admin.allowsPasswords && sealer === undefined)
-    throw new SettingsError(
-      'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
-      ['ADMIN_SECOND_FACTOR', 'ADMIN_SECRET_KEY'],
-    )
+  const sealer = openAdminSealer(admin)
   const ops = { defaultPort: 9092, meanwhile }
   const { registry, startup, outages, started } = await openServiceOps('admin', settings.ops, ops, service)
   const db = openPostgres(settings.databaseUrl, {
@@ -56,15 +51,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     onError: error => logger.debug({ err: error }, 'a connection to Postgres broke'),
   })
   lifecycle.onRelease('postgres', () => db.destroy())
-  const schemaChecked = startup.until('Postgres', async () => {
-    await checkSchema(db)
-    const unopened = await sealSecrets(db, sealer)
-    if (unopened > 0)
-      logger.warn(
-        { administrators: unopened },
-        'no key in ADMIN_SECRET_KEY opens the second factors of some administrators: only their recovery codes work',
-      )
-  })
+  const schemaChecked = startup.until('Postgres', () => prepareSchema(db, sealer, logger))
   await Promise.race([schemaChecked, startup.waits])
   const watch = (probes: Parameters<typeof watchParts>[1]) =>
     lifecycle.onRelease('watch of parts', watchParts(outages, probes))
@@ -75,15 +62,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   )
   schemaChecked.catch(crash)
 
-  const redis = openRedis(
-    settings.redisNodes,
-    {
-      name: 'admin',
-      commandTimeoutMs: 500,
-      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
-    },
-    { ...readModelScripts, ...accessScripts },
-  )
+  const redis = openAdminRedis(settings, logger)
   lifecycle.onRelease('redis', () => redis.disconnect())
   watch({ Redis: () => pingRedis(redis) })
   const keys = {
@@ -98,12 +77,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   const live = openLiveHub({ db, redis, keys, topics: [events, orders, refunds], logger })
   lifecycle.onRelease('live screens', () => live.close())
 
-  const forgetting = setInterval(() => {
-    forgetEnded(db).catch(error =>
-      logger.debug({ err: error }, 'ended sessions were not deleted; trying again later'),
-    )
-  }, forgetEveryMs)
-  lifecycle.onRelease('forgetting', () => clearInterval(forgetting))
+  lifecycle.onRelease('forgetting', forgetEndedSessions(db, logger))
 
   const app = await buildAdmin({
     db,
@@ -138,4 +112,51 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     },
     { address },
   )
+}
+
+function openAdminRedis(settings: Settings, logger: ServiceDeps['logger']) {
+  return openRedis(
+    settings.redisNodes,
+    {
+      name: 'admin',
+      commandTimeoutMs: 500,
+      onError: error => logger.debug({ err: error }, 'Redis does not answer'),
+    },
+    { ...readModelScripts, ...accessScripts },
+  )
+}
+
+/** Deletes ended sessions from time to time; returns what stops that. */
+function forgetEndedSessions(db: Postgres, logger: ServiceDeps['logger']): () => void {
+  const forgetting = setInterval(() => {
+    forgetEnded(db).catch(error =>
+      logger.debug({ err: error }, 'ended sessions were not deleted; trying again later'),
+    )
+  }, forgetEveryMs)
+  return () => clearInterval(forgetting)
+}
+
+function openAdminSealer(admin: Settings['admin']) {
+  const sealer = openSealer(admin.secretKeys)
+  if (admin.requiresSecondFactor && admin.allowsPasswords && sealer === undefined)
+    throw new SettingsError(
+      'ADMIN_SECOND_FACTOR is "required", and there is no key to encrypt its secrets: set ADMIN_SECRET_KEY too (openssl rand -hex 32)',
+      ['ADMIN_SECOND_FACTOR', 'ADMIN_SECRET_KEY'],
+    )
+  return sealer
+}
+
+/** Checks the schema, and encrypts secrets of second factors with the newest key. */
+async function prepareSchema(
+  db: Postgres,
+  sealer: ReturnType<typeof openSealer>,
+  logger: ServiceDeps['logger'],
+): Promise<void> {
+  await checkSchema(db)
+  const unopened = await sealSecrets(db, sealer)
+  if (unopened > 0)
+    logger.warn(
+      { administrators: unopened },
+      'no key in ADMIN_SECRET_KEY opens the second factors of some administrators: only their recovery codes work',
+    )
 }

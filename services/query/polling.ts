@@ -119,13 +119,6 @@ export function openPolling({
     polls.set(target, { name, organizationId, answer, read, target, eventId, revision, shard, scope, asks })
   }
 
-  const recall = (poll: Poll, token: string): KnownKey | undefined => {
-    const isSame = poll.asker !== undefined && isEqual(poll.asker.token, token)
-    const known = authenticator.recall(token, isSame ? poll.asker?.known : undefined)
-    if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: ownText(token), known }
-    return known
-  }
-
   const send = (one: Waiting, answer: Answer, asOfMs: Answer['asOfMs'], grant: Grant): void => {
     const { poll, headers, asking, beganAt } = one
     const ifNoneMatch = headers['if-none-match']
@@ -139,18 +132,6 @@ export function openPolling({
       // It fails in the same way for fastify, which tells this client; the other polls of the batch are answered.
       asking.leave({ beganAt, grant, isUnread: false })
     }
-  }
-
-  const readAgain = ({ poll, apiKey }: Waiting, seen: Seen): Promise<Answer> => {
-    if (poll.reading?.hash === seen.hash) return poll.reading.answer
-    const answer = poll.read(apiKey, granted, seen)
-    poll.reading = { hash: seen.hash, answer }
-    answer.then(
-      answer => put(poll.target, { ...poll, answer }),
-      // Everyone who waits for it learns of the failure.
-      () => undefined,
-    )
-    return answer
   }
 
   /** `seen` is null if Redis did not answer. */
@@ -168,7 +149,7 @@ export function openPolling({
       return onConfirmed()
     }
     if (!seen) return asking.leave(begun)
-    const reading = readAgain(one, seen)
+    const reading = readAgain(one, seen, put)
     reading.then(
       answer => send(one, answer, answer.asOfMs, grant),
       () => asking.leave({ ...begun, reading }),
@@ -180,7 +161,7 @@ export function openPolling({
       const poll = polls.get(url)
       if (poll === undefined) return false
       const token = tokenOf(headers)
-      const known = token === undefined ? undefined : recall(poll, token)
+      const known = token === undefined ? undefined : recallKey(authenticator, poll, token)
       const apiKey = known?.stored.key
       if (apiKey === undefined || !mayAsk(apiKey, poll)) return false
       authenticator.used(apiKey.keyId, known)
@@ -196,6 +177,35 @@ export function openPolling({
       if (url.length <= longestTarget && method === 'GET') put(url, kept)
     },
   }
+}
+
+/** The key of a token that was right before, if it still is. */
+function recallKey(
+  { recall }: PollingDeps['authenticator'],
+  poll: Poll,
+  token: string,
+): KnownKey | undefined {
+  const isSame = poll.asker !== undefined && isEqual(poll.asker.token, token)
+  const known = recall(token, isSame ? poll.asker?.known : undefined)
+  if (known !== undefined && known !== poll.asker?.known) poll.asker = { token: ownText(token), known }
+  return known
+}
+
+/** Reads the question of a poll, once for all who ask it at this version, and keeps the answer. */
+function readAgain(
+  { poll, apiKey }: Waiting,
+  seen: Seen,
+  put: (target: string, kept: Kept) => void,
+): Promise<Answer> {
+  if (poll.reading?.hash === seen.hash) return poll.reading.answer
+  const answer = poll.read(apiKey, granted, seen)
+  poll.reading = { hash: seen.hash, answer }
+  answer.then(
+    answer => put(poll.target, { ...poll, answer }),
+    // Everyone who waits for it learns of the failure.
+    () => undefined,
+  )
+  return answer
 }
 
 /** Compares tokens in constant time: 0.2 of the 43 µs of a poll. */

@@ -9,7 +9,7 @@ export type Positions = ReturnType<typeof openPositions>
 /** Where one kafkajs consumer reads each partition next, and which partitions it does not fetch. */
 export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resume'>, memory: Memory) {
   const pauses = openPauses(consumer)
-  const retries = new OffsetTable<NodeJS.Timeout>()
+  const delays = openDelays(pauses)
 
   /** Number of seeks so far; a batch that was fetched before the last one is out of date. */
   const seeksOf = (topic: string, partition: number): number => memory.seeks.get(topic, partition) ?? 0
@@ -38,19 +38,12 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
     pauses.remove(topic, partition, 'held')
   }
 
-  const delay = (topic: string, partition: number, ms: number): void => {
-    pauses.add(topic, partition, 'retrying')
-    clearTimeout(retries.get(topic, partition))
-    const timer = setTimeout(() => pauses.remove(topic, partition, 'retrying'), ms)
-    retries.set(topic, partition, timer)
-  }
-
   return {
     pauses,
     seeksOf,
     seek,
     /** Does not fetch a partition for `ms`. */
-    delay,
+    delay: delays.begin,
     hold,
     resume,
 
@@ -76,7 +69,7 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
     /** Seeks back to a batch that failed, and fetches it again after `ms`. */
     retry(topic: string, partition: number, from: number, ms: number): void {
       seek(topic, partition, from)
-      delay(topic, partition, ms)
+      delays.begin(topic, partition, ms)
     },
 
     /** As Consumer.seek: at once, whatever failed before. */
@@ -85,12 +78,33 @@ export function openPositions(consumer: Pick<Consumer, 'seek' | 'pause' | 'resum
       seek(topic, partition, offset)
       memory.failures.delete(topic, partition)
       memory.batchErrors.delete(topic, partition)
-      clearTimeout(retries.get(topic, partition))
-      pauses.remove(topic, partition, 'retrying')
+      delays.end(topic, partition)
     },
 
+    close: delays.close,
+  }
+}
+
+/** Partitions that are not fetched for some time. */
+function openDelays(pauses: ReturnType<typeof openPauses>) {
+  const timers = new OffsetTable<NodeJS.Timeout>()
+  const end = (topic: string, partition: number): void => {
+    clearTimeout(timers.get(topic, partition))
+    pauses.remove(topic, partition, 'retrying')
+  }
+  return {
+    begin(topic: string, partition: number, ms: number): void {
+      pauses.add(topic, partition, 'retrying')
+      clearTimeout(timers.get(topic, partition))
+      timers.set(
+        topic,
+        partition,
+        setTimeout(() => end(topic, partition), ms),
+      )
+    },
+    end,
     close(): void {
-      for (const [, , timer] of retries.entries()) clearTimeout(timer)
+      for (const [, , timer] of timers.entries()) clearTimeout(timer)
     },
   }
 }

@@ -13,7 +13,7 @@ import { newGroupConsumer, type OutOfLog, runGroupConsumer } from './groupConsum
 import { openHeartbeats } from './heartbeats.ts'
 import type { Memory, Tuning } from './memory.ts'
 import { openPartitionQueues } from './partitionQueue.ts'
-import { openPositions } from './positions.ts'
+import { openPositions, type Positions } from './positions.ts'
 import { openProcess } from './processFetch.ts'
 
 /** How long the fetch loop waits for a busy partition: longer than most batches take, so that few are queued. */
@@ -56,8 +56,8 @@ export function openSession(
   const { kafka, logger } = inside(connection)
   const { identityOf } = options
   const consumer = newGroupConsumer(kafka, options, tuning, {
-    outOfLog: of => outOfLog(of),
-    fetches: identityOf && { identityOf, refused: of => refused(of) },
+    outOfLog: of => holdOutOfLog(options, memory, positions, of),
+    fetches: identityOf && { identityOf, refused: of => holdRefused(options, memory, positions, of) },
     claim: () => memory.claim,
     joined(generation, assignment) {
       // The memory may be the next session's by now.
@@ -86,47 +86,14 @@ export function openSession(
     logger,
   })
 
-  const outOfLog = ({ topic, partition, wanted }: OutOfLog): boolean => {
-    const isMine = memory.positions.get(topic, partition) === wanted
-    if (options.onOutOfLog === undefined || !isMine) return false
-    positions.hold(topic, partition)
-    options.onOutOfLog({ topic, partition, wanted })
-    return true
-  }
-
-  const refused = ({ topic, partition, isOther }: Refused): void => {
-    if (!memory.assignment.get(topic)?.includes(partition)) return
-    if (isOther) {
-      positions.hold(topic, partition)
-      options.onRefused?.({ topic, partition })
-    } else {
-      positions.delay(topic, partition, refusedMs)
-    }
-  }
-
-  const eachBatch = async (payload: EachBatchPayload): Promise<void> => {
-    heartbeats.sendWith(payload.heartbeat)
-    const { topic, partition } = payload.batch
-    const key = partitionKey({ topic, partition })
-    const begun = Promise.withResolvers<void>()
-    const reading = readAhead(payload.batch as unknown as FetchedBatch)
-    const generation = generations.current()
-    const fetch = { topic, partition, generation, seeks: positions.seeksOf(topic, partition) }
-    let isTaken = false
-    const taken = queues.begin(key, () => {
-      isTaken = true
-      return processFetch(fetch, payload, reading.parts(), begun.resolve)
-        .catch(error => end.resolve(error as Error))
-        .finally(reading.drop)
-        .finally(begun.resolve)
-    })
-    if (!isTaken) await settled(taken, queueAfterMs)
-    if (isTaken || !queues.isBusy(key)) return begun.promise
-    payload.resolveOffset(payload.batch.lastOffset())
-    positions.pauses.add(topic, partition, 'queued')
-    void begun.promise.then(() => positions.pauses.remove(topic, partition, 'queued'))
-  }
-
+  const eachBatch = openEachBatch({
+    queues,
+    positions,
+    generations,
+    heartbeats,
+    processFetch,
+    end: end.resolve,
+  })
   listen(consumer, { generations, memory, end: end.resolve, closing: closing.signal })
   runGroupConsumer(consumer, options, tuning, eachBatch, closing.signal).catch(error =>
     end.resolve(error as Error),
@@ -152,6 +119,71 @@ export function openSession(
       generations.current().over.abort()
       end.resolve(undefined)
     },
+  }
+}
+
+/** Holds a partition whose next offset its log does not have, if the caller wants to know; false if it does not. */
+function holdOutOfLog(
+  { onOutOfLog }: ConsumeOptions,
+  memory: Memory,
+  positions: Positions,
+  { topic, partition, wanted }: OutOfLog,
+): boolean {
+  const isMine = memory.positions.get(topic, partition) === wanted
+  if (onOutOfLog === undefined || !isMine) return false
+  positions.hold(topic, partition)
+  onOutOfLog({ topic, partition, wanted })
+  return true
+}
+
+/** Holds a partition that its broker refuses because its log is another one, and delays one that it refuses for now. */
+function holdRefused(
+  { onRefused }: ConsumeOptions,
+  memory: Memory,
+  positions: Positions,
+  { topic, partition, isOther }: Refused,
+): void {
+  if (!memory.assignment.get(topic)?.includes(partition)) return
+  if (isOther) {
+    positions.hold(topic, partition)
+    onRefused?.({ topic, partition })
+  } else {
+    positions.delay(topic, partition, refusedMs)
+  }
+}
+
+type Batches = {
+  queues: ReturnType<typeof openPartitionQueues>
+  positions: Positions
+  generations: Generations
+  heartbeats: ReturnType<typeof openHeartbeats>
+  processFetch: ReturnType<typeof openProcess>
+  end: (error: Error) => void
+}
+
+/** What kafkajs calls for each batch; resolves once the batch is started. */
+function openEachBatch({ queues, positions, generations, heartbeats, processFetch, end }: Batches) {
+  return async (payload: EachBatchPayload): Promise<void> => {
+    heartbeats.sendWith(payload.heartbeat)
+    const { topic, partition } = payload.batch
+    const key = partitionKey({ topic, partition })
+    const begun = Promise.withResolvers<void>()
+    const reading = readAhead(payload.batch as unknown as FetchedBatch)
+    const generation = generations.current()
+    const fetch = { topic, partition, generation, seeks: positions.seeksOf(topic, partition) }
+    let isTaken = false
+    const taken = queues.begin(key, () => {
+      isTaken = true
+      return processFetch(fetch, payload, reading.parts(), begun.resolve)
+        .catch(error => end(error as Error))
+        .finally(reading.drop)
+        .finally(begun.resolve)
+    })
+    if (!isTaken) await settled(taken, queueAfterMs)
+    if (isTaken || !queues.isBusy(key)) return begun.promise
+    payload.resolveOffset(payload.batch.lastOffset())
+    positions.pauses.add(topic, partition, 'queued')
+    void begun.promise.then(() => positions.pauses.remove(topic, partition, 'queued'))
   }
 }
 

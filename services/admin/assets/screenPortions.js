@@ -7,15 +7,40 @@ const turnMs = 12_000
 /** Between name, change and count, in the size of the text. */
 const gapEms = 1.6
 
+/** The rows of items, each made once, and the lines of a column: a category or an item. */
+function openRows(whole, recent) {
+  const rows = new Map()
+  const signed = count => (count > 0 ? `+${whole(count)}` : count < 0 ? whole(count) : '')
+  const rowOf = ({ id }) => {
+    const made = rows.get(id) || {
+      name: element('span', 'name'),
+      recent: element('span', 'recent'),
+      count: element('strong'),
+    }
+    if (made.row === undefined) made.row = element('li', 'item', made.name, made.recent, made.count)
+    rows.set(id, made)
+    return made
+  }
+  const fill = item => {
+    const { row, name, recent: change, count } = rowOf(item)
+    name.textContent = item.name
+    change.textContent = signed(recent.of(item.id, item.sold))
+    put(count, whole(item.sold))
+    return row
+  }
+  const lineOf = ({ category, item }) =>
+    item === undefined ? element('li', 'category', category) : fill(item)
+  return { fill, lineOf }
+}
+
 /** The screen without money: how many of each item, by category, in rows as large as fit; further pages take turns. */
 export function openPortions(locale, clock) {
   const by = id => document.getElementById(id)
   const columns = by('columns')
   const { whole } = figuresIn(locale)
-  const signed = count => (count > 0 ? `+${whole(count)}` : count < 0 ? whole(count) : '')
   const widthOf = openRuler(columns)
   const recent = openRecent()
-  const rows = new Map()
+  const { fill, lineOf } = openRows(whole, recent)
   let shown
   /** The counts as they were received: figures are shown later than that. */
   let counts
@@ -28,26 +53,6 @@ export function openPortions(locale, clock) {
     const since = recent.since()
     return since === null ? '+ in the last 10 minutes' : `+ since ${clock.timeOf(since)}`
   }
-
-  const rowOf = ({ id }) => {
-    const made = rows.get(id) || {
-      name: element('span', 'name'),
-      recent: element('span', 'recent'),
-      count: element('strong'),
-    }
-    if (made.row === undefined) made.row = element('li', 'item', made.name, made.recent, made.count)
-    rows.set(id, made)
-    return made
-  }
-  const fillRow = item => {
-    const { row, name, recent: change, count } = rowOf(item)
-    name.textContent = item.name
-    change.textContent = signed(recent.of(item.id, item.sold))
-    put(count, whole(item.sold))
-    return row
-  }
-  const lineOf = ({ category, item }) =>
-    item === undefined ? element('li', 'category', category) : fillRow(item)
 
   function turnTo(next) {
     page = pages.length === 0 ? 0 : next % pages.length
@@ -94,7 +99,7 @@ export function openPortions(locale, clock) {
       put(by('portions'), whole(day.portions))
       put(by('orders'), whole(day.orders))
       // Those of other pages too: a page that turns marks nothing.
-      for (const item of day.items) fillRow(item)
+      for (const item of day.items) fill(item)
       layOut()
     },
     heard(day) {

@@ -19,27 +19,28 @@ import { signInView } from './view.ts'
 /** The same for an unknown e-mail and a wrong password, so that it does not reveal who is an administrator. */
 const wrong = 'Incorrect e-mail or password.'
 
-export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
-  const { db, metrics, oidc, logger } = deps
-  /** Compared if there is no such account, so that it takes as long. */
-  const placeholderHash = hashPassword('placeholder', deps.passwordCost)
-  const show = (
+/** Sends the form of the sign-in. */
+function openShow({ oidc, allowsPasswords, contact }: AdminDeps) {
+  return (
     request: FastifyRequest,
     reply: FastifyReply,
     shown: Parameters<typeof signInView>[0],
     notice?: string,
-  ) =>
-    sendPage(request, reply, csrf => ({
+  ) => {
+    const of = { ...shown, hasOidc: oidc !== undefined, hasPasswords: allowsPasswords, contact }
+    return sendPage(request, reply, csrf => ({
       title: 'Sign in',
       notice,
-      body: signInView({
-        ...shown,
-        csrf,
-        hasOidc: oidc !== undefined,
-        hasPasswords: deps.allowsPasswords,
-        contact: deps.contact,
-      }),
+      body: signInView({ ...of, csrf }),
     }))
+  }
+}
+
+export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
+  const { db, metrics, logger } = deps
+  /** Compared if there is no such account, so that it takes as long. */
+  const placeholderHash = hashPassword('placeholder', deps.passwordCost)
+  const show = openShow(deps)
 
   app.get<{ Querystring: Record<'next' | 'done' | 'ended', unknown> }>('/sign-in', async (request, reply) => {
     const next = ownPath(request.query.next)

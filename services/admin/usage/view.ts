@@ -41,8 +41,7 @@ function refusedCard(keys: KeyUsage[], { whole }: Format): Html {
       requests > 0 ? [{ usage, status, requests }] : [],
     ),
   )
-  if (refused.length === 0)
-    return html`<p class="faint">No request was refused in the last day.</p>`
+  if (refused.length === 0) return html`<p class="faint">No request was refused in the last day.</p>`
   return html`<section class="card"><h2>Refused in the last day</h2><ul class="plain">
 ${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <strong>${counted(requests, 'request', whole)}</strong> <span class="badge revoked">${status}</span> ${reasonOf(status)}</li>`)}
 </ul></section>`

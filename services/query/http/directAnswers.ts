@@ -35,13 +35,126 @@ export type DirectAnswers<Waited> = {
   stop(): Promise<void>
 }
 
-type Connection<Waited> = {
+type Ask<Waited> = (request: ReadRequest, asking: Asking<Waited>) => boolean
+
+/** What the connections of a server share. */
+class DirectServer<Waited> {
+  readonly ask: Ask<Waited>
+  readonly headOf: ReturnType<typeof openHeads>
+  /**
+   * Writes answers one after the other, once all that are ready are composed. If they were composed between two
+   * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
+   * of an answer.
+   */
+  readonly later = gather<() => void>(writes => {
+    for (const write of writes) write()
+  })
+  isStopped = false
+  /** Requests that were read on their connection and are not answered yet. */
+  private waiting = 0
+  private readonly noneWaits = Promise.withResolvers<void>()
+
+  constructor(ask: Ask<Waited>, keepAliveTimeout: number) {
+    this.ask = ask
+    this.headOf = openHeads(keepAliveTimeout)
+  }
+
+  begin(): void {
+    this.waiting += 1
+  }
+
+  end(): void {
+    this.waiting -= 1
+    if (this.isStopped && this.waiting === 0) this.noneWaits.resolve()
+  }
+
+  stop(): Promise<void> {
+    this.isStopped = true
+    if (this.waiting === 0) this.noneWaits.resolve()
+    return this.noneWaits.promise
+  }
+}
+
+/**
+ * A connection. It reads plain requests itself until the first bytes that are anything else; then it is Node's. One
+ * request at a time is asked for; what arrives meanwhile is held.
+ */
+class DirectConnection<Waited> implements Asking<Waited> {
+  readonly socket: Socket
   /** Whether Node's HTTP has not sent all of an answer yet. */
-  isAnswering: boolean
+  isAnswering = false
   /** Whether `ask` has declined the request that Node's HTTP is about to read. */
-  isDeclined: boolean
+  isDeclined = false
   /** What Node's HTTP is to know of the request that it is about to read. */
-  waited?: Waited | undefined
+  waited: Waited | undefined
+  private isFirst = true
+  private isPlain = true
+  private current: PlainRequest | undefined
+  private held: Buffer[] = []
+  private readonly server: DirectServer<Waited>
+  private readonly toNode: (bytes: Buffer) => void
+  private readonly endToNode: () => void
+
+  constructor(server: DirectServer<Waited>, socket: Socket) {
+    this.server = server
+    this.socket = socket
+    this.toNode = takeOverFrom(socket, 'data')
+    this.endToNode = takeOverFrom(socket, 'end')
+    socket.on('data', bytes => this.read(bytes))
+    socket.on('end', () => {
+      if (this.current === undefined) this.endToNode()
+    })
+  }
+
+  answer(status: 200 | 304, headers: string, body: string): void {
+    const text = this.server.headOf(status, headers) + body
+    this.server.later(() => {
+      if (this.socket.writable) this.socket.write(text, 'latin1')
+      this.goOn()
+    })
+  }
+
+  leave(waited: Waited): void {
+    this.waited = waited
+    this.toNode(Buffer.from(this.current?.text ?? '', 'latin1'))
+    this.goOn()
+  }
+
+  private read(bytes: Buffer): void {
+    if (this.current !== undefined) {
+      // Answers go out in the order of requests.
+      this.held.push(bytes)
+      this.socket.pause()
+      return
+    }
+    // Node's HTTP stops reading from a client that does not read its answers.
+    const mayRead = this.isPlain && !this.isAnswering && !this.socket.writableNeedDrain
+    const request = mayRead ? readPlainRequest(bytes) : undefined
+    this.isPlain = request !== undefined
+    const mayAsk = request !== undefined && !this.isFirst && !this.server.isStopped
+    if (mayAsk && this.server.ask(request, this)) {
+      this.current = request
+      this.server.begin()
+      return
+    }
+    this.isFirst = false
+    // Node reads it before this returns, and it is not asked for twice.
+    this.isDeclined = mayAsk
+    this.toNode(bytes)
+    this.isDeclined = false
+  }
+
+  private goOn(): void {
+    this.current = undefined
+    this.server.end()
+    if (this.held.length > 0) {
+      const bytes = Buffer.concat(this.held)
+      this.held = []
+      this.socket.resume()
+      this.read(bytes)
+    }
+    if (this.socket.readableEnded && this.current === undefined) this.endToNode()
+  }
 }
 
 /**
@@ -56,91 +169,13 @@ type Connection<Waited> = {
  * `ask` returns false, without side effects, for a request that it leaves to the server's own listener. Call this once
  * that listener is registered.
  */
-export function answerDirectly<Waited>(
-  server: Server,
-  ask: (request: ReadRequest, asking: Asking<Waited>) => boolean,
-): DirectAnswers<Waited> {
-  const connections = new WeakMap<Socket, Connection<Waited>>()
+export function answerDirectly<Waited>(server: Server, ask: Ask<Waited>): DirectAnswers<Waited> {
+  const connections = new WeakMap<Socket, DirectConnection<Waited>>()
   const waited = new WeakMap<IncomingMessage, Waited>()
-  const headOf = openHeads(server.keepAliveTimeout)
-  /**
-   * Writes answers one after the other, once all that are ready are composed. If they were composed between two
-   * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
-   * of an answer.
-   */
-  const later = gather<() => void>(writes => {
-    for (const write of writes) write()
+  const direct = new DirectServer(ask, server.keepAliveTimeout)
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new DirectConnection(direct, socket))
   })
-  let isStopped = false
-  let waiting = 0
-  const noneWaits = Promise.withResolvers<void>()
-
-  const follow = (socket: Socket): void => {
-    const [toNode, endToNode] = [takeOverFrom(socket, 'data'), takeOverFrom(socket, 'end')]
-    const connection: Connection<Waited> = { isAnswering: false, isDeclined: false }
-    connections.set(socket, connection)
-    let isFirst = true
-    let isPlain = true
-    let current: PlainRequest | undefined
-    let held: Buffer[] = []
-
-    const read = (bytes: Buffer): void => {
-      if (current !== undefined) {
-        // Answers go out in the order of requests.
-        held.push(bytes)
-        socket.pause()
-        return
-      }
-      // Node's HTTP stops reading from a client that does not read its answers.
-      const mayRead = isPlain && !connection.isAnswering && !socket.writableNeedDrain
-      const request = mayRead ? readPlainRequest(bytes) : undefined
-      isPlain = request !== undefined
-      const mayAsk = request !== undefined && !isFirst && !isStopped
-      if (mayAsk && ask(request, asking)) {
-        current = request
-        waiting += 1
-        return
-      }
-      isFirst = false
-      // Node reads it before this returns, and it is not asked for twice.
-      connection.isDeclined = mayAsk
-      toNode(bytes)
-      connection.isDeclined = false
-    }
-    const goOn = (): void => {
-      current = undefined
-      waiting -= 1
-      if (isStopped && waiting === 0) noneWaits.resolve()
-      if (held.length > 0) {
-        const bytes = Buffer.concat(held)
-        held = []
-        socket.resume()
-        read(bytes)
-      }
-      if (socket.readableEnded && current === undefined) endToNode()
-    }
-    const asking: Asking<Waited> = {
-      socket,
-      answer(status, headers, body) {
-        const text = headOf(status, headers) + body
-        later(() => {
-          if (socket.writable) socket.write(text, 'latin1')
-          goOn()
-        })
-      },
-      leave(waited) {
-        connection.waited = waited
-        toNode(Buffer.from(current?.text ?? '', 'latin1'))
-        goOn()
-      },
-    }
-    socket.on('data', read)
-    socket.on('end', () => {
-      if (current === undefined) endToNode()
-    })
-  }
-
-  server.on('connection', follow)
   const listener = takeOver(server, 'request') as RequestListener
   const toListener: RequestListener = (request, response) => listener.call(server, request, response)
   server.on('request', (request, response) => {
@@ -160,16 +195,12 @@ export function answerDirectly<Waited>(
     if (before !== undefined) return leave(before)
     const answer: Asking<Waited>['answer'] = (status, headers, body) =>
       sendMessage(response, { status, headers, body })
-    const mayAsk = !isStopped && connection?.isDeclined !== true && isBodylessGet(request)
+    const mayAsk = !direct.isStopped && connection?.isDeclined !== true && isBodylessGet(request)
     if (!mayAsk || !ask(request, { socket: request.socket, answer, leave })) toListener(request, response)
   })
   return {
     waited: request => waited.get(request),
-    stop() {
-      isStopped = true
-      if (waiting === 0) noneWaits.resolve()
-      return noneWaits.promise
-    },
+    stop: () => direct.stop(),
   }
 }
 

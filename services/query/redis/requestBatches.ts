@@ -86,6 +86,34 @@ const mostLate = 2
 /** Of how many organizations and events the keys are kept; what is evicted and asked for again is made again. */
 const keptKeys = 20_000
 
+/** What has hung for two batches answers none of the others either. */
+function failAll(unanswered: Set<Batch>): void {
+  for (const batch of unanswered) fail(batch, tooSlow())
+  unanswered.clear()
+}
+
+/** What batches ask Redis about, made once. */
+function openAsked(keys: AskDeps['keys']) {
+  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
+    max: keptKeys,
+    memoMethod: id =>
+      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
+  })
+  const shards = new Map<number, AskedShard>()
+  const shardOf = (shard: number) =>
+    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
+  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
+  const eventOf = (id: EventId, shard: number): AskedEvent => {
+    const known = events.get(id)
+    // An event that was lost may come back through another shard.
+    if (known?.shard.number === shard) return known
+    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
+    events.set(id, event)
+    return event
+  }
+  return { organizations, eventOf }
+}
+
 /**
  * Requests join one batch until it goes out: as soon as all requests that have arrived have joined it, or 32 polls
  * have, unless two batches are unanswered. A batch of fewer than 32 requests waits even for one unanswered batch, but
@@ -110,13 +138,6 @@ export function openRequestBatches(
   let lateInARow = 0
   let hold: NodeJS.Timeout | undefined
 
-  /** What has hung for two batches answers none of the others either. */
-  const failUnanswered = (): void => {
-    for (const batch of unanswered) fail(batch, tooSlow())
-    unanswered.clear()
-    send()
-  }
-
   const send = (): void => {
     if (collecting === undefined || unanswered.size >= mostUnanswered) return
     const mayGo = unanswered.size === 0 || collecting.joined >= largeBatch
@@ -127,17 +148,14 @@ export function openRequestBatches(
     if (collecting !== undefined) sendNow(collecting, holdMs)
   }
 
-  const sendNow = (batch: Batch, heldMs = 0): void => {
+  const sendNow = (batch: Batch, heldMs = 0) => {
     clearTimeout(hold)
     hold = undefined
     for (const read of batch.reads) read()
     collecting = undefined
     // Reads of requests that Redis has failed before say nothing about it.
     if (batch.takers.length + batch.shards.length === 0) return
-    if (breaker.isOpen()) {
-      fail(batch, new Error('Redis is not asked: it was too slow'))
-      return
-    }
+    if (breaker.isOpen()) return fail(batch, new Error('Redis is not asked: it was too slow'))
     unanswered.add(batch)
     const sendNext = () => {
       clearTimeout(timer)
@@ -146,10 +164,12 @@ export function openRequestBatches(
     const timer = isCluster() ? setTimeout(sendNext, holdMs) : undefined
     // Counted from when it went out or was held: before that, it waited for other batches, or for this process.
     const cancel = breaker.deadline(performance.now() - heldMs, () => {
-      lateInARow += 1
-      if (lateInARow >= mostLate) breaker.trip()
+      if (++lateInARow >= mostLate) breaker.trip()
       fail(batch, tooSlow())
-      if (breaker.isOpen()) failUnanswered()
+      if (breaker.isOpen()) {
+        failAll(unanswered)
+        send()
+      }
       sendNext()
     })
     onBatch?.(batch.joined)
@@ -168,24 +188,7 @@ export function openRequestBatches(
     return collecting
   }
 
-  const organizations = new LRUCache<OrganizationId, AskedOrganization>({
-    max: keptKeys,
-    memoMethod: id =>
-      new AskedOrganization(id, { window: keys.window(id), organization: keys.organization(id) }),
-  })
-  const shards = new Map<number, AskedShard>()
-  const shardOf = (shard: number) =>
-    getOrInsertComputed(shards, shard, () => new AskedShard(shard, keys.shard(shard)))
-  const events = new LRUCache<EventId, AskedEvent>({ max: keptKeys })
-  const eventOf = (id: EventId, shard: number): AskedEvent => {
-    const known = events.get(id)
-    // An event that was lost may come back through another shard.
-    if (known?.shard.number === shard) return known
-    const event = new AskedEvent(id, shardOf(shard), { key: keys.event(id), field: eventRevisionField(id) })
-    events.set(id, event)
-    return event
-  }
-
+  const { organizations, eventOf } = openAsked(keys)
   return {
     pollOf: ({ organizationId, eventId, shard }) => ({
       organization: organizations.memo(organizationId),
