@@ -1,6 +1,7 @@
 import type { ApiKey, Authenticator } from '@tally/access'
 import { type Endpoint, endpoints } from '@tally/contract'
 import type { Unread } from '@tally/runtime'
+import type { Seen } from '@tally/views'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { EndpointRead } from './endpoints/endpoint.ts'
 import { type Answer, limitHeaders, openMessages, sendMessage } from './http/answer.ts'
@@ -15,7 +16,6 @@ import type { Begun, Polling } from './polling.ts'
 import type { Readers } from './readers.ts'
 import type { RateLimiter } from './redis/rateLimit.ts'
 import type { RequestBatches } from './redis/requestBatches.ts'
-import type { Seen } from './views/fromRedis.ts'
 
 export type RequestDeps = {
   authenticator: Authenticator

@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers'
 import type { ApiKey, KnownKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
 import type { EventVersion, ShardHash } from '@tally/read-models'
+import type { Seen } from '@tally/views'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from './http/answer.ts'
 import { answerDirectly } from './http/directAnswers.ts'
 import type { Grant } from './permit.ts'
 import { type Begun, openPolling, type Polling } from './polling.ts'
-import type { Seen } from './views/fromRedis.ts'
 
 const url = '/api/v1/events/e/analytics/kpis'
 const eventId = 'e' as EventId

@@ -2,8 +2,6 @@ import type { EventId } from '@tally/contract'
 import type { RedisClient } from '@tally/storage'
 import { earliest } from '../offsets/reader.ts'
 import { asOfField, eventRevisionField, type RedisKeys } from './keys.ts'
-import { openLines } from './lines.ts'
-import type { ReadModelRedis } from './scripts.ts'
 
 /** A consistent view of a shard's hash. */
 export type ShardHash = {
@@ -43,30 +41,6 @@ export const readEventVersion = async (
 ): Promise<EventVersion | undefined> => {
   const texts = await redis.hmget(keys.event(id), 'revision', 'epoch')
   return toEventVersion(texts.map(toNumber)) as EventVersion | undefined
-}
-
-/** What a shard's hash and those of its events say; an error in place of a hash that cannot be read. */
-export type ShardVersions = { hash: ShardHash | Error; events: (EventVersion | undefined | Error)[] }
-
-/**
- * Reads the hashes of shards and, each after its shard's, those of their events, in one command; one result for each
- * shard, with its events in their order. All keys must be on one node.
- */
-export async function readVersions(
-  { redis, keys }: { redis: ReadModelRedis; keys: RedisKeys },
-  topics: string[],
-  wanted: [shard: number, ids: EventId[]][],
-): Promise<ShardVersions[]> {
-  const fields = shardFields(topics)
-  const hashes = wanted.flatMap(([shard, ids]) => [keys.shard(shard), ...ids.map(keys.event)])
-  const ofShards = wanted.flatMap(([, ids]) => [ids.length, ...ids.map(eventRevisionField)])
-  const lines = openLines(
-    await redis.readVersions(hashes.length, ...hashes, fields.length, ...fields, ...ofShards),
-  )
-  return wanted.map(([, ids]) => ({
-    hash: toShardHash(lines.next(), topics, ids),
-    events: ids.map(() => toEventVersion(lines.next())),
-  }))
 }
 
 /** A shard's hash from its line in the reply of a script: epoch, watermarks, revisions of these events. */

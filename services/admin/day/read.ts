@@ -1,11 +1,12 @@
 import { type EventDay, type EventId, type KpisAnswer, toEuros } from '@tally/contract'
-import { allAreas, topItems } from '@tally/core'
+import { topItems } from '@tally/core'
 import { inSnapshot, type PaymentTotals, readPayments, type StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type DayRead, documentOf } from '../live/day.ts'
+import { type Needs, readFromSnapshot } from '@tally/views'
+import { type DayRead, dayOf, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
-import { readDaysIn } from '../live/fromPostgres.ts'
 import { partReturned } from '../live/returned.ts'
+import { namesOf } from '../live/wanted.ts'
 import { dayNames } from './names.ts'
 import type { Period, Settled, Takings } from './settled.ts'
 import { itemSums, sumOfItems, sumOfKpis } from './sums.ts'
@@ -17,16 +18,21 @@ export type SettledOf = { eventId: EventId; dayId?: number | undefined }
 export function readSettled(db: Postgres, topics: string[], of: SettledOf): Promise<Settled | undefined> {
   const { eventId, dayId } = of
   const daysOf = ({ days }: StoredEvent) => days.filter(day => dayId === undefined || day.dayId === dayId)
+  const needs: Needs = event => {
+    const ids = daysOf(event).map(({ dayId }) => dayId)
+    return [
+      ...namesOf('kpis', ids),
+      ...namesOf('hours', dayId === undefined ? [] : ids),
+      ...namesOf('items', ids),
+    ]
+  }
   return inSnapshot(db, async snapshot => {
-    const read = await readDaysIn(snapshot, topics, { eventId, areaId: allAreas }, event => {
-      const ids = daysOf(event).map(({ dayId }) => dayId)
-      return { kpis: ids, hours: dayId === undefined ? [] : ids, items: ids }
-    })
-    const days = read === undefined ? [] : daysOf(read.event)
+    const read = await readFromSnapshot(snapshot, topics, eventId, [needs])
+    const days = read === undefined ? [] : daysOf(read.head.event)
     if (read === undefined || days.length === 0) return undefined
     const dayIds = days.map(({ dayId }) => dayId)
     return settle(
-      read,
+      dayOf(read),
       dayId === undefined ? undefined : days[0],
       await readPayments(snapshot, { eventId, dayIds }),
     )

@@ -11,7 +11,6 @@ import {
 } from '@tally/contract'
 import { allAreas, composeTrendPoint, itemCounts, openDay, topItems } from '@tally/core'
 import {
-  type DocumentName,
   type DocumentOf,
   documentName,
   emptyDocument,
@@ -19,6 +18,7 @@ import {
   type StoredEvent,
   type View,
 } from '@tally/read-models'
+import type { DocumentTexts, Read } from '@tally/views'
 import { clockOf, eveningOf } from './evening.ts'
 import { partReturned } from './returned.ts'
 import { datesOf, dayBefore } from './wanted.ts'
@@ -27,11 +27,13 @@ import { datesOf, dayBefore } from './wanted.ts'
 export type DayRef = { eventId: EventId; dayId: number; areaId?: number | undefined }
 
 /**
- * A day as Redis or Postgres has it at one revision, with the documents of `wantedDays`; a missing one is that of a day
- * without orders. Documents stay JSON: while they were kept as objects, a third of the process's time was garbage
- * collection (200 days).
+ * A day as Redis or Postgres has it at one revision, with the documents of `wantedNames`; an empty or missing one is
+ * that of a day without orders. Documents stay JSON: while they were kept as objects, a third of the process's time was
+ * garbage collection (200 days).
  */
-export type DayRead = ReadVersion & { event: StoredEvent; documents: Map<DocumentName, string> }
+export type DayRead = ReadVersion & { event: StoredEvent; documents: DocumentTexts }
+
+export const dayOf = ({ head: { event, revision }, ...read }: Read): DayRead => ({ event, revision, ...read })
 
 /** An item of a day, in the order of the menu. */
 type MenuCount = ItemCount & Pick<TopItem, 'categoryName' | 'revenue'>
@@ -157,7 +159,7 @@ function itemsOf(read: DayRead, ref: Where) {
 }
 
 const textOf = ({ documents }: DayRead, view: View, { dayId, areaId = allAreas }: Where): string =>
-  documents.get(documentName(view, dayId, areaId)) ?? empty[view]
+  documents.get(documentName(view, dayId, areaId)) || empty[view]
 
 /** A document of a day over one area or all. */
 export const documentOf = <Name extends View>(read: DayRead, view: Name, ref: Where): DocumentOf[Name] =>

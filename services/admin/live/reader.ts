@@ -4,10 +4,11 @@ import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } 
 import type { Logger } from '@tally/runtime'
 import { timeout } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
-import { type Beat, type Composition, type DayRead, type DayRef, livePage } from './day.ts'
-import { readDayFromPostgres } from './fromPostgres.ts'
+import { readFromPostgres } from '@tally/views'
+import { type Beat, type Composition, type DayRead, type DayRef, dayOf, livePage } from './day.ts'
 import type { RedisDay, RedisDays } from './fromRedis.ts'
 import type { StatusReader } from './statuses.ts'
+import { wantedNames } from './wanted.ts'
 
 export type LiveDeps = {
   db: Postgres
@@ -55,13 +56,13 @@ export function openDayReader(
 
   const askPostgres = async (isMissing: boolean): Promise<DayRead> => {
     askPostgresAtMs = performance.now() + postgresEveryMs
-    const found = await readDayFromPostgres(db, topics, ref)
+    const found = await readFromPostgres(db, topics, ref.eventId, [event => wantedNames(event, ref)])
     if (found === undefined) throw new Error('the event of a live screen no longer exists')
     if (isMissing)
       publishEvents({ db, redis, keys }, new Map([[ref.eventId, { whole: true }]])).catch(error =>
         logger.debug({ err: error }, 'an event that Redis lacks was not published'),
       )
-    return found
+    return dayOf(found)
   }
 
   /** Reads the figures; keeps them if Redis has none and Postgres was asked less than a second ago. */

@@ -30,22 +30,20 @@ export function dayBefore<Day extends EventDay>(
 /** The dates of an event with their days, ascending. */
 export const datesOf = ({ days }: StoredEvent) => trendDays(days, mostDates)
 
-/** The days whose documents a screen of a day needs, for each kind of document. */
-export function wantedDays(event: StoredEvent, dayId: number): Record<View, number[]> {
+/** The names of one kind of document of these days, over one area or all. */
+export const namesOf = (view: View, dayIds: Iterable<number>, areaId = allAreas): DocumentName[] =>
+  [...dayIds].map(dayId => documentName(view, dayId, areaId))
+
+/** The documents that a screen of a day needs, over one area or, without one, all. */
+export function wantedNames(
+  event: StoredEvent,
+  { dayId, areaId }: { dayId: number; areaId?: number | undefined },
+): DocumentName[] {
   const before = dayBefore(event, dayId)
   const trend = datesOf(event).flatMap(({ days }) => days.map(({ dayId }) => dayId))
-  return {
-    kpis: [...new Set([dayId, ...trend])],
-    hours: [dayId, ...(before === undefined ? [] : [before.dayId])],
-    items: [dayId],
-  }
+  return [
+    ...namesOf('kpis', new Set([dayId, ...trend]), areaId),
+    ...namesOf('hours', before === undefined ? [dayId] : [dayId, before.dayId], areaId),
+    ...namesOf('items', [dayId], areaId),
+  ]
 }
-
-/** A day over one area, or without one over all. */
-type Where = { dayId: number; areaId?: number | undefined }
-
-/** The names of those documents. */
-export const wantedNames = (event: StoredEvent, { dayId, areaId = allAreas }: Where): DocumentName[] =>
-  Object.entries(wantedDays(event, dayId)).flatMap(([view, days]) =>
-    days.map(day => documentName(view as View, day, areaId)),
-  )

@@ -1,11 +1,11 @@
 import type { ApiKey } from '@tally/access'
 import type { EventId } from '@tally/contract'
+import type { Seen } from '@tally/views'
 import type { Answer } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
 import type { Permit } from '../permit.ts'
 import type { Readers } from '../readers.ts'
 import type { Answered } from '../views/answers.ts'
-import type { Seen } from '../views/fromRedis.ts'
 import type { Question } from '../views/question.ts'
 
 /** One 404 for every reason, which does not say which (docs/api.md, Problem body). */

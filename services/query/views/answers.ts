@@ -1,9 +1,9 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { StoredEvent } from '@tally/read-models'
+import type { Needs, Read } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import { ownText } from '../ownText.ts'
 import type { Composed } from './composed.ts'
-import type { Needs, Read } from './fromRedis.ts'
 import type { Plan, Question } from './question.ts'
 
 /** How many characters of answers a process remembers. */

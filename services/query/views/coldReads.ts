@@ -1,9 +1,8 @@
 import type { Postgres } from '@tally/storage'
+import { type Needs, type Read, readFromPostgres } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Asked } from './answers.ts'
-import { openPostgresSource } from './fromPostgres.ts'
-import type { Needs, Read } from './fromRedis.ts'
 import type { Memory } from './memory.ts'
 
 /**
@@ -25,7 +24,6 @@ export function openColdReads(
   { db, topics, shared }: { db: Postgres; topics: string[]; shared: SharedReads },
   memory: Memory,
 ): ColdReads {
-  const fromPostgres = openPostgresSource({ db, topics })
   /** Until when an organization is assumed not to have an event. */
   const unknown = new LRUCache<string, number>({ max: rememberedUnknown })
 
@@ -35,7 +33,7 @@ export function openColdReads(
       shared.share(of.organizationId, of.eventId, needs, async (asked: Needs[]) => {
         const before = memory.now(of.eventId)
         const askedMs = performance.now()
-        const cold = await fromPostgres(of.eventId, asked)
+        const cold = await readFromPostgres(db, topics, of.eventId, asked)
         // Another request may have found it in Redis since: a new event is not unknown again.
         const isFoundSince = before === undefined && memory.now(of.eventId) !== undefined
         if (cold?.head.event.organizationId === of.organizationId) memory.reset(cold, before)

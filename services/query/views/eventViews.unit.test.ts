@@ -1,11 +1,11 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import type { ShardHash } from '@tally/read-models'
+import type { Read, RedisRead } from '@tally/views'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { permitOf } from '../permit.ts'
 import { Overloaded, openGate } from '../postgres/gate.ts'
 import { openSharedReads } from '../postgres/sharedReads.ts'
 import { type EventViewsDeps, openEventViews } from './eventViews.ts'
-import type { Read, RedisRead } from './fromRedis.ts'
 import type { Question } from './question.ts'
 
 /** The two sources, with what each test puts into them. */
@@ -24,12 +24,10 @@ const { sources, healthy } = vi.hoisted(() => {
   }
   return { healthy, sources: { ...answers, ...healthy } }
 })
-vi.mock('./fromRedis.ts', async original => ({
-  ...(await original<typeof import('./fromRedis.ts')>()),
-  openRedisSource: () => () => sources.redis(),
-}))
-vi.mock('./fromPostgres.ts', () => ({
-  openPostgresSource: () => () => {
+vi.mock('@tally/views', async original => ({
+  ...(await original<typeof import('@tally/views')>()),
+  openRedisReads: () => () => sources.redis(),
+  readFromPostgres: () => {
     sources.askedPostgres += 1
     return sources.postgres()
   },

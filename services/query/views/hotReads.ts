@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
 import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
-import type { Breaker } from '../redis/breaker.ts'
-import type { RequestBatches } from '../redis/requestBatches.ts'
 import {
   type KnownRead,
+  type Look,
   type Needs,
-  openRedisSource,
+  openRedisReads,
   type Read,
   type Reading,
   type RedisRead,
-} from './fromRedis.ts'
+} from '@tally/views'
+import type { Breaker } from '../redis/breaker.ts'
+import type { RequestBatches } from '../redis/requestBatches.ts'
 import type { Memory } from './memory.ts'
 import type { Watermarks } from './watermarks.ts'
 
@@ -46,9 +47,15 @@ export type HotReads = {
 }
 
 /** Reads events from Redis, and compares them with what this process answered before and with Postgres's watermarks. */
-export function openHotReads(deps: HotReadsDeps, memory: Memory): HotReads {
-  const { breaker, watermarks } = deps
-  const fromRedis = openRedisSource(deps)
+export function openHotReads(
+  { redis, keys, batches, breaker, watermarks }: HotReadsDeps,
+  memory: Memory,
+): HotReads {
+  const look: Look = async (eventId, shard) => {
+    const [hash, version] = await Promise.all([batches.shard(shard, eventId), batches.event(eventId, shard)])
+    return version && { shard, hash, version }
+  }
+  const fromRedis = openRedisReads({ redis, keys, look })
   const isUpdated = (read: KnownRead): boolean =>
     !breaker.refusesWrites() &&
     read.asOfMs !== null &&

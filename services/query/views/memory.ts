@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
+import type { Head, KnownHead, KnownRead, Read } from '@tally/views'
 import { LRUCache } from 'lru-cache'
-import type { Head, KnownHead, KnownRead, Read } from './fromRedis.ts'
 
 /** Of how many events a process remembers what it answered; about 400 bytes each. */
 const rememberedEvents = 20_000

@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { StoredEvent } from '@tally/read-models'
+import type { Read } from '@tally/views'
 import { expect, test } from 'vitest'
-import type { Read } from './fromRedis.ts'
 import { openMemory } from './memory.ts'
 
 const eventId = '7c1e0000-0000-4000-8000-000000000001' as EventId

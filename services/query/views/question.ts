@@ -7,10 +7,8 @@ import {
   type StoredEvent,
   type View,
 } from '@tally/read-models'
+import type { DocumentTexts } from '@tally/views'
 import { type Composed, composeText } from './composed.ts'
-
-/** Documents by name, as JSON; an empty text is a document without orders. */
-export type DocumentTexts = Map<DocumentName, string>
 
 /**
  * How one request about one event is answered: a key that identifies the answer among those of one revision, the

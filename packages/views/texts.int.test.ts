@@ -1,10 +1,11 @@
+import { complete } from '@tally/read-models'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'
-import { complete } from './keys.ts'
-import { readDocumentsOfEach } from './readDocuments.ts'
+import { openTexts } from './texts.ts'
 
 const { redis, keys } = await redisOfFile()
+const read = openTexts(redis)
 let key: string
 beforeEach(() => {
   key = keys.event(newEventId())
@@ -17,7 +18,7 @@ test('3,000 documents of an event are read at once', async () => {
   const numbers = Array.from({ length: 3_000 }, (_, number) => number)
   await whole(5, ...numbers.flatMap(dayId => [`kpis:${dayId}:0`, `[${dayId}]`]))
   const names = numbers.map(dayId => `kpis:${dayId}:0`)
-  const [texts] = await readDocumentsOfEach(redis, [{ key, names: [...names, 'items:1:0', 'revision'] }])
+  const texts = await read(key, ...names, 'items:1:0', 'revision')
   expect(texts).toEqual([...numbers.map(dayId => `[${dayId}]`), null, '5'])
 })
 
@@ -33,7 +34,8 @@ test('several events are read in one command; one whose key holds something else
     { key: other, names: ['kpis:41:0'] },
     { key, names: [] },
   ]
-  expect(await readDocumentsOfEach(redis, wanted)).toEqual([
+  const reading = wanted.map(({ key, names }) => read(key, ...names).catch(error => error))
+  expect(await Promise.all(reading)).toEqual([
     ['5', '[[8]]', '{}'],
     expect.objectContaining({ message: expect.stringContaining('WRONGTYPE') }),
     [null, null],

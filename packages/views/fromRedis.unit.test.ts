@@ -1,7 +1,9 @@
 import type { EventId } from '@tally/contract'
 import type { EventVersion, ShardHash, StoredEvent } from '@tally/read-models'
 import { beforeEach, expect, test } from 'vitest'
-import { type Head, openRedisSource, type Seen } from './fromRedis.ts'
+import { openRedisReads } from './fromRedis.ts'
+import type { Look } from './looks.ts'
+import type { Head, Seen } from './read.ts'
 
 const eventId = 'e' as EventId
 const event = { eventId, shard: 3 } as unknown as StoredEvent
@@ -9,19 +11,13 @@ const cached: Head = { eventId, revision: 7, event }
 const hashOf = (asOfMs: number): ShardHash => ({ asOfMs, epoch: 1, revisions: new Map([[eventId, 7]]) })
 const version: EventVersion = { revision: 7, epoch: 1 }
 
-/** What the next batch would ask Redis for. */
+/** What Redis is asked for. */
 let asked: string[]
-const batches = {
-  shard: async (shard: number) => {
-    asked.push(`shard ${shard}`)
-    return hashOf(2_000)
-  },
-  event: async (id: EventId) => {
-    asked.push(`event ${id}`)
-    return version
-  },
+const look: Look = async (id, shard) => {
+  asked.push(`shard ${shard}`, `event ${id}`)
+  return { shard, hash: hashOf(2_000), version }
 }
-const read = openRedisSource({ batches } as unknown as Parameters<typeof openRedisSource>[0])
+const read = openRedisReads({ look } as unknown as Parameters<typeof openRedisReads>[0])
 const permit = Promise.resolve()
 const nothing = () => []
 beforeEach(() => {
