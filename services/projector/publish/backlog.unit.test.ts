@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import { expect, test } from 'vitest'
-import { openBacklog } from './backlog.ts'
+import { Backlog } from './backlog.ts'
 
 const ids = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `e${from + i}` as EventId)
 const markOf = (topic: string, partition = 3) => ({ topic, partition, since: 0, revision: 9 })
@@ -9,7 +9,7 @@ const markOf = (topic: string, partition = 3) => ({ topic, partition, since: 0, 
  * Publishes everything. Returns the number of events, and the topics of the marks in the order in which they are
  * raised.
  */
-function drain(backlog: ReturnType<typeof openBacklog>): { events: number; marks: string[] } {
+function drain(backlog: Backlog): { events: number; marks: string[] } {
   const drained = { events: 0, marks: [] as string[] }
   for (let piece = backlog.next(); piece !== undefined; piece = backlog.next()) {
     drained.events += piece.pending.events.size
@@ -20,7 +20,7 @@ function drain(backlog: ReturnType<typeof openBacklog>): { events: number; marks
 }
 
 test('several marks of one shard publish its events once', () => {
-  const backlog = openBacklog()
+  const backlog = new Backlog()
   for (const topic of ['events', 'orders', 'refunds'])
     backlog.add({ events: ids(50), organizations: [], mark: markOf(topic) })
   backlog.add({ events: ids(50, 100), organizations: [], mark: markOf('orders', 4) })
@@ -30,7 +30,7 @@ test('several marks of one shard publish its events once', () => {
 })
 
 test('a mark that is added after the publication of its shard has begun publishes its events again', () => {
-  const backlog = openBacklog()
+  const backlog = new Backlog()
   backlog.add({ events: ids(50), organizations: [], mark: markOf('events') })
   backlog.next()?.done([])
   backlog.add({ events: ids(50), organizations: [], mark: markOf('orders') })
@@ -38,7 +38,7 @@ test('a mark that is added after the publication of its shard has begun publishe
 })
 
 test('an event that is waiting is not added twice, but one that is being published is', () => {
-  const backlog = openBacklog()
+  const backlog = new Backlog()
   backlog.add({ events: ids(50), organizations: [] })
   backlog.add({ events: ids(60), organizations: [] })
   backlog.next()

@@ -5,38 +5,40 @@ import { joinUnpublished, type Unpublished } from '@tally/read-models'
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
 export type Mark = TopicPartition & { since: number; revision: number }
 
-/** Pending publications: what was committed but is not in Redis yet, merged by event and by partition. */
-export type Pending = {
-  events: Map<EventId, Unpublished>
-  organizations: Set<OrganizationId>
-  marks: Map<string, Mark>
-  addEvent(id: EventId, entry: Unpublished): void
-  addOrganization(id: OrganizationId): void
-  addMark(mark: Mark): void
-  addAll(pending: Pending): void
-  isEmpty(): boolean
+type Added = {
+  events: Iterable<readonly [EventId, Unpublished]>
+  organizations: Iterable<OrganizationId>
+  marks: Iterable<Mark>
 }
 
-export function openPending(): Pending {
-  const events = new Map<EventId, Unpublished>()
-  const organizations = new Set<OrganizationId>()
-  const marks = new Map<string, Mark>()
-  const pending: Pending = {
-    events,
-    organizations,
-    marks,
-    addEvent: (id, entry) => void events.set(id, joinUnpublished(events.get(id), entry)),
-    addOrganization: id => void organizations.add(id),
-    addMark: mark => void marks.set(partitionKey(mark), joinMarks(marks.get(partitionKey(mark)), mark)),
-    addAll(others) {
-      for (const [id, entry] of others.events) pending.addEvent(id, entry)
-      for (const id of others.organizations) pending.addOrganization(id)
-      for (const mark of others.marks.values()) pending.addMark(mark)
-    },
-    isEmpty: () => events.size === 0 && organizations.size === 0 && marks.size === 0,
+/** Pending publications: what was committed but is not in Redis yet, merged by event and by partition. */
+export class Pending {
+  /** When it was begun: what is held back waits for 2 s at most. */
+  readonly sinceMs = performance.now()
+  readonly events = new Map<EventId, Unpublished>()
+  readonly organizations = new Set<OrganizationId>()
+  readonly marks = new Map<string, Mark>()
+
+  add({ events, organizations, marks }: Added): void {
+    for (const [id, entry] of events) this.events.set(id, joinUnpublished(this.events.get(id), entry))
+    for (const id of organizations) this.organizations.add(id)
+    for (const mark of marks) {
+      const key = partitionKey(mark)
+      this.marks.set(key, joinMarks(this.marks.get(key), mark))
+    }
   }
-  return pending
+
+  addAll({ events, organizations, marks }: Pending): void {
+    this.add({ events, organizations, marks: marks.values() })
+  }
+
+  isEmpty(): boolean {
+    return this.events.size + this.organizations.size + this.marks.size === 0
+  }
 }
+
+/** Events of which Redis gets all documents. */
+export const whole = (ids: EventId[]) => ids.map(id => [id, { whole: true }] as const)
 
 /** Merges two marks if they touch or overlap; otherwise keeps the later one, and `heal` finds what lies before it. */
 export function joinMarks(one: Mark | undefined, other: Mark): Mark {

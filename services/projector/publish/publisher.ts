@@ -1,120 +1,146 @@
-import type { EventId } from '@tally/contract'
+import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Effects, EventEffect } from '@tally/projection'
 import { areaOf, type Unpublished } from '@tally/read-models'
-import { openBacklog } from './backlog.ts'
-import { findMissing, type Missing, type MissingDeps } from './missing.ts'
-import type { Pending } from './pending.ts'
-import { openPublication, type PublicationDeps } from './publication.ts'
-import { openDrain, openFlush } from './runs.ts'
-import { openSchedule } from './schedule.ts'
-import { openSequence } from './sequence.ts'
+import { Backlog } from './backlog.ts'
+import { findMissing } from './missing.ts'
+import { whole } from './pending.ts'
+import { openPublication, type PublicationDeps, type Publish } from './publication.ts'
+import { Schedule } from './schedule.ts'
 
 /** If `heal` finds more events than this, they go to the backlog, so that live figures do not wait for them. */
 const fewEvents = 20
 
-/**
- * Publishes to Redis what was committed to Postgres. Redis is disposable (docs/architecture.md, invariant 4): what it
- * lacks is known here (`add`) or detected (`heal`, `again`). Flushes never overlap; what is added during a flush is
- * composed once, by the next one.
- */
-export type Publisher = {
-  /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
-  add(of: TopicPartition, effects: Effects, lag?: { isBehind: boolean }): void
-  /**
-   * Adds events and organizations whose documents in Redis are old or missing. They are published whole, after
-   * everything new. What is already pending is left out.
-   */
-  again(what: Partial<Pick<Pending, 'organizations'>> & { events?: Iterable<EventId> }): void
-  /** Publishes everything that is due. Throws if Redis or Postgres does not answer; everything then stays pending. */
-  flush(): Promise<void>
-  /**
-   * Publishes the backlog piece by piece, each between two flushes, until it is empty or `isStopping`. Throws like
-   * `flush`.
-   */
-  drain(isStopping?: () => boolean): Promise<void>
-  /** Whether anything of the partition committed up to `revision` is held back. */
-  holdsBack(of: TopicPartition, revision: number): boolean
-  /**
-   * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that
-   * Redis lacks, apart from the documents of quiet events. Returns false if nothing is missing. Read `storedRevision`
-   * before the last flush, and call this only if nothing of the partition is held back.
-   */
-  heal(of: TopicPartition, storedRevision: number): Promise<boolean>
+export type Publisher = ReturnType<typeof openPublisher>
+export type PublisherDeps = PublicationDeps & {
+  /** Called with the duration of each flush that had something to publish. */
+  onPublished?: (tookMs: number) => void
 }
 
-export type PublisherDeps = PublicationDeps &
-  MissingDeps & {
-    /** Called with the duration of each flush that had something to publish. */
-    onPublished?: (tookMs: number) => void
-  }
-
 /**
- * What has to be published waits in one of two places:
+ * Publishes to Redis what was committed to Postgres. Redis is disposable (docs/architecture.md, invariant 4): what it
+ * lacks is known here (`add`) or detected (`heal`, `again`). It waits in one of two places:
  *
  * - The schedule has what is new: due at once, or held back while its partition is behind. `flush` publishes what is
  *   due.
  * - The backlog has what Redis lost. `drain` publishes it piece by piece, with a flush after each piece.
- *
- * Flushes and pieces run in one sequence, because two concurrent publications would compose the same documents twice.
  */
-export function openPublisher(deps: PublisherDeps): Publisher {
-  const schedule = openSchedule()
-  const backlog = openBacklog()
-  const runs = { schedule, backlog, sequence: openSequence(), publish: openPublication(deps) }
-  const flush = openFlush(runs, deps.onPublished ?? (() => {}))
-  const drain = openDrain(runs, flush)
-
+export function openPublisher(deps: PublisherDeps) {
+  const schedule = new Schedule()
+  const backlog = new Backlog()
   return {
-    add(of, effects, { isBehind } = { isBehind: false }) {
-      if (effects.revision !== undefined)
-        addBatch(schedule.forBatch(of, isBehind), of, effects, effects.revision)
+    ...openRuns(schedule, backlog, openPublication(deps), deps.onPublished),
+
+    /** Adds what a committed batch changed; if the partition is behind, it is held back for up to 2 s. */
+    add(
+      of: TopicPartition,
+      { since, revision, events, organizations }: Effects,
+      lag?: { isBehind: boolean },
+    ) {
+      if (revision === undefined) return
+      const changed = [...events].map(([id, effect]) => [id, unpublished(effect, revision)] as const)
+      // A copy: a reference to the batch would keep everything that was fetched with it in memory.
+      const mark = { topic: of.topic, partition: of.partition, since, revision }
+      schedule.forBatch(of, lag?.isBehind ?? false).add({ events: changed, organizations, marks: [mark] })
     },
 
-    again({ events = [], organizations = [] }) {
-      const pending = schedule.all()
+    /**
+     * Adds events and organizations whose documents in Redis are old or missing. They are published whole, after
+     * everything new. What is already pending is left out.
+     */
+    again(what: { events?: Iterable<EventId>; organizations?: Iterable<OrganizationId> }) {
+      const { events = [], organizations = [] } = what
+      const pending = [schedule.due, ...schedule.held.values()]
       backlog.add({
         events: [...events].filter(id => !pending.some(one => one.events.has(id))),
         organizations: [...organizations].filter(id => !pending.some(one => one.organizations.has(id))),
       })
     },
 
-    flush,
-
-    drain: (isStopping = () => false) => drain(isStopping),
-
-    holdsBack(of, revision) {
-      const mark = schedule.heldBack(of)?.marks.get(partitionKey(of))
+    /** Whether anything of the partition committed up to `revision` is held back. */
+    holdsBack(of: TopicPartition, revision: number): boolean {
+      const mark = schedule.held.get(partitionKey(of))?.marks.get(partitionKey(of))
       return backlog.holds(of) || (mark !== undefined && mark.since < revision)
     },
 
-    async heal(of, storedRevision) {
+    /**
+     * Compares a partition's mark in Redis with `storedRevision`, its revision in Postgres, and adds everything that
+     * Redis lacks, apart from the documents of quiet events. Returns false if nothing is missing. Read `storedRevision`
+     * before the last flush, and call this only if nothing of the partition is held back.
+     */
+    async heal(of: TopicPartition, storedRevision: number): Promise<boolean> {
       const missing = await findMissing(deps, of, storedRevision)
       if (missing === undefined) return false
-      const { events, organizations, quiet } = missing
+      const { events, organizations, quiet, mark } = missing
       if (events.length + organizations.length > fewEvents || quiet.length > 0) backlog.add(missing)
-      else addMissing(schedule.due(), missing)
+      else schedule.due.add({ events: whole(events), organizations, marks: [mark] })
       return true
     },
   }
 }
 
-function addMissing(pending: Pending, { events, organizations, mark }: Missing): void {
-  for (const id of events) pending.addEvent(id, { whole: true })
-  for (const id of organizations) pending.addOrganization(id)
-  pending.addMark(mark)
-}
+/**
+ * Flushes and pieces run one at a time, in the order of the calls, because two concurrent publications would compose
+ * the same documents twice. Callers that ask for a flush before the next one has begun share it, and so do concurrent
+ * calls of `drain`.
+ */
+function openRuns(
+  schedule: Schedule,
+  backlog: Backlog,
+  publish: Publish,
+  onPublished: PublisherDeps['onPublished'],
+) {
+  const running: { last: Promise<unknown>; flush?: Promise<void>; drain?: Promise<void> } = {
+    last: Promise.resolve(),
+  }
 
-/** Copies topic and partition: a reference to the batch would keep everything that was fetched with it in memory. */
-function addBatch(
-  pending: Pending,
-  { topic, partition }: TopicPartition,
-  { since, events, organizations }: Effects,
-  revision: number,
-): void {
-  for (const [id, effect] of events) pending.addEvent(id, unpublished(effect, revision))
-  for (const id of organizations) pending.addOrganization(id)
-  pending.addMark({ topic, partition, since, revision })
+  /** Work that fails does not stop what follows. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const run = running.last.then(work, work)
+    running.last = run
+    return run
+  }
+
+  const flushNow = async (): Promise<void> => {
+    delete running.flush
+    const taken = schedule.take()
+    if (taken.isEmpty()) return
+    const began = performance.now()
+    try {
+      const published = await publish(taken, id => schedule.takeMore(taken, id))
+      backlog.extend(taken.marks.values(), published)
+      onPublished?.(performance.now() - began)
+    } catch (error) {
+      schedule.putBack(taken)
+      throw error
+    }
+  }
+
+  /** Returns false if no piece is left. */
+  const publishPiece = async (): Promise<boolean> => {
+    // Not earlier, because the flush before it may extend its mark.
+    const piece = backlog.next()
+    if (piece === undefined) return false
+    piece.done(await publish(piece.pending, undefined, piece.covered))
+    return true
+  }
+
+  /** Publishes everything that is due. Throws if Redis or Postgres does not answer; everything then stays pending. */
+  const flush = (): Promise<void> => {
+    running.flush ??= inTurn(flushNow)
+    return running.flush
+  }
+
+  const drainAll = async (isStopping: () => boolean): Promise<void> => {
+    while (!isStopping() && (await inTurn(publishPiece))) await flush()
+  }
+  /** Publishes the backlog piece by piece, each before a flush, until it is empty or `isStopping`. Throws likewise. */
+  const drain = (isStopping = () => false): Promise<void> => {
+    running.drain ??= drainAll(isStopping).finally(() => delete running.drain)
+    return running.drain
+  }
+
+  return { flush, drain }
 }
 
 function unpublished({ before, areas, event }: EventEffect, revision: number): Unpublished {

@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { Unpublished } from '@tally/read-models'
-import { openPending, type Pending } from './pending.ts'
+import { joinUnpublished, type Unpublished } from '@tally/read-models'
+import { Pending } from './pending.ts'
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */
 const heldMs = 2_000
@@ -10,66 +10,51 @@ const heldMs = 2_000
  * When pending publications are due. What a partition that is behind has changed is held back, apart from all others,
  * until a batch of it catches up or 2 s have passed. Everything else is due at once.
  */
-export type Schedule = {
+export class Schedule {
+  /** Where to add what must not wait. */
+  due = new Pending()
+  /** What is held back, by partition. */
+  readonly held = new Map<string, Pending>()
+
   /** Where to add what a batch of the partition changed; if it has caught up, what was held back becomes due. */
-  forBatch(of: TopicPartition, isBehind: boolean): Pending
-  /** What is due: where to add what must not wait. */
-  due(): Pending
+  forBatch(of: TopicPartition, isBehind: boolean): Pending {
+    const key = partitionKey(of)
+    const held = this.held.get(key) ?? new Pending()
+    if (isBehind) this.held.set(key, held)
+    else this.#release(key, held)
+    return isBehind ? held : this.due
+  }
+
   /** Takes everything that is due by now. */
-  take(): Pending
+  take(): Pending {
+    const now = performance.now()
+    for (const [key, held] of this.held) if (now - held.sinceMs >= heldMs) this.#release(key, held)
+    const taken = this.due
+    this.due = new Pending()
+    return taken
+  }
+
   /**
-   * Moves what has become due of an event, if it continues what `taken` has of it, to `taken`, and returns both as one:
+   * Moves what has become due of an event, if it adjoins what `taken` has of it, to `taken`, and returns both as one:
    * otherwise the event has changed since, and would have to be published whole.
    */
-  takeMore(taken: Pending, id: EventId): Unpublished | undefined
+  takeMore(taken: Pending, id: EventId): Unpublished | undefined {
+    const [entry, more] = [taken.events.get(id), this.due.events.get(id)]
+    const both = entry && more && joinUnpublished(entry, more)
+    if (both === undefined || both.whole) return undefined
+    this.due.events.delete(id)
+    taken.events.set(id, both)
+    return both
+  }
+
   /** Takes back what could not be published; it is due again. */
-  putBack(taken: Pending): void
-  /** What is held back of a partition. */
-  heldBack(of: TopicPartition): Pending | undefined
-  /** Everything that is due or held back. */
-  all(): Pending[]
-}
-
-export function openSchedule(): Schedule {
-  let due = openPending()
-  const held = new Map<string, { pending: Pending; sinceMs: number }>()
-
-  const hold = (key: string): Pending => {
-    const entry = held.get(key) ?? { pending: openPending(), sinceMs: performance.now() }
-    held.set(key, entry)
-    return entry.pending
+  putBack(taken: Pending): void {
+    taken.addAll(this.due)
+    this.due = taken
   }
 
-  const release = (key: string): Pending => {
-    const entry = held.get(key)
-    held.delete(key)
-    if (entry !== undefined) due.addAll(entry.pending)
-    return due
-  }
-
-  return {
-    forBatch: (of, isBehind) => (isBehind ? hold(partitionKey(of)) : release(partitionKey(of))),
-    due: () => due,
-    take() {
-      const now = performance.now()
-      for (const [key, { sinceMs }] of [...held]) if (now - sinceMs >= heldMs) release(key)
-      const taken = due
-      due = openPending()
-      return taken
-    },
-    takeMore(taken, id) {
-      const [entry, more] = [taken.events.get(id), due.events.get(id)]
-      if (entry === undefined || entry.whole || more === undefined || more.whole || more.since !== entry.to)
-        return undefined
-      due.events.delete(id)
-      taken.addEvent(id, more)
-      return taken.events.get(id)
-    },
-    putBack(taken) {
-      taken.addAll(due)
-      due = taken
-    },
-    heldBack: of => held.get(partitionKey(of))?.pending,
-    all: () => [due, ...[...held.values()].map(({ pending }) => pending)],
+  #release(key: string, held: Pending): void {
+    this.held.delete(key)
+    this.due.addAll(held)
   }
 }
