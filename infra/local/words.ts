@@ -14,13 +14,19 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
   return result
 }
 
-/** Where Tally answers: the API and the administration area, and the file with the settings of the servers. */
-type Addresses = { address: string; area: string; envFile: string }
+/**
+ * Where Tally answers: the API and the administration area, the file with the settings of the servers, and whether an
+ * evening is simulated.
+ */
+type Addresses = { address: string; area: string; envFile: string; feed: boolean }
 
 /** What `npm start` prints as soon as Tally answers. */
-export const addresses = ({ address, area, envFile }: Addresses): string =>
+export const addresses = ({ address, area, envFile, feed }: Addresses): string =>
   [
     'Tally runs. Ctrl-C stops it.',
+    '',
+    `  open ${area}/live`,
+    ...(feed ? simulated : []),
     '',
     `  API             ${address}/api/v1/`,
     `  Reference       ${address}/docs`,
@@ -32,6 +38,11 @@ export const addresses = ({ address, area, envFile }: Addresses): string =>
     '',
     '',
   ].join('\n')
+
+/** Its clock runs about 80 times as fast as the wall's, so that its last sales soon lie in the future. */
+const simulated = [
+  '  The evening is simulated: it passes in about five minutes, and its times of day are not those of your clock.',
+]
 
 /** What it prints once there is an administrator. */
 export const howToSignIn = ({ email, password }: { email: string; password: string }): string =>

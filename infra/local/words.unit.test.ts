@@ -7,14 +7,18 @@ test('a line about a server names its address without user and password', () => 
   expect(addressOf('127.0.0.1:9092')).toBe('127.0.0.1:9092')
 })
 
-test('the first words name the file of the settings in place of the addresses', () => {
+test('the first words begin with the live page, and name the file of the settings in place of the addresses', () => {
   const env = { DATABASE_URL: 'postgres://tally:hidden@db/tally', REDIS_URL: 'redis://:hidden@cache' }
   const outcome = {
     address: 'http://127.0.0.1:8080',
     area: 'http://127.0.0.1:8081',
     envFile: '/tally/.local/env',
+    feed: true,
   }
   const words = addresses({ ...outcome, ...{ env } })
+  expect(words.indexOf('  open http://127.0.0.1:8081/live\n')).toBeLessThan(words.indexOf(':8080'))
+  expect(words).toContain('simulated')
+  expect(addresses({ ...outcome, feed: false })).not.toContain('simulated')
   expect(words).toContain('  . /tally/.local/env\n')
   expect(words).not.toContain('hidden')
 })

@@ -4,12 +4,13 @@ import type { FeedRecord } from './record.ts'
 /**
  * How fast records are sent: as fast as the producer takes them; N orders per second of wall-clock time, counted as
  * records of the orders topic; or by their own time, `factor` times as fast as the wall clock. A gap longer than
- * `longestGapMs` of own time (the hours between two evenings) is skipped.
+ * `longestGapMs` of own time (the hours between two evenings) is skipped, and none takes longer than `longestWaitMs` of
+ * the wall clock.
  */
 export type Pace =
   | { kind: 'unpaced' }
   | { kind: 'rate'; ordersPerSecond: number }
-  | { kind: 'speed'; factor: number; longestGapMs?: number }
+  | { kind: 'speed'; factor: number; longestGapMs?: number; longestWaitMs?: number }
 
 /** `now` counts milliseconds from any fixed time; `sleep` ends early, without an error, if the signal is aborted. */
 export type Clock = { now: () => number; sleep: (ms: number, signal: AbortSignal) => Promise<void> }
@@ -30,7 +31,7 @@ export function timetable(pace: Pace): (record: FeedRecord) => number {
     case 'rate':
       return byCount(pace.ordersPerSecond)
     case 'speed':
-      return byOwnTime(pace.factor, pace.longestGapMs ?? Number.POSITIVE_INFINITY)
+      return byOwnTime(pace)
     default:
       return pace satisfies never
   }
@@ -47,15 +48,19 @@ function byCount(ordersPerSecond: number) {
 }
 
 /** Own time never runs backwards: a record that is older than the one before it goes out with it. */
-function byOwnTime(factor: number, longestGapMs: number) {
+function byOwnTime({
+  factor,
+  longestGapMs = Number.POSITIVE_INFINITY,
+  longestWaitMs = Number.POSITIVE_INFINITY,
+}: Extract<Pace, { kind: 'speed' }>) {
   let latestMs: number | undefined
-  let passedMs = 0
+  let dueMs = 0
   return ({ atMs }: FeedRecord) => {
-    if (atMs === null) return passedMs / factor
+    if (atMs === null) return dueMs
     latestMs ??= atMs
     const gapMs = Math.max(0, atMs - latestMs)
     latestMs += gapMs
-    if (gapMs <= longestGapMs) passedMs += gapMs
-    return passedMs / factor
+    if (gapMs <= longestGapMs) dueMs += Math.min(gapMs / factor, longestWaitMs)
+    return dueMs
   }
 }

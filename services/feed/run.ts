@@ -33,6 +33,8 @@ const batchSize = 1000
 const shortestSleepMs = 5
 /** A longer gap without records is skipped: longer than any lull of an evening, shorter than a day. */
 const longestLullMs = 6 * 3_600_000
+/** Of an evening at its average pace, the part outside of its thin hours, which are sent faster (measured). */
+const busyShare = 0.65
 
 /**
  * Sends a file or simulated evenings to Kafka (docs/reference.md, Commands) and returns how many records of each topic
@@ -113,14 +115,15 @@ async function openSource({ source }: FeedOptions): Promise<FeedSource> {
 
 /**
  * A simulated crowd has peaks, so its rate is an average over the evening and sets how fast the evening's own time
- * runs. The day between two evenings is skipped.
+ * runs. In thin hours and between two evenings it runs faster, so that at least as many records a second are sent: a
+ * demonstration that stands still looks broken.
  */
 function wallPace({ source, pace }: FeedOptions): Pace {
   if (source.kind === 'replay' || pace.kind === 'unpaced') return pace
   if (pace.kind === 'speed') return { ...pace, longestGapMs: longestLullMs }
   const { fromMs, toMs } = eveningSpan(source)
-  const factor = ((toMs - fromMs) / 1000) * (pace.ordersPerSecond / source.orders)
-  return { kind: 'speed', factor, longestGapMs: longestLullMs }
+  const factor = busyShare * ((toMs - fromMs) / 1000) * (pace.ordersPerSecond / source.orders)
+  return { kind: 'speed', factor, longestWaitMs: 1000 / pace.ordersPerSecond }
 }
 
 function sentenceOf({ sent, elapsedMs }: FeedSummary, how: 'Done' | 'Stopped' | 'Failed'): string {

@@ -190,6 +190,14 @@ test('the rate of a simulated evening is its average: 300 orders at 10 a second 
   expect(elapsedMs).toBeLessThan(62_000)
 })
 
+test('a simulated evening never stands still: not in its thin hours, nor before the next evening', async () => {
+  const { sent, summary } = feed({ orders: 600, rate: 10, evenings: 2 })
+  await summary
+  const times = sent.map(({ atMs }) => atMs)
+  const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0))
+  expect(Math.max(...gaps)).toBeLessThan(110)
+})
+
 test('pace and batches do not change what a simulation sends', async () => {
   const simulation = { seed: 3, orders: 200, evenings: 1, date: '2026-09-04' }
   const expected = [...simulate(simulation)].map(({ topic, key, value }) => ({

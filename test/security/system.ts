@@ -55,7 +55,7 @@ export async function startTarget(folder: string, signal: AbortSignal, releases:
   const key = await untilKey(() =>
     feedOrganizations(around).then(all => demoKey(api, join(folder, 'key.json'), all, around)),
   )
-  const path = await untilCounted(api, key.token, new Map(), signal)
+  const path = await untilCounted(api, key.token, signal)
   await eventsOf(api, key.token, signal)
   const file = join(folder, `administrator-${randomBytes(4).toString('hex')}.json`)
   const signIn = await demoAdministrator(file, key.organizationId, around)

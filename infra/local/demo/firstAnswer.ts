@@ -75,40 +75,18 @@ export function countsPath(events: Event[]): string | undefined {
 /** The id of the event in such a path. */
 export const eventIn = (path: string | undefined): string => path?.split('/')[4] ?? ''
 
-/** Portions that each event has sold on its default day, by the path of its item counts. */
-export type Sold = Map<string, number>
-
-/** What the events that a key may see have sold; waits while the rate limit asks for it. */
-export async function readSold(address: string, token: string, signal: AbortSignal): Promise<Sold> {
-  const sold: Sold = new Map()
-  for (const event of await eventsOf(address, token, signal)) {
-    const path = `/api/v1/events/${event.id}/live/item-counts`
-    const { status, data, retryAfterMs } = await ask(address, path, token)
-    const rows = data as { quantitySold: number }[]
-    if (status === 200)
-      sold.set(
-        path,
-        rows.reduce((sum, { quantitySold }) => sum + quantitySold, 0),
-      )
-    await sleep(retryAfterMs, undefined, { signal })
-  }
-  return sold
-}
-
 /**
- * Waits until an event has sold something that it had not in `before` (the evening of an earlier run goes on), and
- * returns the path of its item counts, which has just answered; throws after two minutes.
+ * Waits until the event that `countsPath` names has sold something, in this run or an earlier one, and returns the path
+ * of its item counts, which has just answered; throws after two minutes.
  */
-export async function untilCounted(
-  address: string,
-  token: string,
-  before: Sold,
-  signal: AbortSignal,
-): Promise<string> {
+export async function untilCounted(address: string, token: string, signal: AbortSignal): Promise<string> {
   for (const until = Date.now() + timeoutMs; Date.now() < until; ) {
-    const sold = [...(await readSold(address, token, signal))]
-    const path = sold.find(([path, portions]) => portions > 0 && portions !== before.get(path))?.[0]
-    if (path !== undefined) return path
+    const path = countsPath(await eventsOf(address, token, signal))
+    if (path !== undefined) {
+      const { status, data, retryAfterMs } = await ask(address, path, token)
+      if (status === 200 && (data as { quantitySold: number }[]).length > 0) return path
+      await sleep(retryAfterMs, undefined, { signal })
+    }
     await sleep(500, undefined, { signal })
   }
   throw new Error('no order has been counted in two minutes; see the logs of the feed and the projector')

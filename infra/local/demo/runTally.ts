@@ -14,7 +14,6 @@ import {
   eventsOf,
   feedOrganizations,
   type Key,
-  readSold,
   untilCounted,
 } from './firstAnswer.ts'
 import { openStartAgain } from './startAgain.ts'
@@ -87,7 +86,7 @@ async function bringUp(
   remember({})
 
   const area = `http://${env.ADMIN_HOST}:${env.ADMIN_PORT}`
-  process.stdout.write(addresses({ address, area, envFile }))
+  process.stdout.write(addresses({ address, area, envFile, feed: options.feed }))
   await firstAnswer({ ...options, address, keep, remember }, around).catch(error => {
     signal.throwIfAborted()
     log(`${error instanceof Error ? error.message : error}\nTally goes on without.`)
@@ -113,14 +112,13 @@ async function firstAnswer(run: FirstAnswer, around: Surroundings): Promise<void
   let key = await findKey()
   const events = key === undefined ? [] : await eventsOf(address, key.token, signal)
   let path = countsPath(events)
-  const before = key === undefined || !feed ? new Map() : await readSold(address, key.token, signal)
   if (feed) await keep('feed', { args: feedArguments(eveningFile) })
   if (feed) key ??= await untilKnown(findKey)
   const signIn = key && (await demoAdministrator(administratorFile, key.organizationId, around))
   if (signIn !== undefined) process.stdout.write(howToSignIn(signIn))
   if (feed && key !== undefined) {
     const { token } = key
-    path = await step('first answer', () => untilCounted(address, token, before, signal))
+    path = await step('first answer', () => untilCounted(address, token, signal))
   }
   const envFile = key && remember({ TALLY_KEY: key.token, EVENT_ID: eventIn(path) })
   process.stdout.write(lastWords({ address, key, path, envFile }))

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Long enough to see in a few polls that Tally answers without it. */
+const defaultWaitMs = 5_000
+
 /** How often in a minute a part may end by itself; one that ends more often is not mended by starting it again. */
 const mostEnds = 3
 const withinMs = 60_000
@@ -7,13 +12,14 @@ type Watch = {
   /** Called if a part cannot be started again, or ends again and again. */
   giveUp: (error: Error) => void
   signal: AbortSignal
+  waitMs?: number
 }
 
 /**
  * Returns what is called when a part has ended by itself, with a sentence that begins with the part's name, and what
- * starts it again: it says so, starts it, and says when it runs.
+ * starts it again: it says so, starts it a while later, and says when it runs.
  */
-export function openStartAgain({ log, giveUp, signal }: Watch) {
+export function openStartAgain({ log, giveUp, signal, waitMs = defaultWaitMs }: Watch) {
   const ends = new Map<string, number[]>()
   return async (message: string, start: () => Promise<void>): Promise<void> => {
     if (signal.aborted) return
@@ -22,8 +28,9 @@ export function openStartAgain({ log, giveUp, signal }: Watch) {
     const recent = [...(ends.get(name) ?? []), at].filter(before => before > at - withinMs)
     ends.set(name, recent)
     if (recent.length > mostEnds) return giveUp(new Error(`${message}\n${name} ends again and again`))
-    log(`${message}\nStarting ${name} again ...`)
+    log(`${message}\nStarting ${name} again in ${waitMs / 1000} s ...`)
     try {
+      await sleep(waitMs, undefined, { signal })
       await start()
       log(`${name} runs again (${((Date.now() - at) / 1000).toFixed(1)} s)`)
     } catch (error) {

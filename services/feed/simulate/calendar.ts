@@ -9,7 +9,7 @@ const daysPerEvent = 1000
  * Grows with every change of what an evening holds. Part of the events' ids, because records of before have the ids and
  * versions of today's, and say something else (docs/records.md, Which record wins).
  */
-export const simulationRevision = 3
+export const simulationRevision = 4
 
 /** The last dish is handed over, and the last refund made, within this time after last orders. */
 const clearingMinutes = 90
@@ -64,7 +64,8 @@ export function eventRecord(festival: Festival, run: Run, evening: number, state
     eventId: first.eventId,
     organizationId: festival.organizationId,
     version: 2 * dayCount - (state === 'open' ? 1 : 0),
-    name: `${festival.eventName} ${first.date.slice(0, 4)}`,
+    // Said in its name, because its clock is not that of who looks at its figures.
+    name: `${festival.eventName} ${first.date.slice(0, 4)} (simulated)`,
     startDate: timestampOf(first.opensMs),
     timeZone: festival.timeZone,
     areas: festival.areas.map(({ areaId, name }) => ({ areaId, name })),

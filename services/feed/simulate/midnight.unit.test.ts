@@ -19,9 +19,9 @@ test('three festivals sell past midnight, on the day that was opened the evening
     return [{ name: event.name, orders: after.length }]
   })
   expect(late.map(({ name }) => name)).toEqual([
-    'Sagra del Pesce 2026',
-    'Nachtschicht am Kanal 2026',
-    'Verbena del Olivar 2026',
+    'Sagra del Pesce 2026 (simulated)',
+    'Nachtschicht am Kanal 2026 (simulated)',
+    'Verbena del Olivar 2026 (simulated)',
   ])
   // The first organization is the one that `npm start` shows: there it is to be seen.
   expect(festivals[0]?.eventName).toBe('Sagra del Pesce')
