@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/**
+ * How large the repository may be. A limit is what was reached last: lower it with what you leave out, and say why if
+ * you raise it. `goal`: what somebody can take up as a whole; where the limit is above it, something is still to be
+ * left out.
+ */
+const limits = {
+  'lines of the product': { limit: 52_000, goal: 39_000 },
+  'lines of tests and tools': { limit: 58_000, goal: 42_000 },
+  'lines of packages/kafka': { limit: 5_400, goal: 4_200 },
+  'patches of kafkajs': { limit: 13, goal: 7 },
+  'words in documents': { limit: 60_500, goal: 50_000 },
+}
+
+const root = join(import.meta.dirname, '..')
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter(file => file !== '' && !/package-lock|packages\/client\/openapi\.ts|fixtures\//.test(file))
+const linesOf = (chosen: string[]) =>
+  chosen.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0)
+
+const isCode = (file: string) => /\.(ts|js|mjs|lua|css|sql|tpl|sh)$/.test(file)
+/** What is there for tests alone. */
+const isTest = (file: string) => /\.test\.|\/test\/|testing\.ts$|^test\/|^packages\/testkit\//.test(file)
+const isProduct = (file: string) => isCode(file) && !isTest(file) && /^(packages|services|infra)\//.test(file)
+
+const measured: Record<keyof typeof limits, number> = {
+  'lines of the product': linesOf(files.filter(isProduct)),
+  'lines of tests and tools': linesOf(
+    files.filter(file => (isCode(file) || file.endsWith('.py')) && !isProduct(file)),
+  ),
+  'lines of packages/kafka': linesOf(
+    files.filter(file => isProduct(file) && file.startsWith('packages/kafka/')),
+  ),
+  'patches of kafkajs': files.filter(file => isProduct(file) && file.startsWith('packages/kafka/patches/'))
+    .length,
+  'words in documents': files
+    .filter(file => file.endsWith('.md'))
+    .reduce((sum, file) => sum + (textOf(file).match(/\S+/g)?.length ?? 0), 0),
+}
+
+test.each(Object.entries(limits))('%s: at most %o', (name, { limit, goal }) => {
+  const value = measured[name as keyof typeof limits]
+  console.log(
+    `${name}: ${value.toLocaleString('en')} (limit ${limit.toLocaleString('en')}, goal ${goal.toLocaleString('en')})`,
+  )
+  expect(value).toBeGreaterThan(0)
+  expect(value).toBeLessThanOrEqual(limit)
+})
