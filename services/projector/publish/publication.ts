@@ -51,7 +51,7 @@ export function openPublication({ db, redis, keys, onNewEpoch = () => {} }: Publ
     await Promise.all([...new Set([...marks.keys(), ...events.keys()])].map(advanceShard))
   }
 
-  /** Returns the published events. `covered`: earlier events that the marks cover as well. `latest`: as in PublishDeps. */
+  /** Returns the published events. `covered`: earlier events that the marks cover too. `latest`: as in PublishDeps. */
   return async (pending: Pending, latest: PublishDeps['latest'], covered: Published['events'] = []) => {
     await publishOrganizations({ db, redis, keys }, pending.organizations)
     const published = await publishEvents({ db, redis, keys, epochs, latest }, pending.events)
