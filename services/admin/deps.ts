@@ -8,7 +8,10 @@ import type { AdminMetrics } from './metrics.ts'
 import type { Sealer } from './secondFactor/sealing.ts'
 import type { Oidc } from './signIn/oidc.ts'
 
-/** What the pages need. Only `db` must answer: without Redis or Kafka a page says what it cannot show. */
+/**
+ * What the pages need. Only `db` must answer, but for the operations page: without Redis or Kafka a page says what it
+ * cannot show.
+ */
 export type AdminDeps = {
   db: Postgres
   redis: ReadModelRedis & AccessRedis

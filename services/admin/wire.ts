@@ -24,7 +24,7 @@ import { forgetEnded } from './signIn/sessions.ts'
 const forgetEveryMs = 10 * 60_000
 
 const meanwhile: Meanwhile = {
-  Postgres: 'Live screens that are open go on; other pages ask to try again',
+  Postgres: 'Live screens that are open and the operations page go on; other pages ask to try again',
   Redis: 'Live screens read from Postgres; counts of requests are not shown',
 }
 

@@ -46,6 +46,12 @@ export async function pingKafka(connection: KafkaConnection): Promise<void> {
   await inside(connection).admin.use(admin => admin.describeCluster())
 }
 
+/** How many brokers the cluster has; rejects as pingKafka. Their version they do not tell. */
+export async function countBrokers(connection: KafkaConnection): Promise<number> {
+  const { brokers } = await inside(connection).admin.use(admin => admin.describeCluster())
+  return brokers.length
+}
+
 /** What only this package sees of a connection, so that kafkajs stays hidden. */
 export function inside(connection: KafkaConnection): Inside {
   const found = insides.get(connection)

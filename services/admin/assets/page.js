@@ -15,12 +15,17 @@ document.addEventListener('DOMContentLoaded', () => {
     keep('theme', root.dataset.theme)
     document.dispatchEvent(new Event('theme'))
   })
+  showTimes()
+})
+document.addEventListener('refreshed', showTimes)
+
+function showTimes() {
   const moments = new Intl.DateTimeFormat(root.dataset.locale, { dateStyle: 'medium', timeStyle: 'short' })
-  for (const time of document.querySelectorAll('time')) {
+  for (const time of document.querySelectorAll('time:not([title])')) {
     time.title = time.textContent
     time.textContent = moments.format(new Date(time.dateTime))
   }
-})
+}
 
 /** A browser may allow no storage: then every page begins with the theme of the system. */
 function kept(name) {

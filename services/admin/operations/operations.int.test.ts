@@ -1,9 +1,12 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
-import { clearStall, noteStall } from '@tally/read-models'
+import { clearStall, noteStall, openPostgres } from '@tally/read-models'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
+import { asRole } from '@tally/testkit/servers/database'
 import { beginTransaction } from '@tally/testkit/servers/kafka'
+import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildAdmin } from '../app.ts'
 import { csrfOf, type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
 
 let fixture: Fixture
@@ -181,8 +184,7 @@ test('the last rebuild and the versions are shown', async () => {
     .execute()
   const shown = await page()
   expect(shown).toContain('not finished')
-  expect(shown).toMatch(/Postgres<\/dt><dd><code>\d+/)
-  expect(shown).toMatch(/Redis<\/dt><dd><code>\d+\./)
+  expect(shown).toMatch(/badge good">● Kafka 1 broker<.*● Postgres \d+.*● Redis \d+\./)
   expect(shown).toMatch(/Schema<\/dt><dd><code>\d{4}-/)
 })
 
@@ -202,4 +204,64 @@ test('without Kafka the page lacks only the dead letters, and says so', async ()
   expect([statusCode, replay.statusCode]).toEqual([200, 503])
   expect(body).toContain('Not available right now')
   expect(body).toContain('Versions')
+  expect(body).toContain('badge revoked">● Kafka does not answer<')
+})
+
+/** The area with Postgres behind a relay, and a visitor of the platform team who is not signed in. */
+async function openBehindRelay() {
+  const url = new URL(asRole(fixture.url, 'admin'))
+  const relay = await openRelay({ host: url.hostname, port: Number(url.port) })
+  url.port = String(relay.port)
+  const db = openPostgres(url.href, {
+    name: 'test',
+    max: 5,
+    statementTimeoutMs: 30_000,
+    connectTimeoutMs: 30_000,
+    onError: () => {},
+  })
+  const app = await buildAdmin({ ...fixture.deps, db })
+  const close = async () => {
+    await app.close()
+    await db.destroy()
+    await relay.close()
+  }
+  const signIn = async (isPlatform: boolean) => {
+    const signedIn = newVisitor(app)
+    await signedIn.signIn((await newOffice(fixture, { isPlatform })).email)
+    return signedIn
+  }
+  return { app, relay, signIn, close }
+}
+
+test('while Postgres does not answer, the page goes on for the platform team, and stays closed to all others', async () => {
+  const { app, relay, signIn, close } = await openBehindRelay()
+  const [known, other] = [await signIn(true), await signIn(false)]
+  await known.get('/operations')
+  await other.get('/keys')
+  const unread = await signIn(true)
+  await relay.cut()
+  const { statusCode, body } = await known.get('/operations')
+  const refused = [
+    other,
+    unread,
+    newVisitor(app, undefined, { cookies: new Map([['tally_session', 'x'.repeat(43)]]) }),
+  ]
+  const statuses = await Promise.all(refused.map(async who => (await who.get('/operations')).statusCode))
+  const pages = ['/keys', '/audit', '/account', '/live']
+  const others = await Promise.all(pages.map(async page => (await known.get(page)).statusCode))
+  const runbook = await known.get('/operations/runbook')
+  await relay.mend()
+  const mended = await known.get('/operations')
+  await close()
+  expect(statusCode).toBe(200)
+  expect(body).toContain('badge revoked">● Postgres does not answer<')
+  expect(body).toContain('badge good">● Kafka 1 broker<')
+  expect(body).toMatch(/"Shard">0<.*"Shard">1</s)
+  expect(body).not.toContain('<form method="post" action="/operations/replay"')
+  expect([statuses, others]).toEqual([
+    [503, 503, 503],
+    [503, 503, 503, 503],
+  ])
+  expect([runbook.statusCode, runbook.body]).toEqual([200, expect.stringContaining('# Runbook')])
+  expect(mended.body).toContain('badge good">● Postgres')
 })

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import {
   describeTopics,
   type HeldBack,
@@ -9,17 +8,31 @@ import {
   recordTopics,
   topicNames,
 } from '@tally/kafka'
-import { earliest, readLogs, readOffsets, type Stall } from '@tally/read-models'
-import { timeout } from '@tally/runtime'
-import type { Postgres, RedisClient } from '@tally/storage'
+import {
+  earliest,
+  type ReadModelRedis,
+  type RedisKeys,
+  readLogs,
+  readOffsets,
+  readShardHash,
+  type Stall,
+} from '@tally/read-models'
+import { isTransient, timeout } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
+import { type AuditEntry, readAudit } from '../audit/store.ts'
 
-/** A shard: records not applied yet (null if Kafka does not answer), and its watermark. */
+/** A shard: records not applied yet (null if Kafka or Postgres does not answer), and its watermark. */
 export type Shard = { shard: number; lag: number | null; asOfMs: number | null }
 export type Rebuild = { startedAt: number; finishedAt: number | null }
-export type Versions = { name: string; version: string }[]
 
-type Parts = { db: Postgres; redis: RedisClient; kafka: KafkaConnection; topicPrefix: string }
+type Parts = {
+  db: Postgres
+  redis: ReadModelRedis
+  keys: RedisKeys
+  kafka: KafkaConnection
+  topicPrefix: string
+}
 
 const patienceMs = 3_000
 
@@ -28,30 +41,47 @@ async function endsOf(kafka: KafkaConnection, topics: string[]) {
   return logEnds(kafka, partitionsOf(await describeTopics(kafka, topics)))
 }
 
-/** The lag of each shard over its topics; all records of a shard that no projector has read yet. */
-export async function readShards({ db, kafka, topicPrefix }: Parts): Promise<Shard[]> {
+/** What `work` reads from Postgres; undefined while that does not answer. */
+async function ifAnswered<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  return work.catch(error => {
+    if (isTransient(error)) return undefined
+    throw error
+  })
+}
+
+/**
+ * The lag of each shard over its topics; all records of a shard that no projector has read yet. While Postgres does not
+ * answer, the shards are those that Kafka has, with the watermarks that Redis has.
+ */
+export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts): Promise<Shard[]> {
   const { events, orders, refunds } = topicNames(topicPrefix)
   const topics = [events, orders, refunds]
   const [stored, ends] = await Promise.all([
-    readOffsets(db, topics),
+    ifAnswered(readOffsets(db, topics)),
     timeout(patienceMs, endsOf(kafka, topics)).catch(() => undefined),
   ])
   const known = [...(ends?.values() ?? [])].flatMap(partitions => [...partitions.keys()])
-  const shards = new Set([...stored.map(({ partition }) => partition), ...known])
-  return [...shards]
-    .toSorted((one, other) => one - other)
-    .map(shard => {
-      const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
-      const lagOf = (topic: string) => {
-        const log = ends?.get(topic)?.get(shard)
-        return log === undefined ? 0 : Math.max(0, log.end - (rows.get(topic)?.nextOffset ?? log.start))
-      }
-      return {
-        shard,
-        lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagOf(topic), 0),
-        asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
-      }
-    })
+  const shards = new Set([...(stored ?? []).map(({ partition }) => partition), ...known])
+  const sorted = [...shards].toSorted((one, other) => one - other)
+  if (stored === undefined)
+    return Promise.all(
+      sorted.map(async shard => {
+        const hash = await readShardHash({ redis, keys }, topics, shard, []).catch(() => undefined)
+        return { shard, lag: null, asOfMs: hash?.asOfMs ?? null }
+      }),
+    )
+  return sorted.map(shard => {
+    const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
+    const lagOf = (topic: string) => {
+      const log = ends?.get(topic)?.get(shard)
+      return log === undefined ? 0 : Math.max(0, log.end - (rows.get(topic)?.nextOffset ?? log.start))
+    }
+    return {
+      shard,
+      lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagOf(topic), 0),
+      asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
+    }
+  })
 }
 
 /** The transactions of other producers that hold back a shard; none if Kafka does not answer. */
@@ -69,7 +99,7 @@ export async function readHeldBack({
 export type StalledPartition = Stall & { topic: string; partition: number }
 
 /** The partitions that are stalled until an operator acts, as the projectors stored them. */
-export async function readStalled({
+async function readStalled({
   db,
   topicPrefix,
 }: Pick<Parts, 'db' | 'topicPrefix'>): Promise<StalledPartition[]> {
@@ -80,7 +110,7 @@ export async function readStalled({
 }
 
 /** The last run of `tally rebuild`; undefined if there was none. */
-export async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
+async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined> {
   const row = await db
     .selectFrom('rebuilds')
     .select(['started_at', 'finished_at'])
@@ -90,27 +120,35 @@ export async function readLastRebuild(db: Postgres): Promise<Rebuild | undefined
   return row && { startedAt: row.started_at, finishedAt: row.finished_at }
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string
+/** The step of the schema that ran last. */
+async function readSchema(db: Postgres): Promise<string> {
+  const { rows } = await sql<{ name: string }>`
+select name from kysely_migration order by name desc limit 1`.execute(db)
+  return rows[0]?.name ?? 'unknown'
 }
 
-/** The versions of all parts, with a note for one that does not answer. */
-export async function readVersions({ db, redis }: Parts): Promise<Versions> {
-  const silent = () => 'does not answer'
-  const [postgres, redisVersion, schema] = await Promise.all([
-    sql<{ version: string }>`select current_setting('server_version') as version`
-      .execute(db)
-      .then(({ rows }) => rows[0]?.version ?? '', silent),
-    redis.info('server').then(info => /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown', silent),
-    sql<{ name: string }>`select name from kysely_migration order by name desc limit 1`
-      .execute(db)
-      .then(({ rows }) => rows[0]?.name ?? '', silent),
-  ])
-  return [
-    { name: 'Tally', version },
-    { name: 'Schema', version: schema },
-    { name: 'Node.js', version: process.versions.node },
-    { name: 'Postgres', version: postgres },
-    { name: 'Redis', version: redisVersion },
-  ]
+const shownCommands = 10
+
+/** What only Postgres has; `rebuild` is undefined if there was none. */
+export type Stored = {
+  rebuild: Rebuild | undefined
+  stalled: StalledPartition[]
+  /** The latest of the platform team's commands that leave an audit entry. */
+  commands: AuditEntry[]
+  schema: string
+}
+
+/** Reads what only Postgres has; undefined while that does not answer. */
+export function readStored({ db, topicPrefix }: Pick<Parts, 'db' | 'topicPrefix'>) {
+  return ifAnswered<Stored>(
+    (async () => {
+      const [rebuild, stalled, commands, schema] = await Promise.all([
+        readLastRebuild(db),
+        readStalled({ db, topicPrefix }),
+        readAudit(db, null, { limit: shownCommands }),
+        readSchema(db),
+      ])
+      return { rebuild, stalled, commands, schema }
+    })(),
+  )
 }

@@ -4,39 +4,52 @@ import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import type { DeadLettersPage } from './deadLetters.ts'
-import type { Rebuild, Shard, StalledPartition, Versions } from './read.ts'
+import type { Part, Versions } from './parts.ts'
+import type { Rebuild, Shard, StalledPartition, Stored } from './read.ts'
 
 export type OperationsShown = {
+  parts: Part[]
   shards: Shard[]
-  /** Undefined if Kafka does not answer. */
+  /** Undefined if Kafka or Postgres does not answer. */
   deadLetters: DeadLettersPage | undefined
-  rebuild: Rebuild | undefined
-  versions: Versions
-  stalled: StalledPartition[]
   heldBack: HeldBack[]
-  /** The latest of the platform team's commands that leave an audit entry. */
-  commands: AuditEntry[]
+  /** Undefined if Postgres does not answer. */
+  stored: Stored | undefined
+  versions: Versions
 }
 
 /** Figures older than this are behind: they are at most 2 s old while the projector keeps up (docs/api.md, asOf). */
 const behindMs = 5_000
 
 export function operationsView(
-  { shards, deadLetters, rebuild, versions, stalled, heldBack, commands }: OperationsShown,
-  { csrf, format }: { csrf: string; format: Format },
+  { parts, shards, deadLetters, heldBack, stored, versions }: OperationsShown,
+  { csrf, format, refreshes }: { csrf: string; format: Format; refreshes: boolean },
 ): Html {
+  const { stalled = [], commands = [] } = stored ?? {}
   return html`<h1>Operations</h1>
-<p class="faint">For the platform team. Covers all organizations.</p>
+<p class="faint">For the platform team. Covers all organizations. <a href="/operations/runbook">Runbook</a><span id="refreshed" class="block"></span></p>
+<div id="operations"${refreshes ? html` data-refreshes` : ''}>
+<p>${parts.map(partView)}</p>
+${stored === undefined ? postgresSilent : ''}
 ${stalled.length === 0 ? '' : stalledView(stalled)}
 ${heldBack.length === 0 ? '' : heldBackView(heldBack)}
-<section class="card"><h2>Shards</h2>${shards.length === 0 ? html`<p class="faint">No projector has run yet.</p>` : shardTable(shards, format)}</section>
+<section class="card"><h2>Shards</h2>
+<p class="faint">A shard is the partition of this number of the topics of events, orders and refunds. One projector counts it at a time, and all records of an event are in one shard.</p>
+${shards.length === 0 ? html`<p class="faint">${stored === undefined ? 'Not available right now.' : 'No projector has run yet.'}</p>` : shardTable(shards, format)}</section>
 <section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">
-<section class="card"><h2>Last rebuild</h2>${rebuildLine(rebuild)}</section>
+<section class="card"><h2>Last rebuild</h2>${stored === undefined ? html`<p>Not available right now: Postgres does not answer.</p>` : rebuildLine(stored.rebuild)}</section>
 <section class="card"><h2>Versions</h2><dl class="facts">${versions.map(({ name, version }) => html`<dt>${name}</dt><dd><code>${version}</code></dd>`)}</dl></section>
 </div>
-${commands.length === 0 ? '' : commandsView(commands)}`
+${commands.length === 0 ? '' : commandsView(commands)}
+</div>`
 }
+
+const partView = ({ name, about }: Part): Html =>
+  html`<span class="badge ${about === undefined ? 'revoked' : 'good'}">● ${name} ${about ?? 'does not answer'}</span> `
+
+/** Stalled partitions are not shown then, and no part of the page may look as if there were none. */
+const postgresSilent = html`<p class="notice">Postgres does not answer: lag, stalled partitions, dead letters and the last rebuild are not shown. The API answers item counts and figures from Redis.</p>`
 
 function stalledView(stalled: StalledPartition[]): Html {
   return html`<section class="card"><h2>Stalled partitions</h2>
@@ -75,13 +88,13 @@ function shardTable(shards: Shard[], { whole }: Format): Html {
 <tbody>${shards.map(({ shard, lag, asOfMs }) => {
     const isBehind = asOfMs === null || now - asOfMs > behindMs
     return html`<tr><th scope="row" data-label="Shard">${shard}</th>
-<td data-label="Lag" class="number">${lag === null ? 'Kafka does not answer' : whole(lag)}</td>
+<td data-label="Lag" class="number">${lag === null ? 'unknown' : whole(lag)}</td>
 <td data-label="Age" class="number">${asOfMs === null ? 'unknown' : span(now - asOfMs)}</td>
 <td data-label="State"><span class="badge ${isBehind ? 'revoked' : 'good'}">${isBehind ? 'behind' : 'up to date'}</span></td></tr>`
   })}</tbody></table>`
 }
 
-const deadLettersUnknown = html`<p>Not available right now: Kafka does not answer.</p>`
+const deadLettersUnknown = html`<p>Not available right now: Kafka or Postgres does not answer.</p>`
 
 function deadLettersView(
   { byReason, shown, isNewest, isWhole, older }: DeadLettersPage,

@@ -4,16 +4,22 @@ import { notFound } from '../http/problem.ts'
 import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { sessionToken } from './cookies.ts'
 import { formAgain, signInAgain } from './formAgain.ts'
-import { findSession, type Session } from './sessions.ts'
+import { openRecall } from './recall.ts'
+import type { Session } from './sessions.ts'
 
 /** The pages that someone without a required second factor may open: those that set it up. */
 const duringSetUp = /^\/(account\/(second-factor|passkeys)|confirm)(\?|$)/
 
+/** What the platform team may open while Postgres, which has the sessions, does not answer. */
+const duringOutage = /^\/operations(\/runbook)?(\?|$)/
+
 /** Passes signed-in users; redirects others to the sign-in, which leads back to the requested page. */
 export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
+  const sessionIn = openRecall()
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = sessionToken(request)
-    request.session = token === undefined ? undefined : await findSession(db, token)
+    const mayRecall = request.method === 'GET' && duringOutage.test(request.url)
+    request.session = token === undefined ? undefined : await sessionIn(db, token, mayRecall)
     if (request.session !== undefined) {
       const { hasSecondFactor, isOidc } = request.session
       // Through the provider, its own rules for a second factor hold.

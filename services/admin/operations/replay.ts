@@ -1,0 +1,72 @@
+import { noteBothEnds } from '@tally/access'
+import { isDeadLetterId, type ReplayDeps, replayAll, replayDeadLetters } from '@tally/dead-letters'
+import { openProducer } from '@tally/kafka'
+import type { FastifyInstance } from 'fastify'
+import type { AdminDeps } from '../deps.ts'
+import { fieldsOf, listOf, textOf } from '../http/forms.ts'
+import { badForm, PageProblem } from '../http/problem.ts'
+import { platformSessionOf } from '../signIn/guard.ts'
+
+const busyReplaying = () =>
+  new PageProblem(409, 'A replay is running', 'Wait until it ends, then check which dead letters are left.')
+
+/** Replays selected dead letters, or all, and leads back to the operations page. */
+export function replayPages(area: FastifyInstance, { db, kafka, topicPrefix, logger }: AdminDeps): void {
+  // Each replay holds a connection to Postgres while Kafka answers: eight would leave none for the other pages.
+  let isReplaying = false
+
+  area.post('/operations/replay', async (request, reply) => {
+    const session = platformSessionOf(request)
+    const fields = fieldsOf(request)
+    const ids = listOf(fields, 'id')
+    const wantsAll = textOf(fields, 'all') === 'yes'
+    if (!ids.every(isDeadLetterId)) throw badForm()
+    if (!wantsAll && ids.length === 0)
+      throw new PageProblem(400, 'Nothing selected', 'Go back and select the dead letters to replay.')
+    const of = wantsAll ? 'all' : ids.join(', ').slice(0, 500)
+    if (isReplaying) throw busyReplaying()
+    isReplaying = true
+    const { administratorId } = session
+    logger.info({ administratorId, of }, 'a replay of dead letters begins')
+    const { sent, refused } = await noteBothEnds(
+      db,
+      { ...session, address: request.ip },
+      {
+        work: 'replay',
+        of,
+        run: () => withProducer(replay => replayThem(replay, wantsAll ? undefined : ids)),
+        outcome: ({ sent, refused }) => `${of}: ${sent} sent, ${refused} refused`,
+      },
+    ).finally(() => {
+      isReplaying = false
+    })
+    logger.info({ administratorId, sent, refused }, 'a replay of dead letters has ended')
+    return reply.redirect(`/operations?replayed=${sent}${refused > 0 ? `&refused=${refused}` : ''}`, 303)
+  })
+
+  /** Opens a producer for one replay: replays are rare, and the other pages do not need Kafka. */
+  async function withProducer<Result>(work: (replay: ReplayDeps) => Promise<Result>): Promise<Result> {
+    try {
+      const producer = await openProducer(kafka)
+      return await work({ kafka, producer, db, topicPrefix }).finally(() => producer.close())
+    } catch (error) {
+      logger.warn({ err: error }, 'dead letters were not replayed')
+      throw new PageProblem(
+        503,
+        'Replay incomplete',
+        'Kafka or Postgres did not answer. Try again: nothing is sent twice.',
+        5,
+      )
+    }
+  }
+}
+
+/** Replays these dead letters, or all. */
+async function replayThem(replay: ReplayDeps, ids: string[] | undefined) {
+  if (ids === undefined) {
+    const { sent, refusedCount } = await replayAll(replay)
+    return { sent, refused: refusedCount }
+  }
+  const { sent, refused } = await replayDeadLetters(replay, ids)
+  return { sent: sent.length, refused: refused.length }
+}

@@ -1,0 +1,76 @@
+import type { Postgres } from '@tally/storage'
+import { expect, test } from 'vitest'
+import { openRecall } from './recall.ts'
+
+const minuteMs = 60_000
+const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+/** A Postgres that answers with these rows, or fails. */
+function postgres(answer: () => object[]): Postgres {
+  const executor = {
+    transformQuery: (node: unknown) => node,
+    compileQuery: () => ({ sql: '', parameters: [] }),
+    executeQuery: async () => ({ rows: answer() }),
+  }
+  return { getExecutor: () => executor } as unknown as Postgres
+}
+
+function given({ isPlatform }: { isPlatform: boolean }) {
+  let answer = (): object[] => [
+    { sessionId: 1, isPlatform, isStale: false, hasApp: false, hasPasskey: false },
+  ]
+  let nowMs = 0
+  const find = openRecall(() => nowMs)
+  const ask = (mayRecall = true) =>
+    find(
+      postgres(() => answer()),
+      'token',
+      mayRecall,
+    )
+  return {
+    ask,
+    passes: (ms: number) => {
+      nowMs += ms
+    },
+    fails: (error: Error) => {
+      answer = () => {
+        throw error
+      }
+    },
+    ends: () => {
+      answer = () => []
+    },
+  }
+}
+
+test('a session of the platform team holds for 30 minutes after Postgres was last asked, not longer', async () => {
+  const { ask, passes, fails } = given({ isPlatform: true })
+  await ask()
+  fails(down)
+  passes(30 * minuteMs)
+  expect(await ask()).toMatchObject({ sessionId: 1 })
+  passes(1)
+  await expect(ask()).rejects.toThrow('ECONNREFUSED')
+})
+
+test('it holds only where it may, and no other error is an outage', async () => {
+  const { ask, fails } = given({ isPlatform: true })
+  await ask()
+  fails(down)
+  await expect(ask(false)).rejects.toThrow('ECONNREFUSED')
+  fails(new Error('a mistake'))
+  await expect(ask()).rejects.toThrow('a mistake')
+})
+
+test('a session that has ended, or of another administrator, is not kept', async () => {
+  const ended = given({ isPlatform: true })
+  await ended.ask()
+  ended.ends()
+  expect(await ended.ask()).toBeUndefined()
+  ended.fails(down)
+  await expect(ended.ask()).rejects.toThrow('ECONNREFUSED')
+  const other = given({ isPlatform: false })
+  await other.ask()
+  other.fails(down)
+  await expect(other.ask()).rejects.toThrow('ECONNREFUSED')
+})
