@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -46,7 +55,8 @@ test('every image is a variable, and images.env names it by digest at the versio
   )
   expect([...images.keys()].toSorted()).toEqual([...defaults.keys()].toSorted())
   for (const [name, tag] of defaults) {
-    expect(images.get(name)).toMatch(/@sha256:[0-9a-f]{64}$/)
+    const digest = /^(PROMETHEUS|GRAFANA)_/.test(name) ? /(@sha256:[0-9a-f]{64})?$/ : /@sha256:[0-9a-f]{64}$/
+    expect(images.get(name)?.slice(tag.length)).toMatch(digest)
     expect(images.get(name)?.split('@')[0]).toBe(tag)
   }
 })
@@ -65,6 +75,21 @@ test('only the services postgres and roles have the superuser, and every contain
   expect(having('{POSTGRES_OWNER_PASSWORD')).toEqual(['roles', 'migrate'])
   for (const [name, { cap_drop }] of Object.entries<{ cap_drop?: string[] }>(services))
     expect(cap_drop, name).toEqual(['ALL'])
+})
+
+test('the profile monitoring scrapes each service at its port, and mounts files that exist', () => {
+  const { services } = parse(compose, { merge: true })
+  const inProfile = Object.keys(services).filter(name => services[name].profiles?.includes('monitoring'))
+  expect(inProfile).toEqual(['prometheus', 'grafana'])
+  const mounts: string[] = inProfile.flatMap(name => services[name].volumes)
+  const files = mounts.flatMap(mount => mount.match(/^\.\/[^:]+/) ?? [])
+  expect(files.length).toBe(5)
+  for (const file of files) expect(existsSync(join(root, file)), file).toBe(true)
+  const config = parse(readFileSync(join(root, 'infra/monitoring/prometheus.yaml'), 'utf8'))
+  const scraped: { names: string[]; port: number }[] = config.scrape_configs[0].dns_sd_configs
+  for (const { names, port } of scraped)
+    expect(services[names[0] ?? ''].healthcheck.test.join(' ')).toContain(`:${port}/readyz`)
+  expect(scraped.flatMap(({ names }) => names)).toEqual(['projector', 'query', 'admin'])
 })
 
 /** Runs infra/docker/up with a docker that has only the images of these tags; returns what .env names afterwards. */
@@ -105,6 +130,8 @@ test('infra/docker/up names images by digest, but keeps those that .env names or
   expect([...named(up({ has: ['node:24-slim', 'redis:8'] })).keys()]).toEqual([
     'KAFKA_IMAGE',
     'POSTGRES_IMAGE',
+    'PROMETHEUS_IMAGE',
+    'GRAFANA_IMAGE',
   ])
   expect(up({ has: [], env: 'REDIS_IMAGE=mirror/redis:8\n' }).get('REDIS_IMAGE')).toBe('mirror/redis:8')
 })
