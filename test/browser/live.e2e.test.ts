@@ -275,6 +275,7 @@ test('a number changes while the feed runs', async () => {
   await picture(page, 'live', true)
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Dark or light' }).click()
+  await picture(page, 'live-dark', true)
   await page.getByRole('button', { name: 'Full screen' }).click()
   await picture(page, 'live-hall-dark')
   await page.getByRole('button', { name: 'Leave full screen' }).click()
