@@ -4,7 +4,7 @@ import { timeout } from '@tally/runtime'
 import type { Postgres, RedisClient } from '@tally/storage'
 import { sql } from 'kysely'
 
-/** A server that Tally needs: its version, for Kafka its brokers (they do not tell it); undefined while it is silent. */
+/** A server that Tally needs: its version, of Kafka its brokers, which tell none; undefined while it is silent. */
 export type Part = { name: 'Kafka' | 'Postgres' | 'Redis'; about: string | undefined }
 export type Versions = { name: string; version: string }[]
 
