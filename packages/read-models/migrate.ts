@@ -22,7 +22,7 @@ const inBaseline = [
   '0004-order-slots',
   '0005-administration',
   '0006-item-blocks',
-  '0016-baseline',
+  '0007-epochs',
   '0008-time-buckets',
   '0009-key-changes',
   '0010-partition-logs',
