@@ -56,7 +56,7 @@ export async function publishEvents(
     await epochs.enter(epoch, new Set(states.map(({ shard }) => shard)))
     const store = async (state: EventState): Promise<void> => {
       const { eventId, shard, revision, isAwaited } = state
-      // Tally before 0.3 published such events, too.
+      // Postgres may have lost the record of an event that was published.
       if (isAwaited) return void (await redis.del(keys.event(eventId)))
       const entry = entries.get(eventId) as Unpublished
       const outcome = await put({ redis, keys }, state, entry)

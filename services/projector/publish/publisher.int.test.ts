@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import { type Effects, projectBatch } from '@tally/projection'
-import { complete, ensureOffsets, publishedField, readOffsets } from '@tally/read-models'
+import { complete, ensureOffsets, eventRevisionField, publishedField, readOffsets } from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'
@@ -167,6 +167,33 @@ test('an event that changes while it is published is published with that change,
   expect(JSON.parse(documents['kpis:41:1'] ?? '')).toMatchObject({ totalOrders: 2 })
   expect(documents['kpis:41:2']).toBe('as before')
   expect(await published()).toMatchObject({ orders: 3, revision: await revisionInPostgres() })
+})
+
+test('a mark vouches for an event that the flush before has published with its change, if Redis lost that', async () => {
+  const first = openPublisher(harness)
+  await openFestival(first)
+  await sell(first)
+  await first.flush()
+  const ofShard = harness.keys.shard(shard)
+  const [hash, before] = [harness.keys.event(eventId as EventId), await revisionInPostgres()]
+  const lost = await Promise.all([hash, ofShard].map(key => harness.redis.dumpBuffer(key)))
+  const [one, other] = [await applyOrder(), await applyOrder()]
+  const enterEpoch: typeof harness.redis.enterEpoch = (...of) => {
+    publisher.add(ofOrders, other as Effects)
+    return harness.redis.enterEpoch(...of)
+  }
+  const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
+  const publisher = openPublisher({ ...harness, redis })
+  publisher.add(ofOrders, one as Effects)
+  await publisher.flush()
+  await harness.redis.restore(hash, 0, lost[0] ?? '', 'REPLACE')
+  await harness.redis.restore(ofShard, 0, lost[1] ?? '', 'REPLACE')
+
+  await publisher.flush()
+  expect(await harness.redis.hget(hash, 'revision')).toBe(String(before))
+  expect(await harness.redis.hget(ofShard, eventRevisionField(eventId as EventId))).toBe(
+    String(await revisionInPostgres()),
+  )
 })
 
 test('differences with another batch between them are not merged: the event is published whole', async () => {

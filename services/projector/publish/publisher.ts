@@ -93,6 +93,8 @@ function openRuns(
   const running: { last: Promise<unknown>; flush?: Promise<void>; drain?: Promise<void> } = {
     last: Promise.resolve(),
   }
+  /** Events of the flush before that the marks of the next one cover too: if Redis lost the former, readers see it. */
+  let carried: Awaited<ReturnType<Publish>> = []
 
   /** Work that fails does not stop what follows. */
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -107,8 +109,9 @@ function openRuns(
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      const published = await publish(taken, id => schedule.takeMore(taken, id))
-      backlog.extend(taken.marks.values(), published)
+      const published = await publish(taken, id => schedule.takeMore(taken, id), carried)
+      backlog.extend(taken.marks.values(), [...carried, ...published])
+      carried = published.filter(({ eventId }) => schedule.wasMoved(eventId))
       onPublished?.(performance.now() - began)
     } catch (error) {
       schedule.putBack(taken)
