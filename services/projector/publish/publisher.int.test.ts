@@ -66,6 +66,17 @@ async function heal(publisher: Publisher): Promise<boolean> {
   return healed.includes(true)
 }
 
+/** A publisher that learns of more changes after it has read an event from Postgres, before it stores its documents. */
+function openPublisherThatLearns(more: Effects): Publisher {
+  const enterEpoch: typeof harness.redis.enterEpoch = (...of) => {
+    publisher.add(ofOrders, more)
+    return harness.redis.enterEpoch(...of)
+  }
+  const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
+  const publisher = openPublisher({ ...harness, redis })
+  return publisher
+}
+
 async function published() {
   const { revision, complete: mark, ...documents } = await harness.readEvent(eventId)
   const kpis = JSON.parse(documents['kpis:41:0'] ?? '{}')
@@ -152,13 +163,7 @@ test('an event that changes while it is published is published with that change,
   await first.flush()
   await harness.redis.hset(harness.keys.event(eventId as EventId), 'kpis:41:2', 'as before')
   const [one, other] = [await applyOrder({ areaId: 1 }), await applyOrder({ areaId: 1 })]
-  // Called after the event was read from Postgres, before its documents are stored.
-  const enterEpoch: typeof harness.redis.enterEpoch = (...of) => {
-    publisher.add(ofOrders, other as Effects)
-    return harness.redis.enterEpoch(...of)
-  }
-  const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
-  const publisher = openPublisher({ ...harness, redis })
+  const publisher = openPublisherThatLearns(other as Effects)
 
   publisher.add(ofOrders, one as Effects)
   await publisher.flush()
@@ -178,12 +183,7 @@ test('a mark vouches for an event that the flush before has published with its c
   const [hash, before] = [harness.keys.event(eventId as EventId), await revisionInPostgres()]
   const lost = await Promise.all([hash, ofShard].map(key => harness.redis.dumpBuffer(key)))
   const [one, other] = [await applyOrder(), await applyOrder()]
-  const enterEpoch: typeof harness.redis.enterEpoch = (...of) => {
-    publisher.add(ofOrders, other as Effects)
-    return harness.redis.enterEpoch(...of)
-  }
-  const redis = Object.assign(Object.create(harness.redis), { enterEpoch })
-  const publisher = openPublisher({ ...harness, redis })
+  const publisher = openPublisherThatLearns(other as Effects)
   publisher.add(ofOrders, one as Effects)
   await publisher.flush()
   await harness.redis.restore(hash, 0, lost[0] ?? '', 'REPLACE')

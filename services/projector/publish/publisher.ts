@@ -109,9 +109,15 @@ function openRuns(
     if (taken.isEmpty()) return
     const began = performance.now()
     try {
-      const published = await publish(taken, id => schedule.takeMore(taken, id), carried)
+      const moved = new Set<EventId>()
+      const takeMore = (id: EventId) => {
+        const both = schedule.takeMore(taken, id)
+        if (both !== undefined) moved.add(id)
+        return both
+      }
+      const published = await publish(taken, takeMore, carried)
       backlog.extend(taken.marks.values(), [...carried, ...published])
-      carried = published.filter(({ eventId }) => schedule.wasMoved(eventId))
+      carried = published.filter(({ eventId }) => moved.has(eventId))
       onPublished?.(performance.now() - began)
     } catch (error) {
       schedule.putBack(taken)

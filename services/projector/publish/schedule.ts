@@ -15,8 +15,6 @@ export class Schedule {
   due = new Pending()
   /** What is held back, by partition. */
   readonly held = new Map<string, Pending>()
-  /** Events that `takeMore` has moved; the marks that cover them are due later. */
-  readonly #moved = new Set<EventId>()
 
   /** Where to add what a batch of the partition changed; if it has caught up, what was held back becomes due. */
   forBatch(of: TopicPartition, isBehind: boolean): Pending {
@@ -46,13 +44,7 @@ export class Schedule {
     if (both === undefined || both.whole) return undefined
     this.due.events.delete(id)
     taken.events.set(id, both)
-    this.#moved.add(id)
     return both
-  }
-
-  /** Whether `takeMore` has moved an event since this was asked last. */
-  wasMoved(id: EventId): boolean {
-    return this.#moved.delete(id)
   }
 
   /** Takes back what could not be published; it is due again. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { hasBody, takeOver, takeOverFrom } from '@tally/runtime'
-import { gather } from '../gather.ts'
 import { fixedHeaders, linesOf, sendMessage } from './answer.ts'
+import { gather } from './gather.ts'
 import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
 import { rememberLast } from './remember.ts'
 
