@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { FatalError, reasonOf } from './errors.ts'
 import { serveOneRequestAtATime } from './inTurn.ts'
 import { type ClientError, refuse } from './refuse.ts'
-import { sizeOf, small, type Unread, UnreadAnswers } from './unread.ts'
+import { sizeOf, type Unread, UnreadAnswers } from './unread.ts'
 
 /** A request that has not arrived completely after this time is refused. */
 const requestTimeoutMs = 10_000
@@ -108,21 +108,12 @@ export function secure(
   serveOneRequestAtATime(server)
   const unread = new UnreadAnswers(server, onUnread)
   app.addHook('onSend', (request, reply, payload, done) => {
+    unread.reserve(request.raw.socket, sizeOf(payload))
     for (const [name, value] of Object.entries(safeHeaders))
       if (!reply.hasHeader(name)) reply.header(name, value)
-    const bytes = bytesOf(payload)
-    unread.reserve(request.raw.socket, sizeOf(bytes))
-    done(null, bytes)
+    done()
   })
   return unread
-}
-
-/**
- * A large text as the bytes that are sent. While an answer is not read, a text with one character such as `€` takes two
- * bytes for each character, on the heap, where it stays until the whole heap is collected.
- */
-function bytesOf(payload: unknown): unknown {
-  return typeof payload === 'string' && payload.length >= small ? Buffer.from(payload) : payload
 }
 
 /** Whether a request has a body. */

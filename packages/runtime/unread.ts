@@ -15,7 +15,7 @@ const mostUnread = { server: 48 * mebi, owner: 16 * mebi }
 const stalledMs = 120_000
 const sweepEveryMs = 1_000
 /** Less than this fits into the buffer that each connection may have, and needs no reservation. */
-export const small = 16 * 1_024
+const small = 16 * 1_024
 /** What a stream keeps of an answer that is not read: two buffers of 64 KiB, and a page of what it reads. */
 const ofStream = 256 * 1_024
 
