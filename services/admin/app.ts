@@ -9,6 +9,7 @@ import { auditPages } from './audit/page.ts'
 import { dayPages } from './day/pages.ts'
 import type { AdminDeps } from './deps.ts'
 import { assetFiles } from './http/assets.ts'
+import { limitDownloads } from './http/downloads.ts'
 import { registerErrors } from './http/errors.ts'
 import { checkFormTokens } from './http/formToken.ts'
 import { plainAddress } from './http/plainAddress.ts'
@@ -123,6 +124,7 @@ export async function buildAdmin(deps: AdminDeps): Promise<FastifyInstance> {
   await app.register(async area => {
     area.addHook('onRequest', requireSession(deps))
     area.addHook('preHandler', askToSignIn)
+    limitDownloads(area)
     livePages(area, deps, streams)
     for (const pages of [
       dayPages,

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import { sessionOf } from '../signIn/guard.ts'
+import { PageProblem } from './problem.ts'
+
+/** How many files are sent at the same time: one whose client does not read keeps 1 to 3 MB of rows until it ends. */
+const most = { organization: 4, process: 16 }
+
+const tooManyDownloads = () =>
+  new PageProblem(503, 'Too many downloads', 'Other files are being sent. Try again in a moment.', 5)
+
+/** Bounds the files (`.csv` and `.xlsx`) that the pages of an area send at the same time; more are a 503. */
+export function limitDownloads(area: FastifyInstance): void {
+  const downloads = new Downloads()
+  area.addHook('preHandler', (request, reply, done) => {
+    if (!/\.(csv|xlsx)$/.test(request.routeOptions.url ?? '') || reply.raw.closed) return done()
+    const { organizationId } = sessionOf(request)
+    if (!downloads.begin(organizationId)) return done(tooManyDownloads())
+    // Also when the client ends the connection.
+    reply.raw.once('close', () => downloads.end(organizationId))
+    done()
+  })
+}
+
+/** The files that are being sent, by organization. */
+class Downloads {
+  private readonly running = new Map<string, number>()
+  private total = 0
+
+  /** Counts a file that begins; false if it may not begin. */
+  begin(organizationId: string): boolean {
+    const own = this.running.get(organizationId) ?? 0
+    if (own >= most.organization || this.total >= most.process) return false
+    this.running.set(organizationId, own + 1)
+    this.total += 1
+    return true
+  }
+
+  end(organizationId: string): void {
+    const own = (this.running.get(organizationId) ?? 0) - 1
+    if (own > 0) this.running.set(organizationId, own)
+    else this.running.delete(organizationId)
+    this.total -= 1
+  }
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { type FastifyInstance, fastify } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Session } from '../signIn/sessions.ts'
+import { limitDownloads } from './downloads.ts'
+import { PageProblem } from './problem.ts'
+
+let app: FastifyInstance
+beforeAll(async () => {
+  app = fastify({ forceCloseConnections: true })
+  app.decorateRequest('session', undefined)
+  app.addHook('onRequest', async request => {
+    request.session = { organizationId: request.headers['x-organization'] } as unknown as Session
+  })
+  limitDownloads(app)
+  app.get('/a.csv', (_, reply) => reply.send(Readable.from(endless())))
+  app.get('/page', async () => 'a page')
+  app.setErrorHandler((error, _, reply) => {
+    const { status, retryAfterSeconds } = error as PageProblem
+    expect(error).toBeInstanceOf(PageProblem)
+    return reply.code(status).header('Retry-After', String(retryAfterSeconds)).send()
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => app.close())
+
+function* endless() {
+  for (;;) yield 'a line\r\n'.repeat(1_000)
+}
+
+/** Asks for a file and reads its head; the rest stays unread. */
+async function download(organization: string, path = '/a.csv'): Promise<{ socket: Socket; head: string }> {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-Organization: ${organization}\r\n\r\n`)
+  const [head] = await once(socket, 'data')
+  return { socket: socket.pause(), head: String(head) }
+}
+
+const isSent = ({ head }: { head: string }) => head.startsWith('HTTP/1.1 200')
+
+test('an organization gets four files at a time, a process sends sixteen, and a page is no file', async () => {
+  const open = []
+  for (let count = 0; count < 4; count += 1) open.push(await download('one'))
+  expect(open.every(isSent)).toBe(true)
+
+  const refused = await download('one')
+  expect(refused.head).toMatch(/^HTTP\/1.1 503/)
+  expect(refused.head).toMatch(/retry-after: 5\r\n/i)
+  expect(isSent(await download('one', '/page'))).toBe(true)
+
+  for (const other of ['two', 'three', 'four'])
+    for (let count = 0; count < 4; count += 1) open.push(await download(other))
+  expect(open.every(isSent)).toBe(true)
+  expect(isSent(await download('five'))).toBe(false)
+
+  // A client that goes away makes room for others.
+  for (const { socket } of open) socket.destroy()
+  await expect.poll(async () => isSent(await download('five')), { timeout: 10_000 }).toBe(true)
+})
