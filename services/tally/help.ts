@@ -2,34 +2,35 @@ import { type Command, Help } from 'commander'
 
 const organization = '5b0f6c1e-7d34-4a52-9c0b-2f8e6a41d701'
 const event = '7c1e0f4e-0a52-4b43-9c0c-0c2f6a6f1a11'
-const [operations, records, runbook] = ['docs/operations.md', 'docs/records.md', 'docs/runbook.md']
+const [install, reference, operations] = ['docs/install.md', 'docs/reference.md', 'docs/operations.md']
+const [records, runbook] = ['docs/records.md', 'docs/runbook.md']
 const key = 'AbCdEf012345'
 
 /** Lines to copy for each command, by its name, and the document that explains it. */
 export const helpOf: Record<string, { docs: string; examples: string[] }> = {
-  tally: { docs: operations, examples: ['tally doctor', 'tally keys create --help'] },
+  tally: { docs: reference, examples: ['tally doctor', 'tally keys create --help'] },
   migrate: { docs: operations, examples: ['tally migrate', 'tally migrate --contract'] },
-  topics: { docs: operations, examples: ['tally topics create'] },
+  topics: { docs: install, examples: ['tally topics create'] },
   'topics create': {
-    docs: operations,
+    docs: install,
     examples: ['tally topics create', 'tally topics create --partitions 12 --replication-factor 3'],
   },
-  projector: { docs: operations, examples: ['tally projector', 'OPS_PORT=9190 tally projector'] },
-  query: { docs: operations, examples: ['tally query', 'QUERY_PORT=8180 OPS_PORT=9191 tally query'] },
-  admin: { docs: operations, examples: ['tally admin', 'ADMIN_URL=https://area.example.org tally admin'] },
+  projector: { docs: reference, examples: ['tally projector', 'OPS_PORT=9190 tally projector'] },
+  query: { docs: reference, examples: ['tally query', 'QUERY_PORT=8180 OPS_PORT=9191 tally query'] },
+  admin: { docs: reference, examples: ['tally admin', 'ADMIN_URL=https://area.example.org tally admin'] },
   feed: {
-    docs: operations,
+    docs: reference,
     examples: ['tally feed', 'tally feed --rate 0 --orders 600', 'tally feed --data evening.jsonl.gz'],
   },
-  keys: { docs: operations, examples: [`tally keys list --organization ${organization}`] },
+  keys: { docs: reference, examples: [`tally keys list --organization ${organization}`] },
   'keys create': {
-    docs: operations,
+    docs: reference,
     examples: [
       `tally keys create --organization ${organization} --name 'Kitchen screen' --scope analytics:read --event ${event}`,
     ],
   },
-  'keys list': { docs: operations, examples: [`tally keys list --organization ${organization} --json`] },
-  'keys revoke': { docs: operations, examples: [`tally keys revoke ${key}`] },
+  'keys list': { docs: reference, examples: [`tally keys list --organization ${organization} --json`] },
+  'keys revoke': { docs: reference, examples: [`tally keys revoke ${key}`] },
   administrators: { docs: operations, examples: ['tally administrators list'] },
   'administrators create': {
     docs: operations,
@@ -44,7 +45,7 @@ export const helpOf: Record<string, { docs: string; examples: string[] }> = {
     docs: operations,
     examples: ['tally administrators remove --email anna@example.org'],
   },
-  doctor: { docs: operations, examples: ['tally doctor', 'tally doctor --json'] },
+  doctor: { docs: reference, examples: ['tally doctor', 'tally doctor --json'] },
   events: { docs: operations, examples: ['tally events list'] },
   'events list': { docs: operations, examples: [`tally events list --organization ${organization}`] },
   'events remove': {
@@ -62,8 +63,8 @@ export const helpOf: Record<string, { docs: string; examples: string[] }> = {
   'offsets list': { docs: runbook, examples: ['tally offsets list --json'] },
   'offsets accept': { docs: runbook, examples: ['tally offsets accept tally.orders 3 --yes'] },
   'offsets skip': { docs: runbook, examples: ['tally offsets skip tally.orders 3 --to 4812 --yes'] },
-  verify: { docs: operations, examples: ['tally verify'] },
-  rebuild: { docs: operations, examples: ['tally rebuild', 'tally rebuild --from-kafka'] },
+  verify: { docs: reference, examples: ['tally verify'] },
+  rebuild: { docs: reference, examples: ['tally rebuild', 'tally rebuild --from-kafka'] },
   contract: { docs: records, examples: ['tally contract openapi > openapi.json'] },
   'contract openapi': { docs: records, examples: ['tally contract openapi > openapi.json'] },
   'contract asyncapi': { docs: records, examples: ['TOPIC_PREFIX=sagra tally contract asyncapi'] },

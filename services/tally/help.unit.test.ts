@@ -46,6 +46,6 @@ test('the help of a command marks what it requires, and shows lines to copy', ()
   expect(help.replace(/\s+/g, ' ')).toContain('--name <NAME> what it is for, 1 to 200 characters (required)')
   expect(help.replace(/\s+/g, ' ')).not.toMatch(/bind it to one event of that organization \(required\)/)
   expect(help).toMatch(
-    /\nExamples:\n {2}tally keys create --organization .*\n\nDocumentation: docs\/operations\.md\n$/,
+    /\nExamples:\n {2}tally keys create --organization .*\n\nDocumentation: docs\/reference\.md\n$/,
   )
 })
