@@ -45,7 +45,9 @@ export async function startProxy(
   const file = join(folder, 'settings')
   const { args, settings } = proxies[name]
   writeFileSync(file, settings(port, behind, folder))
-  const { stop } = await start(name, { command, args: args(file) }, `127.0.0.1:${port}`, folder)
+  // It would be on another machine: here it has the processors last, as the flood has.
+  const last = { command: 'nice', args: ['-n', '19', command, ...args(file)] }
+  const { stop } = await start(name, last, `127.0.0.1:${port}`, folder)
   return {
     port,
     async stop() {
