@@ -7,7 +7,6 @@ export {
   type RebuiltFromKafka,
   rebuildFromKafka,
 } from './fromKafka/rebuildFromKafka.ts'
-export { findShadow } from './fromKafka/shadow.ts'
 export { type ListedOffset, listOffsets, type OffsetsDeps } from './offsets/list.ts'
 export { type Move, move, OffsetsUsageError, planAccept, planSkip } from './offsets/move.ts'
 export { openProgress, type Progress } from './progress.ts'

@@ -14,32 +14,29 @@ import { EventRoom, projectPieces } from '@tally/projection'
 import { readOffsets } from '@tally/read-models'
 import { isTransient } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
-import { NotYetError } from './notYet.ts'
 import { openPositions, type Positions } from './positions.ts'
 import {
+  belowEnds,
   ensurePartitions,
   noteLogs,
-  readEnds,
   readLiveOffsets,
   readStarts,
   type ShadowDeps,
   storeSkipped,
 } from './shadowOffsets.ts'
-import { noteShards } from './shardGroups.ts'
 
 export type Follower = {
   /** How many records the shadow must still read to be where the live tables are. */
   behind(): number
   /** How many it has read, and how many there are to read in all. */
   position(): { done: number; all: number }
-  /** Sets the offsets up to which these partitions must be read, and not further; then waits until they are. */
-  reach(targets: Map<string, number>, timeoutMs: number): Promise<void>
+  /**
+   * Reads partitions exactly up to their live offsets, by key, or to the end of a log that ends earlier because its topic
+   * was created again. Returns the offsets that are reached.
+   */
+  reach(live: Map<string, number>): Promise<Map<string, number>>
   /** Lets the targets that `reach` has set follow the live tables again. */
   release(): void
-  /** Marks partitions as switched: what still arrives is read by the live projector only. */
-  forget(partitions: string[]): void
-  /** Where Kafka's log of each partition ends now, by partition key. */
-  ends(): Promise<Map<string, number>>
   /** Rejects with an error that trying again does not resolve. */
   failed: Promise<never>
   stop(): Promise<void>
@@ -48,6 +45,10 @@ export type Follower = {
 const refreshMs = 300
 /** How long a batch at its target waits before it is read again; short, because other partitions wait for it. */
 const restMs = 100
+/** How long reading the last records may take while the live projector waits. */
+const tailMs = 20_000
+/** What a switch throws that is not possible yet: transient, as Postgres's own error of this SQLSTATE. */
+export const notYet = (message: string) => Object.assign(new Error(message), { code: '55000' })
 const noDeadLetters = { send: async () => {}, committed: () => {} }
 
 /**
@@ -57,7 +58,7 @@ const noDeadLetters = { send: async () => {}, committed: () => {} }
  */
 export async function follow(
   deps: ShadowDeps,
-  { topicPrefix, groupId, skip }: { topicPrefix: string; groupId: string; skip: string[] },
+  { topicPrefix, groupId }: { topicPrefix: string; groupId: string },
 ): Promise<Follower> {
   const { kafka, shadow } = deps
   const types = recordTopics(topicNames(topicPrefix))
@@ -68,7 +69,7 @@ export async function follow(
 
   const partitions = await ensurePartitions(deps, topics)
   await noteLogs(deps, topics)
-  const positions = openPositions(partitions, await readOffsets(shadow, topics), skip)
+  const positions = openPositions(partitions, await readOffsets(shadow, topics))
   const refresh = async () => positions.follow(await readLiveOffsets(deps, topics))
   await refresh()
 
@@ -100,19 +101,19 @@ export async function follow(
   return {
     behind: positions.behind,
     position: positions.position,
-    async reach(wanted, timeoutMs) {
+    async reach(live) {
+      const wanted = await belowEnds(kafka, topics, live)
       positions.hold(wanted)
       for (
-        const end = performance.now() + timeoutMs;
+        const end = performance.now() + tailMs;
         [...wanted.keys()].some(key => positions.left(key) > 0);
       ) {
-        if (performance.now() > end) throw new NotYetError('Kafka did not bring the last records in time')
+        if (performance.now() > end) throw notYet('Kafka did not bring the last records in time')
         await Promise.race([sleep(10), failure.promise])
       }
+      return wanted
     },
     release: positions.release,
-    forget: positions.forget,
-    ends: () => readEnds(kafka, topics),
     failed: failure.promise,
     async stop() {
       stopped = true
@@ -130,13 +131,11 @@ async function applyBatch(
   batch: RecordBatch,
 ): Promise<number> {
   const key = partitionKey(batch)
-  if (positions.isForgotten(key)) return batch.next
   const target = positions.target(key)
   if (batch.from >= target) {
     await sleep(restMs)
     return batch.from
   }
-  await noteShards(shadow, batch)
   const next = await projectPieces(
     { db: shadow, deadLetters: noDeadLetters, room },
     type,

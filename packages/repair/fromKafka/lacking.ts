@@ -1,10 +1,10 @@
+import type { TopicNames } from '@tally/kafka'
 import { inSnapshot } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { lockOffsets, tailMs } from './meet.ts'
+import { ofShards, type SwitchDeps, whileMet } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
 import { madeEvents, surplusEvents } from './shardEvents.ts'
-import type { SwitchDeps } from './switchDeps.ts'
 
 /** How many orders and refunds of some partitions Postgres has in a version that the topics no longer hold. */
 export type Lack = { partitions: number[]; orders: number; refunds: number }
@@ -16,40 +16,26 @@ export const isLacking = ({ orders, refunds }: Lack): boolean => orders + refund
  * All shards meet at once, because an event may have records in several. Their projectors wait only until a snapshot is
  * taken, not while it is counted.
  */
-export async function findLacking(deps: SwitchDeps, shards: number[]): Promise<Lack[]> {
-  const { db, locked, live, follower } = deps
-  try {
-    return await inSnapshot(db, async snapshot => {
-      // Both transactions idle while the last records are read.
-      const patience = sql`set local idle_in_transaction_session_timeout = '2min'`
-      await patience.execute(snapshot)
-      await locked.transaction().execute(async tx => {
-        await patience.execute(tx)
-        await follower.reach(await lockOffsets(tx, deps, shards), tailMs)
-        // The first query takes the snapshot.
-        await sql`select 1`.execute(snapshot)
-      })
-      follower.release()
-      const lacks: Lack[] = []
-      for (const shard of shards) lacks.push(await countLacking(snapshot, live, [shard]))
-      return lacks.filter(isLacking)
-    })
-  } finally {
-    follower.release()
-  }
+export function findLacking(deps: SwitchDeps, shards: number[]): Promise<Lack[]> {
+  return inSnapshot(deps.db, async snapshot => {
+    // It idles while the last records are read.
+    await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(snapshot)
+    // The first query takes the snapshot.
+    await whileMet(deps, ofShards(deps, shards), () => sql`select 1`.execute(snapshot))
+    const lacks: Lack[] = []
+    for (const shard of shards) lacks.push(await countLacking(snapshot, [shard]))
+    return lacks.filter(isLacking)
+  })
 }
 
 /** Counts the live orders and refunds of these shards that the shadow does not have, or only in a lower version. */
-export async function countLacking(tx: Tx, live: string, shards: number[]): Promise<Lack> {
-  const eventIds = [
-    ...(await madeEvents(tx, live, shards)).keys(),
-    ...(await surplusEvents(tx, live, shards)),
-  ]
+export async function countLacking(tx: Tx, shards: number[]): Promise<Lack> {
+  const eventIds = [...(await madeEvents(tx, shards)).keys(), ...(await surplusEvents(tx, shards))]
   const { rows } = await sql<{ orders: number; refunds: number }>`
 select
   (
     select count(*)::int
-    from ${sql.id(live, 'orders')} as kept
+    from orders as kept
     where event_id = any(${eventIds}::uuid[]) and version > 0 and not exists (
       select from ${sql.id(shadowSchema, 'orders')} as made
       where made.event_id = kept.event_id and made.order_id = kept.order_id and made.version >= kept.version
@@ -57,7 +43,7 @@ select
   ) as orders,
   (
     select count(*)::int
-    from ${sql.id(live, 'refunds')} as kept
+    from refunds as kept
     where event_id = any(${eventIds}::uuid[]) and not exists (
       select from ${sql.id(shadowSchema, 'refunds')} as made
       where made.event_id = kept.event_id and made.refund_id = kept.refund_id and made.version >= kept.version
@@ -66,14 +52,12 @@ select
   return { partitions: shards, ...(rows[0] as { orders: number; refunds: number }) }
 }
 
-type Topics = Pick<SwitchDeps, 'ordersTopic' | 'refundsTopic'>
-
 /** Names what is lacking: `50 orders (tally.orders, partition 1), 1 refund (tally.refunds, partition 1)`. */
-export function describeLack(lacks: Lack[], { ordersTopic, refundsTopic }: Topics): string {
+export function describeLack(lacks: Lack[], topics: TopicNames): string {
   return lacks
     .flatMap(({ partitions, orders, refunds }) => [
-      part(orders, 'order', ordersTopic, partitions),
-      part(refunds, 'refund', refundsTopic, partitions),
+      part(orders, 'order', topics.orders, partitions),
+      part(refunds, 'refund', topics.refunds, partitions),
     ])
     .filter(text => text !== undefined)
     .join(', ')
@@ -86,7 +70,7 @@ function part(count: number, what: string, topic: string, partitions: number[]):
 }
 
 /** The sentence with which a rebuild refuses to remove them. */
-export function refusal(lacks: Lack[], topics: Topics): string {
+export function refusal(lacks: Lack[], topics: TopicNames): string {
   return (
     `the topics no longer hold ${describeLack(lacks, topics)} that Postgres has, or their latest version: their records were deleted or ` +
     'compacted, or a topic was created again. Nothing of these partitions was changed. To keep them, run ' +

@@ -1,34 +1,54 @@
-import { partitionKey } from '@tally/kafka'
-import type { Tx } from '@tally/storage'
+import { partitionKey, type TopicNames } from '@tally/kafka'
+import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
+import type { RepairDeps } from '../deps.ts'
 import type { Follower } from './follow.ts'
 import { shadowSchema } from './shadow.ts'
 
-type Meeting = { live: string; topics: string[]; follower: Follower }
+/** `locked`: the connection that a rebuild writes through (rebuild/run.ts). */
+export type SwitchDeps = RepairDeps & {
+  locked: Postgres
+  follower: Pick<Follower, 'reach' | 'release'>
+  topics: TopicNames
+  /** Whether orders and refunds that the topics do not hold may be removed. */
+  mayRemove: boolean
+  /** Called once if some will be removed, with how many of which partitions. */
+  onRemoving: (what: string) => void
+}
 
-/** How long reading the last records may take while the live projector waits. */
-export const tailMs = 20_000
+type Partitions = { topics: string[]; partitions: number[] }
 
-/** Locks the live offsets of some partitions until the transaction ends; returns up to where the shadow has to read. */
-export async function lockOffsets(
-  tx: Tx,
-  { topics, follower }: Meeting,
-  partitions: number[],
-): Promise<Map<string, number>> {
-  const { rows } = await sql<{ topic: string; partition: number; next_offset: number }>`
-select topic, partition, next_offset
+/** The partitions of some shards: those of events, orders and refunds. */
+export const ofShards = ({ topics }: SwitchDeps, shards: number[]): Partitions => ({
+  topics: [topics.events, topics.orders, topics.refunds],
+  partitions: shards,
+})
+
+/**
+ * Locks the live offsets of some partitions, at which the live projector waits, has the shadow read exactly up to there,
+ * and does `work` in the same transaction. `reached`: these offsets, by partition key.
+ */
+export async function whileMet<Result>(
+  { locked, follower }: SwitchDeps,
+  { topics, partitions }: Partitions,
+  work: (tx: Tx, reached: Map<string, number>) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await locked.transaction().execute(async tx => {
+      // The gap between two statements may last as long as reading the last records takes.
+      await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
+      const { rows } = await sql<{ topic: string; partition: number; next: number }>`
+select topic, partition, next_offset as next
 from shard_offsets
 where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])
 order by topic, partition
 for update`.execute(tx)
-  // Read now: what is applied lies below it, unless the topic was created again.
-  const ends = await follower.ends()
-  return new Map(
-    rows.map(({ topic, partition, next_offset }) => {
-      const key = partitionKey({ topic, partition })
-      return [key, Math.min(next_offset, ends.get(key) ?? 0)]
-    }),
-  )
+      const live = new Map(rows.map(({ next, ...of }) => [partitionKey(of), next]))
+      return work(tx, await follower.reach(live))
+    })
+  } finally {
+    follower.release()
+  }
 }
 
 /**
@@ -37,23 +57,21 @@ for update`.execute(tx)
  */
 export async function storeReached(
   tx: Tx,
-  { live, topics }: Meeting,
-  { partitions, reached }: { partitions: number[]; reached: Map<string, number> },
+  { topics, partitions }: Partitions,
+  reached: Map<string, number>,
 ): Promise<void> {
-  const { rows } = await sql<{ topic: string; partition: number; next_offset: number }>`
-update ${sql.id(live, 'shard_offsets')} as kept
+  const { rows } = await sql<{ topic: string; partition: number; next: number }>`
+update shard_offsets as kept
 set next_offset = made.next_offset, fingerprint = made.fingerprint, fingerprint_offset = made.fingerprint_offset
 from ${sql.id(shadowSchema, 'shard_offsets')} as made
 where made.topic = kept.topic and made.partition = kept.partition
   and kept.topic = any(${topics}::text[]) and kept.partition = any(${partitions}::int[])
-returning kept.topic, kept.partition, kept.next_offset`.execute(tx)
+returning kept.topic, kept.partition, kept.next_offset as next`.execute(tx)
   // The next projector stores the log's id from Kafka: the topic may have been created again.
   await sql`
-delete from ${sql.id(live, 'partition_logs')}
+delete from partition_logs
 where topic = any(${topics}::text[]) and partition = any(${partitions}::int[])`.execute(tx)
-  const isReached = rows.every(
-    ({ topic, partition, next_offset }) => reached.get(partitionKey({ topic, partition })) === next_offset,
-  )
+  const isReached = rows.every(({ next, ...of }) => reached.get(partitionKey(of)) === next)
   if (rows.length !== reached.size || !isReached) {
     throw new Error('Postgres has lost what was read from the topics (did it crash?): run this command again')
   }

@@ -2,27 +2,21 @@ import { partitionKey } from '@tally/kafka'
 import type { StoredOffset } from '@tally/read-models'
 
 /**
- * How far the shadow has read each partition, and how far it must. The target of a partition has three phases:
- *
- * 1. It follows the offset of the live tables (`follow`).
- * 2. It is held for a switch (`hold`): the live projector waits at exactly this offset. If the switch fails, `release`
- *    lets the target follow the live tables again.
- * 3. It is switched (`forget`): what still arrives is read by the live projector only, and no longer counts here.
+ * How far the shadow has read each partition, and how far it must. The target of a partition follows the offset of the
+ * live tables (`follow`), except while it is held for a switch (`hold`): then the live projector waits at exactly this
+ * offset.
  */
 export type Positions = ReturnType<typeof openPositions>
 
-/**
- * `partitions`: the keys of all; `stored`: what the shadow has applied; `switched`: keys that an earlier run switched.
- */
-export function openPositions(partitions: string[], stored: StoredOffset[], switched: string[]) {
+/** `partitions`: the keys of all; `stored`: what the shadow has applied. */
+export function openPositions(partitions: string[], stored: StoredOffset[]) {
   const targets = new Map<string, number>()
   const applied = new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset]))
   const held = new Set<string>()
-  const forgotten = new Set(switched)
 
   const target = (key: string) => targets.get(key) ?? 0
   const left = (key: string) => Math.max(0, target(key) - (applied.get(key) ?? 0))
-  const behind = () => partitions.filter(key => !forgotten.has(key)).reduce((sum, key) => sum + left(key), 0)
+  const behind = () => partitions.reduce((sum, key) => sum + left(key), 0)
 
   return {
     target,
@@ -32,7 +26,6 @@ export function openPositions(partitions: string[], stored: StoredOffset[], swit
       const done = partitions.reduce((sum, key) => sum + (applied.get(key) ?? 0), 0)
       return { done, all: done + behind() }
     },
-    isForgotten: (key: string) => forgotten.has(key),
     applied(key: string, next: number): void {
       applied.set(key, next)
     },
@@ -46,8 +39,5 @@ export function openPositions(partitions: string[], stored: StoredOffset[], swit
       }
     },
     release: () => held.clear(),
-    forget(keys: string[]): void {
-      for (const key of keys) forgotten.add(key)
-    },
   }
 }

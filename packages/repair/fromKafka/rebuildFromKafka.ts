@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { checkTopics, type KafkaConnection, partitionKey, topicNames } from '@tally/kafka'
+import { checkTopics, type KafkaConnection, recordTopics, topicNames } from '@tally/kafka'
 import type { Settings } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
-import { sql } from 'kysely'
 import type { RepairDeps } from '../deps.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'
 import { type Follower, follow } from './follow.ts'
-import { closeShadow, openShadow, openShadowPostgres, shadowSchema } from './shadow.ts'
+import { closeShadow, openShadow, openShadowPostgres } from './shadow.ts'
 import { isSameLog } from './shadowOffsets.ts'
 import { switchAll } from './switchAll.ts'
 
@@ -23,7 +21,7 @@ export type FromKafkaOptions = {
   onRemoving?: (what: string) => void
 }
 
-/** `events`: those that were switched by this process; `records`: all that were read, also by an interrupted run. */
+/** `records`: all that were read, also by an interrupted run. */
 export type RebuiltFromKafka = { events: number; records: number }
 
 /** At this distance from the live tables, the remaining records are read while the live projector waits. */
@@ -43,21 +41,15 @@ export function rebuildFromKafka(
   const { topicPrefix, databaseUrl, kafkaGroupId } = options.settings
   return asOnlyRebuild(deps.db, async locked => {
     await checkTopics(deps.kafka, topicPrefix)
-    const names = topicNames(topicPrefix)
-    const topics = [names.events, names.orders, names.refunds]
-    const hasSameLogs = () => isSameLog({ kafka: deps.kafka, db: locked }, [names.organizations, ...topics])
+    const topics = topicNames(topicPrefix)
+    const hasSameLogs = () => isSameLog({ kafka: deps.kafka, db: locked }, [...recordTopics(topics).keys()])
     const run = await openShadow(locked, topicPrefix, hasSameLogs)
-    const switched = await readSwitched(locked)
-    const shadow = openShadowPostgres(databaseUrl, run.live, 6)
+    const shadow = await openShadowPostgres(locked, databaseUrl, 6)
     let follower: Follower | undefined
     try {
       follower = await follow(
         { ...deps, shadow },
-        {
-          topicPrefix,
-          groupId: `${kafkaGroupId}-rebuild-${run.id}`,
-          skip: switched.flatMap(shard => topics.map(topic => partitionKey({ topic, partition: shard }))),
-        },
+        { topicPrefix, groupId: `${kafkaGroupId}-rebuild-${run.id}` },
       )
       if (run.continued) onContinued(follower.position().done)
       await catchUp(follower, onProgress)
@@ -65,19 +57,7 @@ export function rebuildFromKafka(
         throw new Error(
           'a topic was created again, or lost records, while it was read: run this command again',
         )
-      const switching = {
-        ...deps,
-        locked,
-        live: run.live,
-        follower,
-        topics,
-        eventsTopic: names.events,
-        ordersTopic: names.orders,
-        refundsTopic: names.refunds,
-        mayRemove,
-        onRemoving,
-      }
-      const events = await switchAll(switching, { switched, organizationsTopic: names.organizations })
+      const events = await switchAll({ ...deps, locked, follower, topics, mayRemove, onRemoving })
       const records = follower.position().done
       onProgress(records, records)
       await removeSurplus(deps)
@@ -98,11 +78,4 @@ async function catchUp(follower: Follower, onProgress: (done: number, all: numbe
     if (follower.behind() <= near) return
     await Promise.race([sleep(100), follower.failed])
   }
-}
-
-async function readSwitched(db: Postgres): Promise<number[]> {
-  const { rows } = await sql<{
-    shard: number
-  }>`select shard from ${sql.id(shadowSchema, 'switched')}`.execute(db)
-  return rows.map(({ shard }) => shard)
 }

@@ -12,11 +12,11 @@ test('an interrupted run is continued, unless a log is another one or an older v
   expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...first, continued: true })
 
   const other = await openShadow(db, 'tally', async () => false)
-  expect(other).toMatchObject({ continued: false, live: first.live })
+  expect(other.continued).toBe(false)
   expect(other.id).not.toBe(first.id)
 
   await sql`drop table ${sql.id(shadowSchema, 'order_slots')}`.execute(db)
   const replaced = await openShadow(db, 'tally', async () => true)
-  expect(replaced).toMatchObject({ continued: false, live: first.live })
+  expect(replaced.continued).toBe(false)
   expect(await openShadow(db, 'tally', async () => true)).toEqual({ ...replaced, continued: true })
 })

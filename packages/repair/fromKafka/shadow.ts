@@ -1,18 +1,13 @@
 import { openPostgres } from '@tally/read-models'
-import type { Postgres, Tx } from '@tally/storage'
-import { type Kysely, sql } from 'kysely'
-import { newRun } from '../rebuild/run.ts'
+import type { Postgres } from '@tally/storage'
+import { type RawBuilder, sql } from 'kysely'
+import { finishRun, newRun } from '../rebuild/run.ts'
 
 /** The schema, next to the live one, into which the topics are read again. */
 export const shadowSchema = 'tally_rebuild'
 
-/** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
-const shadowTables = [
-  'shard_offsets',
-  'partition_logs',
-  'shard_watermarks',
-  'organizations',
-  'event_heads',
+/** What belongs to one event: switched with it, and emptied by `tally events remove`. */
+export const eventTables = [
   'events',
   'orders',
   'refunds',
@@ -22,8 +17,18 @@ const shadowTables = [
   'order_slots',
 ]
 
+/** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
+const shadowTables = [
+  'shard_offsets',
+  'partition_logs',
+  'shard_watermarks',
+  'organizations',
+  'event_heads',
+  ...eventTables,
+]
+
 /** A run; its rows are dropped with the schema. */
-export type ShadowRun = { id: number; live: string; continued: boolean }
+export type ShadowRun = { id: number; continued: boolean }
 
 /**
  * Continues the shadow of a run of these topics that was interrupted within a day, or creates an empty one. A shadow of
@@ -36,36 +41,30 @@ export async function openShadow(
   topicPrefix: string,
   isSameLog: () => Promise<boolean>,
 ): Promise<ShadowRun> {
-  const live = await liveSchema(db)
   const found = await findShadow(db)
-  const mayContinue = found?.topicPrefix === topicPrefix && found.young && (await isWhole(db, live))
-  if (mayContinue && (await isSameLog())) return { id: found.id, live, continued: true }
+  const mayContinue = found?.topicPrefix === topicPrefix && found.young && (await isWhole(db))
+  if (mayContinue && (await isSameLog())) return { id: found.id, continued: true }
   const id = await db.transaction().execute(async tx => {
     await sql`drop schema if exists ${sql.id(shadowSchema)} cascade`.execute(tx)
     await sql`create schema ${sql.id(shadowSchema)}`.execute(tx)
     for (const table of shadowTables) {
-      const [shadow, model] = [sql.id(shadowSchema, table), sql.id(live, table)]
-      await sql`create unlogged table ${shadow} (like ${model} including all)`.execute(tx)
+      const [shadow, live] = [sql.id(shadowSchema, table), sql.id(table)]
+      await sql`create unlogged table ${shadow} (like ${live} including all)`.execute(tx)
     }
     await sql`
 create table ${sql.id(shadowSchema, 'run')} (rebuild_id integer not null, topic_prefix text not null)`.execute(
       tx,
     )
-    await sql`
-create table ${sql.id(shadowSchema, 'event_shards')} (event_id uuid, shard integer, primary key (event_id, shard))`.execute(
-      tx,
-    )
-    await sql`create table ${sql.id(shadowSchema, 'switched')} (shard integer primary key)`.execute(tx)
     const id = await newRun(tx)
     await sql`insert into ${sql.id(shadowSchema, 'run')} values (${id}, ${topicPrefix})`.execute(tx)
     return id
   })
-  return { id, live, continued: false }
+  return { id, continued: false }
 }
 
 /** The run that the schema belongs to, if there is one. */
 export async function findShadow(
-  db: Kysely<unknown> | Postgres,
+  db: Postgres,
 ): Promise<{ id: number; topicPrefix: string; young: boolean } | undefined> {
   const { rows: there } = await sql<{ found: boolean }>`
 select to_regclass(${`${shadowSchema}.run`}) is not null as found`.execute(db)
@@ -77,36 +76,32 @@ from ${sql.id(shadowSchema, 'run')} as run join rebuilds using (rebuild_id)`.exe
 }
 
 /** Whether the shadow has every column of the live tables. */
-async function isWhole(db: Postgres, live: string): Promise<boolean> {
-  const columns = (schema: string) => sql`
+async function isWhole(db: Postgres): Promise<boolean> {
+  const columns = (schema: RawBuilder<string>) => sql`
 select table_name, column_name, udt_name
 from information_schema.columns
 where table_schema = ${schema} and table_name = any(${shadowTables}::text[])`
-  const { rows } = await sql`${columns(live)} except ${columns(shadowSchema)}`.execute(db)
+  const { rows } =
+    await sql`${columns(sql`current_schema()`)} except ${columns(sql.val(shadowSchema))}`.execute(db)
   return rows.length === 0
 }
 
 /** Ends the run: drops the schema and marks the run as finished, in one transaction. */
 export async function closeShadow(db: Postgres, { id }: ShadowRun): Promise<void> {
-  await db.transaction().execute(async (tx: Tx) => {
+  await db.transaction().execute(async tx => {
     await sql`drop schema ${sql.id(shadowSchema)} cascade`.execute(tx)
-    await sql`update rebuilds set finished_at = now() where rebuild_id = ${id}`.execute(tx)
+    await finishRun(tx, id)
   })
 }
 
 /** Connections for which table names mean those of the shadow, so that the code that applies batches need not know. */
-export function openShadowPostgres(databaseUrl: string, live: string, max: number): Postgres {
-  const quoted = `"${live.replaceAll('"', '""')}"`
+export async function openShadowPostgres(db: Postgres, databaseUrl: string, max: number): Promise<Postgres> {
+  const { rows } = await sql<{ live: string }>`select quote_ident(current_schema()) as live`.execute(db)
   return openPostgres(databaseUrl, {
     name: 'rebuild',
     max,
     statementTimeoutMs: 120_000,
-    session: { search_path: `${shadowSchema}, ${quoted}`, synchronous_commit: 'off' },
+    session: { search_path: `${shadowSchema}, ${rows[0]?.live}`, synchronous_commit: 'off' },
     onError: () => {},
   })
-}
-
-async function liveSchema(db: Postgres): Promise<string> {
-  const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
-  return (rows[0] as { schema: string }).schema
 }

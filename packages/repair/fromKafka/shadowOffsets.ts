@@ -51,30 +51,28 @@ export async function isSameLog(
   return logs.length === stored.length && logs.every(({ state }) => state === 'ok')
 }
 
-/** Where Kafka's log of each partition ends now, by partition key. */
-export async function readEnds(kafka: KafkaConnection, topics: string[]): Promise<Map<string, number>> {
-  const found = [...(await endOffsets(kafka, topics))]
-  return new Map(
-    found.flatMap(([topic, offsets]) =>
-      [...offsets].map(([partition, { end }]) => [partitionKey({ topic, partition }), end] as const),
-    ),
-  )
+/**
+ * Live offsets, by partition key, cut at the ends of Kafka's logs: what is applied lies below an end that is asked for
+ * later, unless the topic was created again.
+ */
+export async function belowEnds(
+  kafka: KafkaConnection,
+  topics: string[],
+  live: Map<string, number>,
+): Promise<Map<string, number>> {
+  const ends = new Map<string, number>()
+  for (const [topic, offsets] of await endOffsets(kafka, topics))
+    for (const [partition, { end }] of offsets) ends.set(partitionKey({ topic, partition }), end)
+  return new Map([...live].map(([key, offset]) => [key, Math.min(offset, ends.get(key) ?? 0)]))
 }
 
-/** The offsets of the live tables, by partition key: how far the shadow may read. */
+/** The offsets of the live tables, likewise: how far the shadow may read. */
 export async function readLiveOffsets(
   { kafka, db }: ShadowDeps,
   topics: string[],
 ): Promise<Map<string, number>> {
-  // Postgres first: what is applied lies below an end that is asked for later, or the topic was created again.
   const stored = await readOffsets(db, topics)
-  const ends = await readEnds(kafka, topics)
-  return new Map(
-    stored.map(offset => {
-      const key = partitionKey(offset)
-      return [key, Math.min(offset.nextOffset, ends.get(key) ?? 0)]
-    }),
-  )
+  return belowEnds(kafka, topics, new Map(stored.map(offset => [partitionKey(offset), offset.nextOffset])))
 }
 
 /** The offsets at which the shadow continues the assigned partitions, by topic and partition. */

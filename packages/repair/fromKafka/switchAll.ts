@@ -3,43 +3,40 @@ import { isTransient } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
 import { describeLack, findLacking, refusal } from './lacking.ts'
-import { NotYetError } from './notYet.ts'
-import { groupShards, readSharedShards } from './shardGroups.ts'
-import type { SwitchDeps } from './switchDeps.ts'
+import type { SwitchDeps } from './meet.ts'
+import { isSplit } from './shardEvents.ts'
 import { switchOrganizations } from './switchOrganizations.ts'
 import { switchShards } from './switchShards.ts'
 
 const switchTries = 5
 
 /**
- * Switches all shards but those that an earlier run `switched`, then the organizations; returns the number of events.
- * Throws before anything is switched if orders or refunds would be removed and may not be.
+ * Switches the shards one by one, then the organizations; returns the number of events. Events that have records in
+ * several shards, because partitions were added, are switched as a whole: then all shards are switched at once. Throws
+ * before anything is switched if orders or refunds would be removed and may not be.
  */
-export async function switchAll(
-  deps: SwitchDeps,
-  { switched, organizationsTopic }: { switched: number[]; organizationsTopic: string },
-): Promise<number> {
-  const shards = await readShards(deps.locked, deps.eventsTopic)
-  let left = shards.filter(shard => !switched.includes(shard))
-  await requireAll(deps, left)
+export async function switchAll(deps: SwitchDeps): Promise<number> {
+  const shards = await readShards(deps.locked, deps.topics.events)
+  await requireAll(deps, shards)
   let events = 0
-  while (left.length > 0) {
-    const group = await withTries(async () => {
-      const [next = []] = groupShards(left, await readSharedShards(deps.locked))
-      events += await switchShards(deps, next)
-      return next
+  for (const shard of shards) {
+    const isLast = await withTries(async () => {
+      const isTogether = shards.length === 1 || (await isSplit(deps.locked, shard))
+      const count = await switchShards(deps, isTogether ? shards : [shard], { isTogether })
+      events = isTogether ? count : events + count
+      return isTogether
     })
-    left = left.filter(shard => !group.includes(shard))
+    if (isLast) break
   }
-  await withTries(() => switchOrganizations(deps, organizationsTopic))
+  await withTries(() => switchOrganizations(deps, shards))
   return events
 }
 
 async function requireAll(deps: SwitchDeps, shards: number[]): Promise<void> {
   const lacks = await withTries(() => findLacking(deps, shards))
   if (lacks.length === 0) return
-  if (!deps.mayRemove) throw new Error(refusal(lacks, deps))
-  deps.onRemoving(describeLack(lacks, deps))
+  if (!deps.mayRemove) throw new Error(refusal(lacks, deps.topics))
+  deps.onRemoving(describeLack(lacks, deps.topics))
 }
 
 /** A switch that had to wait too long, or met the projector in a circle of locks, is rolled back and tried again. */
@@ -48,7 +45,7 @@ async function withTries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (tries === switchTries || !(isTransient(error) || error instanceof NotYetError)) throw error
+      if (tries === switchTries || !isTransient(error)) throw error
       await sleep(tries * 500)
     }
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
+import { partitionKey, topicNames } from '@tally/kafka'
 import { ensureOffsets } from '@tally/read-models'
+import type { Postgres } from '@tally/storage'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { testRedis } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
@@ -17,35 +19,79 @@ async function caughtUp() {
   onTestFinished(drop)
   const { redis, keys } = await testRedis()
   onTestFinished(() => redis.disconnect())
-  const topics = ['tally.events', 'tally.orders', 'tally.refunds']
-  for (const topic of topics) await ensureOffsets(db, topic, [0, 1])
-  await ensureOffsets(db, 'tally.organizations', [0])
-  const { live } = await openShadow(db, 'tally', async () => true)
+  const topics = topicNames('tally')
+  for (const topic of [topics.events, topics.orders, topics.refunds]) await ensureOffsets(db, topic, [0, 1])
+  await ensureOffsets(db, topics.organizations, [0])
+  await openShadow(db, 'tally', async () => true)
   await sql`insert into ${shadow('shard_offsets')} select * from shard_offsets`.execute(db)
-  const follower = {
-    reach: async () => {},
-    ends: async () => new Map<string, number>(),
-    behind: () => 0,
-    position: () => ({ done: 0, all: 0 }),
-    release() {},
-    forget() {},
-    failed: new Promise<never>(() => {}),
-    stop: async () => {},
-  }
-  const names = { eventsTopic: 'tally.events', ordersTopic: 'tally.orders', refundsTopic: 'tally.refunds' }
-  return {
-    db,
-    redis,
-    keys,
-    locked: db,
-    live,
-    follower,
-    topics,
-    ...names,
-    mayRemove: false,
-    onRemoving: vi.fn(),
-  }
+  const follower = { reach: async (live: Map<string, number>) => live, release() {} }
+  return { db, redis, keys, locked: db, follower, topics, mayRemove: false, onRemoving: vi.fn() }
 }
+
+type Head = { shard: number; isScattered: boolean }
+
+/** An event that both sides know, each as it says. */
+async function eventOf(db: Postgres, sides: { live: Head; read: Head }): Promise<EventId> {
+  const eventId = randomUUID() as EventId
+  for (const [table, { shard, isScattered }] of [
+    [sql`event_heads`, sides.live],
+    [shadow('event_heads'), sides.read],
+  ] as const) {
+    await sql`
+insert into ${table} (event_id, shard, revision, is_scattered)
+values (${eventId}, ${shard}, 1, ${isScattered})`.execute(db)
+  }
+  return eventId
+}
+
+/** The revision that each shard got when it was switched. */
+async function revisionsOf(db: Postgres): Promise<number[]> {
+  const rows = db.selectFrom('shard_offsets').select('revision').where('topic', '=', 'tally.events')
+  return (await rows.orderBy('partition').execute()).map(({ revision }) => revision)
+}
+
+const whole = { shard: 0, isScattered: false }
+const others: { what: string; sides: { live: Head; read: Head } }[] = [
+  {
+    what: 'of which a batch of the other shard changed it',
+    sides: { live: { shard: 0, isScattered: true }, read: whole },
+  },
+  {
+    what: 'of which the shadow found some in the other shard',
+    sides: { live: whole, read: { shard: 0, isScattered: true } },
+  },
+  {
+    what: 'of which the first one was read from the other shard',
+    sides: { live: { shard: 1, isScattered: false }, read: whole },
+  },
+]
+
+test('shards are switched one by one', async () => {
+  const deps = await caughtUp()
+  await eventOf(deps.db, { live: whole, read: whole })
+  await eventOf(deps.db, { live: { shard: 1, isScattered: false }, read: { shard: 1, isScattered: false } })
+  expect(await switchAll(deps)).toBe(2)
+  const [first = 0, second = 0] = await revisionsOf(deps.db)
+  expect(second).toBeGreaterThan(first)
+  expect(first).toBeGreaterThan(0)
+  // A run that continues one that was killed meanwhile switches every shard again.
+  expect(await switchAll(deps)).toBe(2)
+  for (const revision of await revisionsOf(deps.db)) expect(revision).toBeGreaterThan(second)
+})
+
+test.for(others)('an event with records in two shards, $what, is switched with both', async ({ sides }) => {
+  const deps = await caughtUp()
+  await eventOf(deps.db, sides)
+  await expect(switchShards(deps, [0], { isTogether: false })).rejects.toThrow(
+    'an event has records in a shard that is not switched with this one',
+  )
+  expect(await revisionsOf(deps.db)).toEqual([0, 0])
+
+  expect(await switchAll(deps)).toBe(1)
+  const [first, second] = await revisionsOf(deps.db)
+  expect(first).toBeGreaterThan(0)
+  expect(second).toBe(first)
+})
 
 test('an event with records in several shards is still marked as such if its head was lost', async () => {
   const deps = await caughtUp()
@@ -55,7 +101,7 @@ test('an event with records in several shards is still marked as such if its hea
 insert into ${shadow('event_heads')} (event_id, shard, revision, is_scattered)
 values (${scattered}, 0, 1, true), (${whole}, 1, 1, false)`.execute(db)
 
-  expect(await switchShards(deps, [0, 1])).toBe(2)
+  expect(await switchShards(deps, [0, 1], { isTogether: true })).toBe(2)
   const heads = await db.selectFrom('event_heads').select(['event_id', 'shard', 'is_scattered']).execute()
   expect(heads.toSorted((one, other) => one.shard - other.shard)).toEqual([
     { event_id: scattered, shard: 0, is_scattered: true },
@@ -90,11 +136,11 @@ values (${second}, 'taken back', 2, 'lost', 0, 0, '[]')`.execute(db)
   await sql`
 insert into ${shadow('refunds')} (event_id, refund_id, version, order_id, refunded_at, amount_cents, lines)
 values (${second}, 'taken back', 1, 'lost', 0, 1, '[]')`.execute(db)
-  const orders = () => db.selectFrom('orders').select(['order_id', 'version', 'total_cents']).execute()
+  const orders = () =>
+    db.selectFrom('orders').select(['order_id', 'version', 'total_cents']).orderBy('order_id').execute()
   const before = await orders()
 
-  const all = { switched: [], organizationsTopic: 'tally.organizations' }
-  await expect(switchAll(deps, all)).rejects.toThrow(
+  await expect(switchAll(deps)).rejects.toThrow(
     'the topics no longer hold 3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1) that ' +
       'Postgres has, or their latest version: their records were deleted or compacted, or a topic was created again. Nothing of these ' +
       'partitions was changed. To keep them, run `tally rebuild` without --from-kafka; to remove them, run ' +
@@ -102,10 +148,12 @@ values (${second}, 'taken back', 1, 'lost', 0, 1, '[]')`.execute(db)
   )
   expect(await orders()).toEqual(before)
   // Also if they came to be lacking after all shards were counted.
-  await expect(switchShards(deps, [1])).rejects.toThrow('the topics no longer hold 3 orders')
+  await expect(switchShards(deps, [1], { isTogether: false })).rejects.toThrow(
+    'the topics no longer hold 3 orders',
+  )
 
   expect(deps.onRemoving).not.toHaveBeenCalled()
-  expect(await switchAll({ ...deps, mayRemove: true }, all)).toBe(2)
+  expect(await switchAll({ ...deps, mayRemove: true })).toBe(2)
   expect(deps.onRemoving).toHaveBeenCalledExactlyOnceWith(
     '3 orders (tally.orders, partition 1), 2 refunds (tally.refunds, partition 1)',
   )
@@ -117,4 +165,24 @@ values (${second}, 'taken back', 1, 'lost', 0, 1, '[]')`.execute(db)
   expect(await db.selectFrom('refunds').select(['refund_id', 'version']).execute()).toEqual([
     { refund_id: 'taken back', version: 1 },
   ])
+})
+
+test('an organization that only the last event names is kept, one that nothing names is removed', async () => {
+  const deps = await caughtUp()
+  const { db, topics } = deps
+  const [named, unnamed] = [randomUUID(), randomUUID()]
+  await sql`
+insert into organizations (organization_id, version, name, status, revision)
+values (${named}, 0, '', 'Trial', 5), (${unnamed}, 0, '', 'Trial', 5)`.execute(db)
+  const lastEvent = partitionKey({ topic: topics.events, partition: 1 })
+  const organizations = partitionKey({ topic: topics.organizations, partition: 0 })
+  const reach = async (live: Map<string, number>) => {
+    if (live.has(lastEvent) && live.has(organizations))
+      await sql`insert into ${shadow('organizations')} values (${named}, 0, '', 'Trial', 1)`.execute(db)
+    return live
+  }
+  await switchAll({ ...deps, follower: { ...deps.follower, reach } })
+  const rows = await db.selectFrom('organizations').select(['organization_id', 'revision']).execute()
+  expect(rows).toEqual([{ organization_id: named, revision: expect.any(Number) }])
+  expect(rows[0]?.revision).toBeGreaterThan(5)
 })

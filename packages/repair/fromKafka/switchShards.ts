@@ -1,88 +1,61 @@
 import type { EventId } from '@tally/contract'
-import { partitionKey } from '@tally/kafka'
-import { lockEvents, nextRevision, stampEvents } from '@tally/read-models'
+import { lockEvents, nextRevision } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
 import { publishWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
-import { copyRows, eventTables, removeRows } from './copyRows.ts'
+import { copyRows, removeRows } from './copyRows.ts'
+import { notYet } from './follow.ts'
 import { countLacking, isLacking, refusal } from './lacking.ts'
-import { lockOffsets, storeReached, tailMs } from './meet.ts'
-import { NotYetError } from './notYet.ts'
-import { shadowSchema } from './shadow.ts'
-import { madeEvents, surplusEvents } from './shardEvents.ts'
-import { readSharedShards } from './shardGroups.ts'
-import type { SwitchDeps } from './switchDeps.ts'
+import { ofShards, type SwitchDeps, storeReached, whileMet } from './meet.ts'
+import { eventTables, shadowSchema } from './shadow.ts'
+import { isSplit, madeEvents, surplusEvents } from './shardEvents.ts'
 
 /**
- * Switches some shards to what was read from the topics, in one transaction: from locking their stored offsets,
- * at which the live projector waits, over applying the last records up to exactly these offsets, to the commit.
- * Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit
- * nothing has happened; after it the projector sees that Redis lacks these revisions and publishes them.
+ * Switches one shard or all (`isTogether`) to what was read from the topics, in one transaction: from locking the stored
+ * offsets, at which the live projector waits, over applying the last records up to exactly these offsets, to the commit.
+ * Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit nothing
+ * has happened; after it the projector sees that Redis lacks these revisions and publishes them.
  */
-export async function switchShards(deps: SwitchDeps, shards: number[]): Promise<number> {
-  const { locked, live, follower } = deps
-  try {
-    const switched = await locked.transaction().execute(async tx => {
-      // The gap between two statements may last as long as reading the last records takes.
-      await sql`set local idle_in_transaction_session_timeout = '2min'`.execute(tx)
-      const reached = await lockOffsets(tx, deps, shards)
-      await follower.reach(reached, tailMs)
-      await checkShared(tx, shards)
-      const made = await madeEvents(tx, live, shards)
-      const ids = [...made.keys()]
-      const surplus = await surplusEvents(tx, live, shards)
-      // Once more: a topic may have been created again since `findLacking`.
-      const lack = deps.mayRemove ? undefined : await countLacking(tx, live, shards)
-      if (lack !== undefined && isLacking(lack)) throw new Error(refusal([lack], deps))
-      for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number))
-        await lockEvents(tx, new Map(ofShard.map(id => [id, shard])))
-      await scatterHeads(tx, live, ids)
-      if (surplus.length > 0) await lockEvents(tx, new Map(surplus.map(id => [id, 0])))
-      await removeRows(tx, live, surplus)
-      for (const [table, key] of eventTables) await copyRows(tx, { live, table, key, eventIds: ids })
+export async function switchShards(
+  deps: SwitchDeps,
+  shards: number[],
+  { isTogether }: { isTogether: boolean },
+): Promise<number> {
+  const met = ofShards(deps, shards)
+  const ids = await whileMet(deps, met, async (tx, reached) => {
+    const made = await madeEvents(tx, shards)
+    const surplus = await surplusEvents(tx, shards)
+    // Once more: a topic may have been created again since `findLacking`.
+    const lack = deps.mayRemove ? undefined : await countLacking(tx, shards)
+    if (lack !== undefined && isLacking(lack)) throw new Error(refusal([lack], deps.topics))
+    await lockEvents(tx, new Map([...made, ...surplus.map(id => [id, 0] as const)]))
+    // Once more: a record of another shard may have been an event's first one there.
+    if (!isTogether && (await isSplit(tx, shards[0] as number)))
+      throw notYet('an event has records in a shard that is not switched with this one')
+    await removeRows(tx, surplus)
+    for (const table of eventTables) await copyRows(tx, table, [...made.keys()])
 
-      const revision = await nextRevision(tx)
-      for (const [shard, ofShard] of Map.groupBy(ids, id => made.get(id) as number)) {
-        await stampEvents(tx, ofShard, shard, revision)
-      }
-      for (const shard of shards) {
-        await noteRevision(tx, { topic: deps.eventsTopic, partition: shard, revision })
-        await sql`insert into ${sql.id(shadowSchema, 'switched')} values (${shard})`.execute(tx)
-      }
-      await storeReached(tx, deps, { partitions: shards, reached })
-      return { ids, surplus }
-    })
-    follower.forget(
-      shards.flatMap(shard => deps.topics.map(topic => partitionKey({ topic, partition: shard }))),
-    )
-    await publishWhole(deps, switched.ids)
-    for (const id of switched.surplus) await deps.redis.del(deps.keys.event(id))
-    return switched.ids.length
-  } finally {
-    follower.release()
-  }
-}
-
-/** The last records may be the first that an event has in another shard: then both must be switched together. */
-async function checkShared(tx: Tx, shards: number[]): Promise<void> {
-  const isSplit = (await readSharedShards(tx)).some(
-    ([one, other]) => shards.includes(one) !== shards.includes(other),
-  )
-  if (isSplit) throw new NotYetError('an event has records in a shard that is not switched with the others')
+    const revision = await nextRevision(tx)
+    await stampMade(tx, [...made.keys()], revision)
+    for (const shard of shards)
+      await noteRevision(tx, { topic: deps.topics.events, partition: shard, revision })
+    await storeReached(tx, met, reached)
+    return [...made.keys()]
+  })
+  await publishWhole(deps, ids)
+  return ids.length
 }
 
 /**
- * Marks the live events whose records the shadow found in several shards. A head that was lost and is inserted again
- * starts unmarked, and `asOf` of its event would cover its first shard only.
+ * Stamps the events with a new revision, and marks those whose records the shadow found in several shards. A head that
+ * was lost and is inserted again starts unmarked, and `asOf` of its event would cover its first shard only.
  */
-async function scatterHeads(tx: Tx, live: string, eventIds: EventId[]): Promise<void> {
+async function stampMade(tx: Tx, eventIds: EventId[], revision: number): Promise<void> {
   await sql`
-update ${sql.id(live, 'event_heads')} as kept
-set is_scattered = true
+update event_heads as kept
+set revision = ${revision}, changed_at = now(),
+  is_scattered = kept.is_scattered or made.is_scattered or made.shard <> kept.shard
 from ${sql.id(shadowSchema, 'event_heads')} as made
-where kept.event_id = any(${eventIds}::uuid[])
-  and made.event_id = kept.event_id
-  and made.is_scattered
-  and not kept.is_scattered`.execute(tx)
+where kept.event_id = any(${eventIds}::uuid[]) and made.event_id = kept.event_id`.execute(tx)
 }

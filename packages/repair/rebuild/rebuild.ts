@@ -1,5 +1,6 @@
 import type { EventId } from '@tally/contract'
 import type { RepairDeps } from '../deps.ts'
+import { findShadow } from '../fromKafka/shadow.ts'
 import { countEvents, eventIds } from '../verify/known.ts'
 import { verifyEvent } from '../verify/verifyEvent.ts'
 import { type RebuildDeps, rebuildEvent } from './rebuildEvent.ts'
@@ -10,8 +11,6 @@ import { asOnlyRebuild, beginRun, finishRun, rememberEvent } from './run.ts'
 export type RebuildOptions = {
   /** The names of the topics that events and organizations come through. */
   topics: { events: string; organizations: string }
-  /** An unfinished run of `--from-kafka`, which this run must not continue. */
-  notThisRun?: number | undefined
   /** Called once if an interrupted run is continued, with how many events it had done. */
   onContinued?: (done: number) => void
   onProgress?: (done: number, all: number) => void
@@ -27,9 +26,9 @@ export type Rebuilt = { events: number; repaired: number }
  */
 export function rebuild(deps: RepairDeps, options: RebuildOptions): Promise<Rebuilt> {
   return asOnlyRebuild(deps.db, async locked => {
-    const { topics, notThisRun, onContinued = () => {}, onProgress = () => {} } = options
+    const { topics, onContinued = () => {}, onProgress = () => {} } = options
     const writing: RebuildDeps = { ...deps, locked, eventsTopic: topics.events }
-    const run = await beginRun(locked, notThisRun)
+    const run = await beginRun(locked, (await findShadow(locked))?.id)
     const [all, left] = [await countEvents(locked, null), await countEvents(locked, run.behind)]
     if (run.continued) onContinued(all - left)
 

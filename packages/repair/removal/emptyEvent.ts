@@ -1,7 +1,7 @@
 import type { EventId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
-import { eventTables } from '../fromKafka/copyRows.ts'
+import { eventTables } from '../fromKafka/shadow.ts'
 
 /** Rows per transaction: tens of milliseconds of work. */
 const pieceSize = 5_000
@@ -11,7 +11,7 @@ const pieceSize = 5_000
  * many orders it had.
  */
 export async function* emptyEvent(db: Postgres, eventId: EventId): AsyncGenerator<number> {
-  for (const [table] of eventTables) {
+  for (const table of eventTables) {
     for (let deleted = pieceSize; deleted === pieceSize; ) {
       deleted = await deletePiece(db, table, eventId)
       yield table === 'orders' ? deleted : 0

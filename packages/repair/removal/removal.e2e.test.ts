@@ -11,7 +11,7 @@ import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { eventTables } from '../fromKafka/copyRows.ts'
+import { eventTables } from '../fromKafka/shadow.ts'
 import { aBusyFestival, damage, expectClean, keysOf, rebuildAll } from '../test/damage.ts'
 import { keepSending } from '../test/stream.ts'
 import { chooseByIds } from './choose.ts'
@@ -36,14 +36,14 @@ async function statusesOf({ path }: Festival, token: string): Promise<Set<number
 
 /** The number of rows that each table has of an event. */
 async function rowsOf({ eventId }: Festival): Promise<Record<string, number>> {
-  const counts = eventTables.map(async ([table]) => {
+  const counts = eventTables.map(async table => {
     const { rows } = await sql<{ count: number }>`
 select count(*) from ${sql.table(table)} where event_id = ${eventId}`.execute(tally.database.db)
     return [table, rows[0]?.count ?? -1] as const
   })
   return Object.fromEntries(await Promise.all(counts))
 }
-const noRows = Object.fromEntries(eventTables.map(([table]) => [table, 0]))
+const noRows = Object.fromEntries(eventTables.map(table => [table, 0]))
 
 async function expectGone(festival: Festival, token: string): Promise<void> {
   expect(await statusesOf(festival, token)).toEqual(new Set([404]))

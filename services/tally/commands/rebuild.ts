@@ -35,19 +35,18 @@ async function noted<Result extends { events: number }>(
 }
 
 async function rebuildFromOrders(settings: Settings): Promise<void> {
-  const [{ findShadow, openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
+  const [{ openProgress, rebuild, withRedis }, { topicNames }] = await Promise.all([
     import('@tally/repair'),
     import('@tally/kafka'),
   ])
   const progress = openProgress(process.stderr, { name: 'rebuild', unit: 'events' })
   const { events, repaired } = await withRevisions(settings.databaseUrl, db =>
     noted(db, 'from the stored orders', () =>
-      withRedis(settings, async redis =>
+      withRedis(settings, redis =>
         rebuild(
           { db, ...redis },
           {
             topics: topicNames(settings.topicPrefix),
-            notThisRun: (await findShadow(db))?.id,
             onContinued: done =>
               say(`continuing an interrupted run: ${done} events are already done, and only compared again`),
             onProgress: progress.show,
