@@ -40,7 +40,7 @@ function screenWrongs(cut: string[]): string[] {
     [...element.childNodes].some((node: Element) => node.nodeType === 3 && node.textContent.trim() !== '')
   const shown = [...document.querySelectorAll('body, body *')].filter(
     element =>
-      element.checkVisibility({ checkVisibilityCSS: true }) && element.getBoundingClientRect().width > 0,
+      getComputedStyle(element).visibility === 'visible' && element.getBoundingClientRect().width > 0,
   )
 
   for (const element of shown) {
