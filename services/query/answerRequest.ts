@@ -84,9 +84,13 @@ export function openAnswerRequest(deps: RequestDeps) {
       if (refused !== undefined) throw refused
       remember(request, parsed)
       const answer = await (begun ?? begin(granted))
-      polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
+      const ignored = 'ignored' in parsed ? parsed.ignored : undefined
+      // What is kept goes out again without this header.
+      if (ignored === undefined)
+        polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
       const ifNoneMatch = request.headers['if-none-match']
       const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
+      if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
       if (!unread.reserve(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
       reply.hijack()
       sendMessage(reply.raw, message)

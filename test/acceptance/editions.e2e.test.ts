@@ -90,6 +90,7 @@ describe('pages of other origins', () => {
             'etag',
             'retry-after',
             'tally-as-of',
+            'tally-ignored',
             'x-ratelimit-limit',
             'x-ratelimit-remaining',
             'x-ratelimit-reset',

@@ -135,6 +135,29 @@ test.for([
 })
 
 test.for([
+  ['limit=1&secret=tally_abc', 'limit, secret'],
+  ['PAGESIZE=9', 'PAGESIZE'],
+  ['a%0d%0aSet-Cookie:x=1', undefined],
+] as const)(
+  'unknown parameters change nothing: %s is ignored, and said to be, again and again',
+  async ([query, named]) => {
+    const known = await tally.get(`${festival.path}/orders?pageSize=5`, { token })
+    const etag = String(known.headers.etag)
+    expect(known.headers['tally-ignored']).toBeUndefined()
+    for (const status of [200, 200, 304]) {
+      const headers = status === 304 ? { 'If-None-Match': etag } : {}
+      const reply = await tally.get(`${festival.path}/orders?pageSize=5&${query}`, { token, headers })
+      expect([reply.status, reply.headers.etag, reply.headers['tally-ignored']]).toEqual([
+        status,
+        etag,
+        named,
+      ])
+      if (status === 200) expect(reply.body.data).toEqual(known.body.data)
+    }
+  },
+)
+
+test.for([
   ['/api/v1/events/%', 'path'],
   ['/api/v1/events/%zz/orders', 'path'],
   ['/api/v1/events/%c3%28', 'path'],

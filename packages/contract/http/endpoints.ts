@@ -87,8 +87,8 @@ export type Endpoint = {
   url: string
   scope: Scope
   summary: string
-  params: z.ZodType
-  query: z.ZodType
+  params: z.ZodObject
+  query: z.ZodObject
   answer: z.ZodType
 }
 export type EndpointName = keyof typeof endpoints

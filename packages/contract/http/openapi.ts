@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import {
   createDocument,
   type ZodOpenApiObject,
@@ -116,7 +115,7 @@ function operation(name: EndpointName): ZodOpenApiOperationObject {
     summary,
     description: `Needs the scope \`${scope}\`.`,
     tags: [tagOf[scope]],
-    requestParams: { path: params as z.ZodObject, query: query as z.ZodObject },
+    requestParams: { path: params, query },
     parameters: [{ $ref: '#/components/parameters/IfNoneMatch' }],
     responses: {
       200: {

@@ -15,7 +15,7 @@ type Operation = {
 const document = JSON.parse(JSON.stringify(openApiDocument())) as {
   openapi: string
   paths: Record<string, { get: Operation }>
-  components: { schemas: Record<string, Schema> }
+  components: Record<string, Record<string, Schema>>
 }
 const operations = Object.values(document.paths).map(({ get }) => get)
 const operation = (id: keyof typeof endpoints) =>
@@ -88,9 +88,16 @@ test('packages/contract/openapi.json is the document; `tally contract openapi` w
 })
 
 test('every reference leads somewhere', () => {
-  const references = JSON.stringify(document).match(/"#\/components\/schemas\/\w+"/g) ?? []
-  for (const reference of new Set(references))
-    expect(document.components.schemas[JSON.parse(reference).split('/').at(-1)]).toBeDefined()
+  const references = JSON.stringify(document).match(/(?<="\$ref":").+?(?=")/g) ?? []
+  expect(references.length).toBeGreaterThan(100)
+  for (const reference of new Set(references)) {
+    const [root, components, kind = '', name = ''] = reference.split('/')
+    expect([root, components, typeof document.components[kind]?.[name]]).toEqual([
+      '#',
+      'components',
+      'object',
+    ])
+  }
 })
 
 const names = Object.keys(answerExamples) as (keyof typeof endpoints)[]

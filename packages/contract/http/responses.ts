@@ -26,6 +26,12 @@ export const headers = {
     schema: { type: 'string', format: 'date-time' },
     example: '2026-09-05T19:31:07.100Z',
   },
+  'Tally-Ignored': {
+    description:
+      'The names of parameters that the endpoint does not know, at most ten; absent if there are none',
+    schema: { type: 'string' },
+    example: 'limit',
+  },
   'Retry-After': {
     description: 'Whole seconds to wait before the next request',
     required: true,
@@ -79,7 +85,7 @@ const rateIfAuthenticated = Object.fromEntries(
   }),
 )
 
-const ofContent: HeaderName[] = ['ETag', 'Cache-Control', ...rate, 'X-Request-Id']
+const ofContent: HeaderName[] = ['ETag', 'Cache-Control', 'Tally-Ignored', ...rate, 'X-Request-Id']
 /** The headers of a 200 and a 304. */
 export const contentHeaders = always(...ofContent)
 /** The same with the time up to which everything about the event is counted. */

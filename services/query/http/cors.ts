@@ -5,6 +5,7 @@ const exposed = [
   'ETag',
   'Retry-After',
   'Tally-As-Of',
+  'Tally-Ignored',
   'WWW-Authenticate',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -5,10 +5,16 @@ import type { z } from 'zod'
 import { parseQuery } from './encoding.ts'
 import type { ParameterError } from './problems.ts'
 
-export type Parsed = { params: unknown; query: unknown } | { errors: ParameterError[] }
+export type Parsed =
+  /** `ignored` is the value of `Tally-Ignored`, if the request has parameters that the endpoint does not know. */
+  { params: unknown; query: unknown; ignored?: string } | { errors: ParameterError[] }
 
 const rememberedTargets = 5_000
 const longestRemembered = 300
+
+/** A token of HTTP (RFC 9110, 5.6.2), so that a list of names stays one, and shorter than a key's secret. */
+const ignoredName = /^[\w!#$%&'*+.^`|~-]{1,40}$/
+const ignoredNames = 10
 
 /**
  * Parses parameters, and remembers valid ones by request target, which alone decides them: devices repeat a few
@@ -37,7 +43,12 @@ function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed
   const [ofPath, ofQuery] = [params.safeParse(given.params), query.safeParse(given.query)]
   if (!ofPath.success || !ofQuery.success)
     return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
-  return { params: ofPath.data, query: ofQuery.data }
+  const parsed = { params: ofPath.data, query: ofQuery.data }
+  const ignored = Object.keys(given.query)
+    .filter(name => !Object.hasOwn(query.shape, name) && ignoredName.test(name))
+    .slice(0, ignoredNames)
+    .join(', ')
+  return ignored === '' ? parsed : { ...parsed, ignored }
 }
 
 const targetOf = ({ raw }: FastifyRequest): string => raw.url ?? '/'

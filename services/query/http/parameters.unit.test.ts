@@ -1,0 +1,29 @@
+import { endpoints } from '@tally/contract'
+import { expect, test } from 'vitest'
+import { openParameters } from './parameters.ts'
+
+const eventId = '7c1e0000-0000-4000-8000-000000000001'
+const { parse } = openParameters()
+const parsed = (query: string) =>
+  parse(endpoints.listOrders, { params: { eventId }, query, raw: { url: `/?${query}` } } as never)
+
+test.each([
+  ['one', 'limit=1', 'limit'],
+  ['none', 'pageSize=3&page=1', undefined],
+  ['two, one of them twice', 'limit=1&foo=2&limit=3', 'limit, foo'],
+  ['names of JavaScript', 'constructor=1&__proto__=1&toString', 'constructor, __proto__, toString'],
+  ['an escape', 'li%6dit=1', 'limit'],
+  ['what would end the header', 'a%0d%0aSet-Cookie:%20b=1&a%0ab&a%0db&a%00b', undefined],
+  ['what would begin another value, or is beyond ASCII', 'a%2cb&a+b&a%22b&%c3%a9&%f0%9f%8d%95', undefined],
+  ['a long one', `${'a'.repeat(40)}=1&${'b'.repeat(41)}=1`, 'a'.repeat(40)],
+  ['a token', `tally_0123456789ab_${'s'.repeat(49)}`, undefined],
+  [
+    'thousands',
+    Array.from({ length: 3_000 }, (_, index) => `p${index}`).join('&'),
+    'p0, p1, p2, p3, p4, p5, p6, p7, p8, p9',
+  ],
+])('the names of unknown parameters fit a header: %s', (_, query, names) => {
+  const found = parsed(query)
+  expect(found).toHaveProperty('query')
+  expect((found as { ignored?: string }).ignored).toBe(names)
+})
