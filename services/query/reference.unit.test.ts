@@ -1,45 +1,74 @@
-import { type FastifyInstance, fastify } from 'fastify'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type EndpointName, endpoints, problemTypes } from '@tally/contract'
+import { fastify } from 'fastify'
+import { expect, test, vi } from 'vitest'
 import { registerReference } from './reference.ts'
-import { buildReferencePage } from './referencePage.ts'
+import { referenceBody } from './referenceBody.ts'
 
-vi.mock('./referencePage.ts', async original => {
-  const { buildReferencePage } = await original<typeof import('./referencePage.ts')>()
-  return { buildReferencePage: vi.fn(buildReferencePage) }
+vi.mock('./referenceBody.ts', async original => {
+  const { referenceBody } = await original<typeof import('./referenceBody.ts')>()
+  return { referenceBody: vi.fn(referenceBody) }
 })
 
-let app: FastifyInstance
-beforeEach(() => {
-  vi.mocked(buildReferencePage).mockClear()
-  app = fastify()
-  app.setNotFoundHandler((_, reply) => reply.code(404).send('of the API'))
-  registerReference(app, undefined)
-})
-afterEach(() => app.close())
+const app = fastify()
+registerReference(app, 'https://example.org/?a=1&b="2"')
+const page = async () => (await app.inject('/docs')).body
 
-const style = '/docs/static/swagger-ui.css'
-
-test('the reference page is made when it is first asked for, and once', async () => {
+test('the reference is made when it is first asked for, and once; with a slash it is the same', async () => {
   expect((await app.inject('/api/v1/openapi.json')).json().openapi).toBe('3.1.1')
-  expect(buildReferencePage).not.toHaveBeenCalled()
-  const pages = await Promise.all(['/docs', style, '/docs/static/logo.svg'].map(url => app.inject(url)))
-  expect(pages.map(({ statusCode, headers }) => [statusCode, headers['content-type']])).toEqual([
-    [200, 'text/html; charset=utf-8'],
-    [200, 'text/css; charset=utf-8'],
-    [200, 'image/svg+xml'],
+  expect(referenceBody).not.toHaveBeenCalled()
+  const [plain, slash] = await Promise.all(['/docs', '/docs/'].map(url => app.inject(url)))
+  expect(plain?.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(plain?.headers['content-security-policy']).toMatch(/^default-src 'none';/)
+  expect(slash?.body).toBe(plain?.body)
+  expect(referenceBody).toHaveBeenCalledTimes(1)
+})
+
+test.each(Object.keys(endpoints) as EndpointName[])(
+  '%s has its parameters, fields, command and example',
+  async name => {
+    const { url, scope, params, query } = endpoints[name]
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    const section =
+      (await page()).split('<section ').find(part => part.includes(`<b>GET</b> <code>${path}</code>`)) ?? ''
+    expect(section).toContain(`<code>${scope}</code>`)
+    const [taken = '', answered = ''] = section.split(/<h4>Fields|<\/section>/)
+    const namesIn = (part: string) => [...part.matchAll(/<td><code>([^<]+)<\/code>/g)].map(([, name]) => name)
+    expect(namesIn(taken)).toEqual([...Object.keys(params.shape), ...Object.keys(query.shape)])
+    const { paths } = (await app.inject('/api/v1/openapi.json')).json()
+    const { data } = paths[path].get.responses[200].content['application/json'].example
+    expect(namesIn(answered).filter(name => !/\W/.test(name ?? ''))).toEqual(Object.keys([data].flat()[0]))
+    expect(section).toContain(`"https://tally.example.org${path.split('{')[0]}`)
+    expect(section).toContain('"generatedAt": ')
+  },
+)
+
+test('fields of fields have the names of both, and types are words', async () => {
+  const text = await page()
+  for (const row of [
+    '<td><code>currentDay.openedAt</code></td><td><small>timestamp</small> </td>',
+    '<td><code>items[].unitPrice</code></td><td><small>number</small> EUR; below zero: given back</td>',
+    '<td><code>days</code></td><td><small>integer from 1 to 365</small> Default: 7</td>',
+    '<td><code>eventId</code></td><td><small>UUID, required</small> Id of the event, in either case</td>',
+    '<td><code>currency</code></td><td><small>always EUR</small> </td>',
+    '<td><code>tableNumber</code></td><td><small>string or null</small> </td>',
+    '<td><code>pagination.totalCount</code></td><td><small>integer</small> </td>',
   ])
-  expect(buildReferencePage).toHaveBeenCalledTimes(1)
+    expect(text).toContain(row)
+  expect(text).not.toMatch(/undefined|\[object/)
 })
 
-test('a page of the reference that does not exist is a 404 of the API', async () => {
-  const { statusCode, body } = await app.inject('/docs/static/none.js')
-  expect([statusCode, body]).toEqual([404, 'of the API'])
+test('each problem is named once, with a link to its page, and headers are said once', async () => {
+  const text = await page()
+  for (const [type, { status, title }] of Object.entries(problemTypes))
+    expect(text.split(`${status} <a href="/problems/${type}">${title}</a>`)).toHaveLength(2)
+  for (const header of ['ETag', 'Tally-Ignored', 'Retry-After', 'If-None-Match'])
+    expect(text.split(`<td><code>${header}</code></td>`)).toHaveLength(2)
 })
 
-test('HEAD has the length of the page and no body, and a file that has not changed is a 304', async () => {
-  const { headers, rawPayload } = await app.inject(style)
-  const head = await app.inject({ method: 'HEAD', url: style })
-  expect([head.headers['content-length'], head.body]).toEqual([String(rawPayload.length), ''])
-  const again = await app.inject({ url: style, headers: { 'if-none-match': String(headers.etag) } })
-  expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', headers.etag])
+test('every link within the page leads to a part of it, and the contact is text', async () => {
+  const text = await page()
+  const targets = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)
+  expect(targets.length).toBeGreaterThan(11)
+  for (const id of targets) expect(text.split(` id="${id}"`)).toHaveLength(2)
+  expect(text).toContain('<a href="https://example.org/?a=1&amp;b=%222%22">')
 })

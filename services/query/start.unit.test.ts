@@ -16,6 +16,6 @@ test('a process loads what only a later request needs after it is ready', () => 
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], options).split('\n')
   expect(loaded.length).toBeGreaterThan(300)
   // Each takes 25 to 60 ms of a start of about 600.
-  const late = /undici|@fastify\/ajv-compiler|fast-json-stringify-compiler|@fastify\/swagger|@fastify\/static/
+  const late = /undici|@fastify\/ajv-compiler|fast-json-stringify-compiler/
   expect(loaded.filter(name => late.test(name))).toEqual([])
 })

@@ -32,7 +32,7 @@ test('the community edition answers 404 to everything, whatever the token', asyn
     '/api/v1/openapi.json',
     '/docs',
     '/docs/',
-    '/docs/static/index.html',
+    '/docs/guide',
     '/problems/not-found',
     '/',
   ]

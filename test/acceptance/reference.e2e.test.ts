@@ -1,4 +1,5 @@
-import { endpoints, problem } from '@tally/contract'
+import { hash } from 'node:crypto'
+import { openApiDocument, problem } from '@tally/contract'
 import type { Reply } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -58,75 +59,28 @@ test('the address in a problem’s type answers a page of help, without a token'
   expect((await tally.get('/problems/constructor')).status).toBe(404)
 })
 
-test('the OpenAPI document needs no token and describes all nine endpoints', async () => {
+test('the OpenAPI document needs no token, and is that of the contract', async () => {
   const { status, headers, body } = await tally.get('/api/v1/openapi.json')
-  expect(status).toBe(200)
-  expect(headers['content-type']).toContain('application/json')
-  expect(body.openapi).toMatch(/^3\.1\./)
-  expect(body.info).toMatchObject({ title: expect.any(String), version: expect.any(String) })
-  const paths = Object.values(endpoints).map(({ url }) => url.replaceAll(/:(\w+)/g, '{$1}'))
-  expect(Object.keys(body.paths).toSorted()).toEqual(paths.toSorted())
-  for (const [path, item] of Object.entries<
-    Record<string, { responses: object; parameters?: { in: string; name: string; required?: boolean }[] }>
-  >(body.paths)) {
-    expect(Object.keys(item)).toEqual(['get'])
-    const { responses = {}, parameters = [] } = item.get ?? {}
-    for (const wanted of ['200', '401', '403', '404', '429'].filter(
-      code => code !== '404' || path.includes('{'),
-    ))
-      expect(Object.keys(responses)).toContain(wanted)
-    const inPath = parameters.filter(parameter => parameter.in === 'path')
-    expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? [])
-    expect(inPath.every(({ required }) => required === true)).toBe(true)
-  }
+  expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+  expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())))
 })
 
-test('every reference inside the OpenAPI document leads somewhere inside it', async () => {
-  const { body } = await tally.get('/api/v1/openapi.json')
-  const references = [...JSON.stringify(body).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) =>
-    String(reference),
-  )
-  expect(references.length).toBeGreaterThan(5)
-  for (const reference of references) {
-    const found = reference
-      .slice(2)
-      .split('/')
-      .reduce((at: Record<string, unknown> | undefined, step) => at?.[step] as Record<string, unknown>, body)
-    expect({ reference, found: typeof found }).toEqual({ reference, found: 'object' })
-  }
-})
-
-test('the reference page works without any other host', async () => {
-  const page = await followed('/docs')
-  const assets = new Set<string>()
-  const take = (from: string, text: string) => {
-    for (const [, url = ''] of text.matchAll(/(?:src|href)=["']([^"']+)["']/g)) {
-      expect(url).not.toMatch(/^(https?:)?\/\//)
-      if (!url.startsWith('data:') && !url.startsWith('#'))
-        assets.add(new URL(url, `http://docs${from}`).pathname)
-    }
-  }
-  take(page.path, page.reply.text)
-  expect(assets.size).toBeGreaterThan(2)
-  for (const path of assets)
-    expect({ path, status: (await tally.get(path)).status }).toEqual({ path, status: 200 })
-  const policy = String(page.reply.headers['content-security-policy'])
-  expect(policy).toContain("default-src 'self'")
-  expect(policy).not.toMatch(/https?:/)
-})
-
-test('the reference page has the name, the logo and the icon of Tally', async () => {
-  const { reply } = await followed('/docs')
-  expect(reply.text).toContain('<title>Tally API</title>')
-  const icons = [...reply.text.matchAll(/<link rel="icon"[^>]*href="([^"]+)"/g)].map(([, url]) => String(url))
-  expect(icons).toHaveLength(1)
-  const { headers, text } = await tally.get(new URL(icons[0] as string, 'http://docs/docs').pathname)
-  expect(headers['content-type']).toBe('image/svg+xml')
-  expect(text).toContain('<title>Tally</title>')
-  const script = await tally.get('/docs/static/swagger-initializer.js')
-  const [, logo = ''] = /data:image\/svg\+xml;base64,([\w+/=]+)/.exec(script.text) ?? []
-  expect(Buffer.from(logo, 'base64').toString()).toContain('<title>Tally API</title>')
-})
+test.for(['/docs', '/docs/'])(
+  '%s loads nothing: all that a browser needs is in the page',
+  async path => {
+    const { status, headers, text } = await tally.get(path, { headers: { Accept: 'text/html' } })
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(text).toMatch(/<title>[^<]+ - Tally API<\/title>/)
+    expect(text).not.toMatch(
+      / src=|<link(?! rel="icon" href="data:image\/svg)|(?:href|action)="(?!\/|#|data:)/,
+    )
+    const hashes = ['style', 'script'].map(name => {
+      const [, inner = ''] = text.split(new RegExp(`<${name}>|</${name}>`))
+      return `${name}-src 'sha256-${hash('sha256', inner, 'base64')}';`
+    })
+    expect(headers['content-security-policy']).toContain(`default-src 'none'; ${hashes.join(' ')}`)
+  },
+)
 
 test('every answer carries the headers that the OpenAPI document names for it, in their types', async () => {
   const { body: document } = await tally.get('/api/v1/openapi.json')
@@ -171,12 +125,3 @@ test('what needs no token costs nothing', async () => {
     await tally.get(path, { token })
   expect((await tally.get('/api/v1/events', { token })).headers['x-ratelimit-remaining']).toBe('3')
 })
-
-/** Follows redirects within the service. */
-async function followed(path: string): Promise<{ path: string; reply: Reply }> {
-  const reply = await tally.get(path)
-  const { location } = reply.headers
-  if (location !== undefined) return followed(new URL(location, `http://docs${path}`).pathname)
-  expect(reply.status).toBe(200)
-  return { path, reply }
-}

@@ -218,9 +218,10 @@ test.for([
   expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(width)
 })
 
-test('the guides of the service fit a phone, and can be read by everybody', async () => {
+test('the pages of the service fit a phone, and can be read by everybody', async () => {
   const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 } })
   for (const path of [
+    '/docs',
     '/docs/guide',
     '/docs/guide/first-answer',
     '/docs/guide/errors',
@@ -230,5 +231,25 @@ test('the guides of the service fit a phone, and can be read by everybody', asyn
     expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).toBeLessThanOrEqual(390)
     await expectAccessible(page)
   }
+  expect(wrongs).toEqual([])
+})
+
+test('the reference has endpoints on the first screen of a phone, and commands beside them to copy', async () => {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 }, permissions })
+  await page.goto(`${query.address}/docs`)
+  const bottomOf = (box: { y: number; height: number } | null) => (box === null ? 900 : box.y + box.height)
+  expect(bottomOf(await page.getByRole('link', { name: 'item-counts' }).boundingBox())).toBeLessThan(844)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const kpis = page.locator('section', { hasText: '/analytics/kpis' })
+  const title = await kpis.getByRole('heading', { level: 3 }).boundingBox()
+  const command = await kpis.locator('pre').first().boundingBox()
+  expect(command?.x).toBeGreaterThan((title?.x ?? 0) + (title?.width ?? 1440))
+  expect(Math.abs((command?.y ?? 0) - (title?.y ?? 900))).toBeLessThan(60)
+  const button = kpis.getByRole('button').first()
+  await button.click()
+  await expect.poll(() => button.textContent()).toBe('Copied')
+  const copied = await page.evaluate('navigator.clipboard.readText()')
+  expect(copied).toContain(`\\\n  "${query.address}/api/v1/events/$EVENT_ID/analytics/kpis"`)
   expect(wrongs).toEqual([])
 })

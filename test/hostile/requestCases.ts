@@ -182,8 +182,8 @@ function targets(path: string): [string, string][] {
     [`${part} as a name`, `${path}?${part}=1&dayId=1`],
     [`${part} as a problem`, `/problems/${part}`],
     [`${part} in the reference`, `/docs/${part}`],
-    [`${part} as a file of the reference`, `/docs/static/${part}`],
-    [`${part} above the reference`, `/docs/static/..${part}..${part}package.json`],
+    [`${part} as a guide`, `/docs/guide/${part}`],
+    [`${part} above the guides`, `/docs/guide/..${part}..${part}package.json`],
   ])
   return [
     ...soup,
@@ -198,8 +198,7 @@ function targets(path: string): [string, string][] {
     ['15 KiB of slashes and dots', '/..'.repeat(5_000)],
     ['15 KiB of order id', `${event}/orders/${'x'.repeat(15_000)}`],
     ['15 KiB of escapes', `${event}/orders/${'%41'.repeat(5_000)}`],
-    ['15 KiB of file name', `/docs/static/${'a'.repeat(15_000)}`],
-    ['a long file name', `/docs/static/${'a'.repeat(300)}`],
+    ['15 KiB of a guide', `/docs/guide/${'a'.repeat(15_000)}`],
     ['64 KiB of path', `/${'a'.repeat(65_536)}`],
     ['64 KiB of query', `${path}?${'a'.repeat(65_536)}`],
     ['15 KiB of value', `${path}?menuItemIds=${'1,'.repeat(7_000)}1`],

@@ -98,7 +98,7 @@ beforeAll(async () => {
   targets.api = {
     pid: query.process.pid,
     address: query.address,
-    targets: [`${orders}8`, `${orders}100`, '/docs/static/swagger-ui-bundle.js', '/api/v1/openapi.json'],
+    targets: [`${orders}8`, `${orders}100`, '/docs', '/api/v1/openapi.json'],
     key: `X-Api-Key: ${key}`,
     poll: { path: `${other.path}/live/item-counts`, headers: { 'X-Api-Key': othersKey } },
   }

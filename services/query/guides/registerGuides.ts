@@ -1,7 +1,7 @@
 import { type ProblemType, problemTypes } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
 import { type Guide, listGuides, llmsText, readRecipes } from './guides.ts'
-import { page, pagePolicy } from './page.ts'
+import { sendPage } from './page.ts'
 
 /**
  * Registers the guides under `/docs/guide` (as pages, and with `.md` as Markdown) with the files of their recipes,
@@ -10,25 +10,22 @@ import { page, pagePolicy } from './page.ts'
 export function registerGuides(app: FastifyInstance): void {
   const guides = listGuides()
   for (const { path, read } of guides) {
-    sendPage(app, path, read)
+    showGuide(app, path, read)
     sendText(app, `${path}.md`, 'text/markdown', () => read().markdown)
   }
   for (const type of Object.keys(problemTypes) as ProblemType[]) {
     const guide = guides.find(({ path }) => path.endsWith(`/errors/${type}`))
     if (guide === undefined) throw new Error(`docs/guides/errors/${type}.md is missing`)
-    sendPage(app, `/problems/${type}`, guide.read)
+    showGuide(app, `/problems/${type}`, guide.read)
   }
   for (const { path, type, text } of readRecipes()) sendText(app, path, type, () => text)
   sendText(app, '/llms.txt', 'text/plain', () => llmsText(guides.map(({ read }) => read())))
 }
 
-function sendPage(app: FastifyInstance, path: string, read: () => Guide): void {
+function showGuide(app: FastifyInstance, path: string, read: () => Guide): void {
   app.get(path, (_, reply) => {
     const { title, html } = read()
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('Content-Security-Policy', pagePolicy)
-      .send(page({ title, body: html }))
+    return sendPage(reply, { title, body: html })
   })
 }
 

@@ -12,17 +12,11 @@ export type AnswerProblem = (error: unknown, request: FastifyRequest, reply: Fas
  */
 export function openAnswerProblem(logger: Logger): AnswerProblem {
   return (error, request, reply) => {
-    const problem = error instanceof RequestProblem ? error : ofReference(error)
+    const problem = error instanceof RequestProblem ? error : undefined
     if (problem === undefined)
       logger.error({ err: error, requestId: request.id }, 'a request failed unexpectedly')
     sendProblem(problem, request, reply)
   }
-}
-
-/** The files of the reference page refuse some paths (`..`, NUL, a backslash): not found. */
-function ofReference(error: unknown): RequestProblem | undefined {
-  const { statusCode = 500 } = error as { statusCode?: number }
-  return statusCode >= 400 && statusCode < 500 ? new RequestProblem('not-found') : undefined
 }
 
 function sendProblem(
