@@ -4,6 +4,7 @@ import { hasBody, type Logger } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openAnswerRequest, type RequestDeps } from './answerRequest.ts'
 import { endpointReads } from './endpoints/index.ts'
+import { welcome } from './guides/welcome.ts'
 import { openAnswerProblem } from './http/answerProblem.ts'
 import { checkRequest } from './http/checkRequest.ts'
 import { allowedOrigins } from './http/cors.ts'
@@ -14,6 +15,7 @@ import { closeIdleConnections, createServer } from './http/server.ts'
 import { type QueryMetrics, watchRequests } from './metrics.ts'
 import { openPolling } from './polling.ts'
 import { registerReference } from './reference.ts'
+import type { Watermarks } from './views/watermarks.ts'
 
 export type AppOptions = {
   edition: 'cloud' | 'community'
@@ -36,7 +38,7 @@ export type App = {
 
 /** Builds the API as a fastify app that is not listening yet; it opens and closes nothing itself. */
 export async function buildApp(
-  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'>,
+  deps: Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'> & { watermarks: Watermarks },
   { edition, corsOrigins, contact, maxConnections, idleTimeoutMs, logger, metrics, counts }: AppOptions,
 ): Promise<App> {
   const cors = edition === 'cloud' ? allowedOrigins(corsOrigins) : undefined
@@ -92,6 +94,9 @@ export async function buildApp(
     }
     registerReference(app, contact)
   }
-  app.setNotFoundHandler((request, reply) => answerProblem(new RequestProblem('not-found'), request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    if (edition === 'cloud' && welcome(request, reply, deps.watermarks)) return
+    answerProblem(new RequestProblem('not-found'), request, reply)
+  })
   return { app, stopDirect }
 }

@@ -2,7 +2,6 @@ import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts }
 import { topicNames } from '@tally/kafka/names'
 import { listen, type Meanwhile, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
-import type { RequestDeps } from './answerRequest.ts'
 import { buildApp } from './app.ts'
 import { drain } from './http/drain.ts'
 import { type QueryMetrics, queryMetrics } from './metrics.ts'
@@ -79,7 +78,7 @@ function openRequestDeps(
   settings: Settings,
   { lifecycle, logger }: ServiceDeps,
   { servers, metrics, counts }: { servers: Servers; metrics: QueryMetrics; counts: RequestCounts },
-): Omit<RequestDeps, 'onAnswered' | 'polling' | 'direct' | 'unread'> {
+): Parameters<typeof buildApp>[0] {
   const { db, authDb, redis, keys } = servers
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const topics = [events, orders, refunds]
@@ -128,6 +127,7 @@ function openRequestDeps(
     authenticator,
     limiter,
     batches,
+    watermarks,
     readers: { views, list, db, shared, largePages, topics, onFailure },
   }
 }

@@ -221,6 +221,7 @@ test.for([
 test('the pages of the service fit a phone, and can be read by everybody', async () => {
   const { page, wrongs } = await visit({ viewport: { width: 390, height: 844 } })
   for (const path of [
+    '/',
     '/docs',
     '/docs/guide',
     '/docs/guide/first-answer',

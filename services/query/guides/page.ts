@@ -29,7 +29,7 @@ export function sendPage(
 <title>${title} - Tally API</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
 <style>${style}</style>
-<header><a href="/docs/guide">${icon} Tally API</a><nav aria-label="Main"><a href="/docs/guide">Guides</a> <a href="/docs">Reference</a> <a href="/docs/guide/errors">Errors</a></nav></header>
+<header><a href="/">${icon} Tally API</a><nav aria-label="Main"><a href="/docs/guide">Guides</a> <a href="/docs">Reference</a> <a href="/docs/guide/errors">Errors</a></nav></header>
 <main${layout && ` class="${layout}"`}>
 ${body}</main>
 <script>${script}</script>
