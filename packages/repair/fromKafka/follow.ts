@@ -31,8 +31,8 @@ export type Follower = {
   /** How many it has read, and how many there are to read in all. */
   position(): { done: number; all: number }
   /**
-   * Reads partitions exactly up to their live offsets, by key, or to the end of a log that ends earlier because its topic
-   * was created again. Returns the offsets that are reached.
+   * Reads partitions exactly up to their live offsets, by key, or to the end of a log that ends earlier because its
+   * topic was created again. Returns the offsets that are reached.
    */
   reach(live: Map<string, number>): Promise<Map<string, number>>
   /** Lets the targets that `reach` has set follow the live tables again. */

@@ -25,8 +25,8 @@ export const ofShards = ({ topics }: SwitchDeps, shards: number[]): Partitions =
 })
 
 /**
- * Locks the live offsets of some partitions, at which the live projector waits, has the shadow read exactly up to there,
- * and does `work` in the same transaction. `reached`: these offsets, by partition key.
+ * Locks the live offsets of some partitions, at which the live projector waits, has the shadow read exactly up to
+ * there, and does `work` in the same transaction. `reached`: these offsets, by partition key.
  */
 export async function whileMet<Result>(
   { locked, follower }: SwitchDeps,

@@ -12,10 +12,10 @@ import { eventTables, shadowSchema } from './shadow.ts'
 import { isSplit, madeEvents, surplusEvents } from './shardEvents.ts'
 
 /**
- * Switches one shard or all (`isTogether`) to what was read from the topics, in one transaction: from locking the stored
- * offsets, at which the live projector waits, over applying the last records up to exactly these offsets, to the commit.
- * Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit nothing
- * has happened; after it the projector sees that Redis lacks these revisions and publishes them.
+ * Switches one shard or all (`isTogether`) to what was read from the topics, in one transaction: from locking the
+ * stored offsets, at which the live projector waits, over applying the last records up to exactly these offsets, to the
+ * commit. Readers see each event's old or new rows. Then everything is published whole. After a crash before the commit
+ * nothing has happened; after it the projector sees that Redis lacks these revisions and publishes them.
  */
 export async function switchShards(
   deps: SwitchDeps,
