@@ -55,4 +55,10 @@ export {
   type Taken,
   windowScript,
 } from './redis.ts'
-export { type KeyRequests, openRequestCounts, type RequestCounts, readRequests } from './requests/requests.ts'
+export {
+  type KeyRequests,
+  openRequestCounts,
+  type RequestCounts,
+  readRequests,
+  refusedStatuses,
+} from './requests/requests.ts'

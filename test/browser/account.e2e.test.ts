@@ -120,7 +120,7 @@ test('a screen link shows the live figures of its event without a sign-in, until
   expect(new URL(hall.page.url()).pathname).toBe('/sign-in')
 
   await page.getByRole('button', { name: 'Revoke Hall' }).click()
-  await page.getByText('No screen links').waitFor()
+  await page.getByText('There are no screen links yet.').waitFor()
   await hall.page.goBack()
   await hall.page.getByText('This screen link has ended').waitFor()
   await expectAccessible(hall.page)

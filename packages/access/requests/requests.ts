@@ -81,11 +81,14 @@ export function openRequestCounts({ redis, keys, logger, now = Date.now }: Deps)
   }
 }
 
-/** Requests by key id and status in about the last hour and the last day, and the total of each hour. */
+/** The statuses of refused requests: the key, its scopes, the rate limit. */
+export const refusedStatuses = [401, 403, 429] as const
+
+/** Requests by key id and status in about the last hour and the last day, and of each hour all and those refused. */
 export type KeyRequests = {
   hour: Map<string, Map<number, number>>
   day: Map<string, Map<number, number>>
-  byHour: { startsAt: number; requests: number }[]
+  byHour: { startsAt: number; requests: number; refused: number }[]
 }
 
 /** Reads the requests of an organization's keys in the day before `nowMs`. Rejects if Redis does not answer. */
@@ -102,7 +105,7 @@ export async function readRequests(
   const piecesAnHour = hourMs / pieceMs
   for (const [index, hash] of hashes.entries()) {
     const hoursAgo = Math.floor(index / piecesAnHour)
-    found.byHour[hoursAgo] ??= { startsAt: nowMs - (hoursAgo + 1) * hourMs, requests: 0 }
+    found.byHour[hoursAgo] ??= { startsAt: nowMs - (hoursAgo + 1) * hourMs, requests: 0, refused: 0 }
     for (const [field, text] of Object.entries(hash)) {
       const [keyId = '', status] = field.split(':')
       const count = Number(text)
@@ -113,6 +116,7 @@ export async function readRequests(
       into(found.day)
       if (index < piecesAnHour) into(found.hour)
       found.byHour[hoursAgo].requests += count
+      if (refusedStatuses.some(refused => refused === Number(status))) found.byHour[hoursAgo].refused += count
     }
   }
   found.byHour.reverse()

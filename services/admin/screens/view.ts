@@ -23,7 +23,7 @@ export function screensView(listed: Listed): Html {
   return html`<p class="crumb"><a href="/live">Live</a></p>
 <h1>Screen links</h1>
 <p class="faint">A link shows the figures of one event on a screen in a hall, and nothing else, without a sign-in.</p>
-${screens.length === 0 ? html`<section class="card empty"><p class="big">No screen links</p></section>` : table(listed)}
+${screens.length === 0 ? html`<p class="faint">There are no screen links yet.</p>` : table(listed)}
 ${events.length === 0 ? '' : form(listed)}`
 }
 

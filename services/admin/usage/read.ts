@@ -1,5 +1,5 @@
 import type { AccessKeys, AccessRedis, ApiKey, StoredKey } from '@tally/access'
-import { findKeys, type KeyRequests, readRequests } from '@tally/access'
+import { findKeys, type KeyRequests, readRequests, refusedStatuses } from '@tally/access'
 import type { OrganizationStatus } from '@tally/contract'
 import { readOrganizationHead } from '@tally/read-models'
 import type { RateLimits } from '@tally/runtime'
@@ -17,7 +17,7 @@ export type KeyUsage = {
   day: Map<number, number>
 }
 
-export type Usage = { keys: KeyUsage[]; window: Window; byHour: { startsAt: number; requests: number }[] }
+export type Usage = { keys: KeyUsage[]; window: Window; byHour: KeyRequests['byHour'] }
 
 type Parts = { db: Postgres; redis: AccessRedis; keys: AccessKeys; rateLimits: RateLimits }
 
@@ -68,6 +68,6 @@ function byKey({ hour, day }: KeyRequests, known: Map<string, StoredKey>): KeyUs
 export const sum = (counts: Map<number, number>): number =>
   [...counts.values()].reduce((all, count) => all + count, 0)
 
-/** Refused requests by reason: the key (401), its scopes (403), the rate limit (429). */
+/** Refused requests by reason. */
 export const refusedOf = (counts: Map<number, number>) =>
-  ([401, 403, 429] as const).map(status => ({ status, requests: counts.get(status) ?? 0 }))
+  refusedStatuses.map(status => ({ status, requests: counts.get(status) ?? 0 }))

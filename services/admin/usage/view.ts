@@ -12,7 +12,7 @@ export function usageView({ keys, window, byHour }: Usage, format: Format): Html
 <p class="faint">Requests that your keys made. Figures are a few seconds old.</p>
 ${limitCard(window, format)}
 ${refusedCard(keys, format)}
-${keys.length === 0 ? noRequests : html`${dayCard(byHour, format)}${table(keys, format)}`}`
+${keys.length === 0 ? noRequests : html`${dayCard(byHour, window, format)}${table(keys, format)}`}`
 }
 
 const noRequests = html`<section class="card empty"><p class="big">No requests in the last day</p>
@@ -47,16 +47,28 @@ ${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <stron
 </ul></section>`
 }
 
-function dayCard(byHour: Usage['byHour'], { whole }: Format): Html {
+/** The chart's units: its width and height, and the height of the highest bar. */
+const [chartWidth, chartHeight, barHeight] = [720, 124, 116]
+/** The limit is drawn if the busiest hour had at least this part of it: less than that would be bars of nothing. */
+const nearLimit = 1 / 4
+
+function dayCard(byHour: Usage['byHour'], { limit }: Window, { whole }: Format): Html {
   const most = Math.max(1, ...byHour.map(({ requests }) => requests))
-  const width = 720 / byHour.length
-  const bars = byHour.map(({ requests }, index) => {
-    const height = (requests / most) * 116
-    return html`<rect x="${(index * width + 2).toFixed(1)}" y="${(120 - height).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${height.toFixed(1)}"></rect>`
+  const allowed = limit * 60
+  const isNear = most >= allowed * nearLimit
+  const scale = barHeight / (isNear ? Math.max(most, allowed) : most)
+  const width = chartWidth / byHour.length
+  const bars = byHour.map(({ requests, refused }, index) => {
+    const ago = byHour.length - index
+    const bar = (count: number, below: number, kind: string) =>
+      html`<rect class="${kind}" x="${(index * width + 2).toFixed(1)}" y="${(120 - (below + count) * scale).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${(count * scale).toFixed(1)}"></rect>`
+    return html`<g><title>${ago} to ${ago - 1} h ago: ${counted(requests, 'request', whole)}, ${whole(refused)} refused</title>${bar(requests - refused, 0, 'answered')}${bar(refused, requests - refused, 'refused')}</g>`
   })
+  const limitAt = (120 - allowed * scale).toFixed(1)
   return html`<section class="card"><h2>Last 24 hours</h2>
-<svg class="bars" viewBox="0 0 720 124" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}<line x1="0" x2="720" y1="121" y2="121"></line></svg>
-<p class="faint ends"><span>24 hours ago</span><span>most in an hour: ${whole(most)}</span><span>now</span></p></section>`
+<svg class="bars" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}${isNear ? html`<line class="limit" x1="0" x2="${chartWidth}" y1="${limitAt}" y2="${limitAt}"></line>` : ''}<line x1="0" x2="${chartWidth}" y1="121" y2="121"></line></svg>
+<p class="faint ends"><span>24 h ago</span><span>18</span><span>12</span><span>6</span><span>now</span></p>
+<p class="faint">Most in an hour: ${whole(most)}${isNear ? '. The dashed line is the limit:' : '. The limit allows'} ${whole(allowed)} an hour. <span class="key refused">Refused</span></p></section>`
 }
 
 function table(keys: KeyUsage[], { whole }: Format): Html {
