@@ -649,7 +649,7 @@ export interface components {
          */
         "Tally-As-Of": string;
         /**
-         * @description The names of parameters that the endpoint does not know, at most ten; absent if there are none
+         * @description The names of parameters that the endpoint does not know, percent-encoded: at most ten of up to 40 characters
          * @example limit
          */
         "Tally-Ignored": string;

@@ -95,7 +95,7 @@ export async function buildApp(
     registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => {
-    if (edition === 'cloud' && welcome(request, reply, deps.watermarks)) return
+    if (edition === 'cloud' && welcome(request, reply)) return
     answerProblem(new RequestProblem('not-found'), request, reply)
   })
   return { app, stopDirect }

@@ -28,7 +28,7 @@ export const headers = {
   },
   'Tally-Ignored': {
     description:
-      'The names of parameters that the endpoint does not know, at most ten; absent if there are none',
+      'The names of parameters that the endpoint does not know, percent-encoded: at most ten of up to 40 characters',
     schema: { type: 'string' },
     example: 'limit',
   },

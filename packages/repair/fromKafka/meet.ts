@@ -52,6 +52,19 @@ for update`.execute(tx)
 }
 
 /**
+ * Throws if the projector has applied records of other partitions: those that were added meanwhile, which the shadow
+ * does not read. What they changed would be overwritten.
+ */
+export async function requireAllPartitions(tx: Tx, { topics, partitions }: Partitions): Promise<void> {
+  const { rows } = await sql`
+select from shard_offsets
+where topic = any(${topics}::text[]) and partition <> all(${partitions}::int[]) and next_offset > 0
+limit 1`.execute(tx)
+  if (rows.length > 0)
+    throw new Error('partitions were added while the topics were read: run this command again')
+}
+
+/**
  * Stores the offsets that the shadow reached, from which the live projector reads on: those it had, unless a topic was
  * created again. Throws if the shadow's offsets are gone, or are not those that were to be reached.
  */

@@ -75,14 +75,15 @@ from ${sql.id(shadowSchema, 'run')} as run join rebuilds using (rebuild_id)`.exe
   return rows[0]
 }
 
-/** Whether the shadow has every column of the live tables. */
+/** Whether the shadow has the columns of the live tables, in their order: rows are copied by position. */
 async function isWhole(db: Postgres): Promise<boolean> {
   const columns = (schema: RawBuilder<string>) => sql`
-select table_name, column_name, udt_name
+select table_name, column_name, udt_name,
+  row_number() over (partition by table_name order by ordinal_position) as place
 from information_schema.columns
 where table_schema = ${schema} and table_name = any(${shadowTables}::text[])`
-  const { rows } =
-    await sql`${columns(sql`current_schema()`)} except ${columns(sql.val(shadowSchema))}`.execute(db)
+  const [live, made] = [columns(sql`current_schema()`), columns(sql.val(shadowSchema))]
+  const { rows } = await sql`(${live} except ${made}) union all (${made} except ${live})`.execute(db)
   return rows.length === 0
 }
 

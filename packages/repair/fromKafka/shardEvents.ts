@@ -33,6 +33,7 @@ export async function isSplit(db: Kysely<Database>, shard: number): Promise<bool
 select exists (
   select from ${sql.id(shadowSchema, 'event_heads')} as made left join event_heads as kept using (event_id)
   where made.shard = ${shard} and (made.is_scattered or kept.is_scattered or kept.shard <> ${shard})
+    and not exists (select from removed_events as removed where removed.event_id = made.event_id)
 ) as found`.execute(db)
   return rows[0]?.found === true
 }

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { publishOrganizationsWhole } from '../rebuild/publishWhole.ts'
 import { noteRevision } from '../rebuild/revisions.ts'
 import { copyRows } from './copyRows.ts'
-import { type SwitchDeps, storeReached, whileMet } from './meet.ts'
+import { requireAllPartitions, type SwitchDeps, storeReached, whileMet } from './meet.ts'
 import { shadowSchema } from './shadow.ts'
 
 /**
@@ -17,6 +17,7 @@ export async function switchOrganizations(deps: SwitchDeps, shards: number[]): P
   const topic = deps.topics.organizations
   const met = { topics: [topic, deps.topics.events], partitions: [...new Set([0, ...shards])] }
   const stamped = await whileMet(deps, met, async (tx, reached) => {
+    await requireAllPartitions(tx, met)
     const ids = await readIds(tx)
     await lockOrganizations(tx, ids)
     await copyRows(tx, 'organizations', ids)

@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openShadow, shadowSchema } from './shadow.ts'
 import { switchAll } from './switchAll.ts'
+import { switchOrganizations } from './switchOrganizations.ts'
 import { switchShards } from './switchShards.ts'
 
 const shadow = (table: string) => sql.id(shadowSchema, table)
@@ -91,6 +92,44 @@ test.for(others)('an event with records in two shards, $what, is switched with b
   const [first, second] = await revisionsOf(deps.db)
   expect(first).toBeGreaterThan(0)
   expect(second).toBe(first)
+})
+
+test('an order that came through another shard meanwhile is no reason to refuse, but to switch both', async () => {
+  const deps = await caughtUp()
+  const eventId = await eventOf(deps.db, { live: { shard: 0, isScattered: true }, read: whole })
+  await sql`
+insert into orders (event_id, order_id, version, total_cents) values (${eventId}, 'newest', 1, 7)`.execute(
+    deps.db,
+  )
+  await expect(switchShards(deps, [0], { isTogether: false })).rejects.toThrow('an event has records')
+})
+
+test('an event that was removed holds no shards together', async () => {
+  const deps = await caughtUp()
+  const eventId = await eventOf(deps.db, { live: { shard: 0, isScattered: true }, read: whole })
+  await sql`insert into removed_events (event_id) values (${eventId})`.execute(deps.db)
+  expect(await switchAll(deps)).toBe(0)
+  const [first, second] = await revisionsOf(deps.db)
+  expect(second).toBeGreaterThan(first ?? 0)
+})
+
+test('nothing is switched whole if records of a partition came that is not read', async () => {
+  const deps = await caughtUp()
+  for (const topic of [deps.topics.events, deps.topics.orders]) await ensureOffsets(deps.db, topic, [2])
+  expect(await switchShards(deps, [0, 1], { isTogether: true })).toBe(0)
+  await deps.db.updateTable('shard_offsets').set({ next_offset: 1 }).where('partition', '=', 2).execute()
+  const refusal = 'partitions were added while the topics were read: run this command again'
+  await expect(switchShards(deps, [0, 1], { isTogether: true })).rejects.toThrow(refusal)
+  await expect(switchOrganizations(deps, [0, 1])).rejects.toThrow(refusal)
+})
+
+test('an event that the topics do not have leaves Redis with its shard', async () => {
+  const deps = await caughtUp()
+  const [eventId] = [randomUUID() as EventId]
+  await sql`insert into event_heads (event_id, shard, revision) values (${eventId}, 0, 1)`.execute(deps.db)
+  await deps.redis.hset(deps.keys.event(eventId), 'revision', '1')
+  await switchShards(deps, [0], { isTogether: false })
+  expect(await deps.redis.exists(deps.keys.event(eventId))).toBe(0)
 })
 
 test('an event with records in several shards is still marked as such if its head was lost', async () => {

@@ -7,7 +7,7 @@ import { noteRevision } from '../rebuild/revisions.ts'
 import { copyRows, removeRows } from './copyRows.ts'
 import { notYet } from './follow.ts'
 import { countLacking, isLacking, refusal } from './lacking.ts'
-import { ofShards, type SwitchDeps, storeReached, whileMet } from './meet.ts'
+import { ofShards, requireAllPartitions, type SwitchDeps, storeReached, whileMet } from './meet.ts'
 import { eventTables, shadowSchema } from './shadow.ts'
 import { isSplit, madeEvents, surplusEvents } from './shardEvents.ts'
 
@@ -23,16 +23,17 @@ export async function switchShards(
   { isTogether }: { isTogether: boolean },
 ): Promise<number> {
   const met = ofShards(deps, shards)
-  const ids = await whileMet(deps, met, async (tx, reached) => {
+  const { ids, surplus } = await whileMet(deps, met, async (tx, reached) => {
     const made = await madeEvents(tx, shards)
     const surplus = await surplusEvents(tx, shards)
+    await lockEvents(tx, new Map([...made, ...surplus.map(id => [id, 0] as const)]))
+    if (isTogether) await requireAllPartitions(tx, met)
+    // Once more: a record of another shard may have been an event's first one there.
+    else if (await isSplit(tx, shards[0] as number))
+      throw notYet('an event has records in a shard that is not switched with this one')
     // Once more: a topic may have been created again since `findLacking`.
     const lack = deps.mayRemove ? undefined : await countLacking(tx, shards)
     if (lack !== undefined && isLacking(lack)) throw new Error(refusal([lack], deps.topics))
-    await lockEvents(tx, new Map([...made, ...surplus.map(id => [id, 0] as const)]))
-    // Once more: a record of another shard may have been an event's first one there.
-    if (!isTogether && (await isSplit(tx, shards[0] as number)))
-      throw notYet('an event has records in a shard that is not switched with this one')
     await removeRows(tx, surplus)
     for (const table of eventTables) await copyRows(tx, table, [...made.keys()])
 
@@ -41,9 +42,10 @@ export async function switchShards(
     for (const shard of shards)
       await noteRevision(tx, { topic: deps.topics.events, partition: shard, revision })
     await storeReached(tx, met, reached)
-    return [...made.keys()]
+    return { ids: [...made.keys()], surplus }
   })
   await publishWhole(deps, ids)
+  for (const id of surplus) await deps.redis.del(deps.keys.event(id))
   return ids.length
 }
 

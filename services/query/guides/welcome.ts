@@ -1,22 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { splitTarget } from '../http/encoding.ts'
-import type { Watermarks } from '../views/watermarks.ts'
 import { sendPage } from './page.ts'
 
 /**
  * Greets a browser that opens the API's address. For all others `/` is not found, as docs/api.md says: returns false,
  * and only says in `Vary` that it may be otherwise.
  */
-export function welcome(
-  { raw, headers }: FastifyRequest,
-  reply: FastifyReply,
-  watermarks: Pick<Watermarks, 'ages' | 'isPostgresUp'>,
-): boolean {
+export function welcome({ raw, headers }: FastifyRequest, reply: FastifyReply): boolean {
   if (splitTarget(raw.url ?? '').path !== '/') return false
   // On Node's answer, where CORS may have put `Vary: Origin`.
   reply.raw.appendHeader('Vary', 'Accept')
   if (!prefersHtml(headers.accept)) return false
-  sendPage(reply, { title: 'Welcome', body: bodyOf(watermarks) })
+  sendPage(reply, { title: 'Welcome', body })
   return true
 }
 
@@ -24,29 +19,20 @@ export function welcome(
 function prefersHtml(accept = ''): boolean {
   const ranges = accept.split(',').map(range => range.trim().toLowerCase())
   const quality = (type: RegExp) => {
-    const range = ranges.find(range => type.test(range))
-    return range === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(range)?.[1] ?? 1)
+    const found = ranges.filter(range => type.test(range))
+    return Math.max(0, ...found.map(range => Number(/;\s*q=([\d.]+)/.exec(range)?.[1] ?? 1)))
   }
-  return quality(/^text\/html\b/) > quality(/^application\/(problem\+)?json\b/)
+  return quality(/^text\/html\s*(;|$)/) > quality(/^application\/(problem\+)?json\s*(;|$)/)
 }
 
-const bodyOf = (
-  watermarks: Pick<Watermarks, 'ages' | 'isPostgresUp'>,
-): string => `<h1>Live sales of festivals</h1>
+const body = `<h1>Live sales of festivals</h1>
 <p>This is the address of Tally's API: takings, portions and orders of food festivals, while they are sold, for displays,
 counters and dashboards. Programs send an API key, which whoever manages your organization creates in the administration
 area.</p>
-${freshness(watermarks)}<ul>
+<ul>
 <li><a href="/docs/guide/first-answer">First answer</a>: from a key to a number, in curl, Node, Python, Go and on an ESP32</li>
 <li><a href="/docs/guide">Guides</a>: polling well, errors, what the numbers mean, recipes</li>
 <li><a href="/docs">Reference</a>: every endpoint with its parameters, fields and an example</li>
 <li><a href="/docs/guide/dashboard">Dashboard</a>: one page with takings, hours and best sellers, to copy and change</li>
 </ul>
 `
-
-/** How old figures are at most; nothing while Postgres, which knows, does not answer, or before the first record. */
-function freshness({ ages, isPostgresUp }: Pick<Watermarks, 'ages' | 'isPostgresUp'>): string {
-  const oldestMs = Math.max(...ages().values())
-  if (!isPostgresUp() || !Number.isFinite(oldestMs)) return ''
-  return `<p>Everything received until ${Math.max(0, oldestMs / 1000).toFixed(1)} s ago is counted.</p>\n`
-}

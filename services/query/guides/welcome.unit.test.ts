@@ -2,17 +2,13 @@ import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { welcome } from './welcome.ts'
 
-function open(ages: number[], isPostgresUp = true) {
-  const app = fastify()
-  const watermarks = { ages: () => new Map(ages.entries()), isPostgresUp: () => isPostgresUp }
-  app.addHook('onRequest', async (_, reply) => void reply.raw.setHeader('Vary', 'Origin'))
-  app.setNotFoundHandler((request, reply) => {
-    if (!welcome(request, reply, watermarks)) reply.code(404).send('none')
-  })
-  return (url: string, accept?: string) =>
-    app.inject({ url, headers: accept === undefined ? {} : { accept } })
-}
-const ask = open([412, 849])
+const app = fastify()
+app.addHook('onRequest', async (_, reply) => void reply.raw.setHeader('Vary', 'Origin'))
+app.setNotFoundHandler((request, reply) => {
+  if (!welcome(request, reply)) reply.code(404).send('none')
+})
+const ask = (url: string, accept?: string) =>
+  app.inject({ url, headers: accept === undefined ? {} : { accept } })
 const firefox = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 test.each([
@@ -22,6 +18,12 @@ test.each([
   ['who takes JSON rather', 'application/json, text/html;q=0.9', 404],
   ['who takes a problem as well', 'text/html, application/problem+json', 404],
   ['who takes no HTML', 'text/html;q=0, */*', 404],
+  [
+    'who takes JSON rather than a problem',
+    'application/problem+json;q=0.1, application/json, text/html;q=0.9',
+    404,
+  ],
+  ['who takes what begins like HTML', 'text/html-x', 404],
   ['who talks nonsense', 'text/html;q=., ,;', 404],
   ['who takes HTML rather', 'application/json;q=0.5, TEXT/HTML ; level=1;q=0.7', 200],
 ])('at / there is the right answer for %s, and caches are told', async (_, accept, status) => {
@@ -32,11 +34,4 @@ test.each([
 test('no other path is greeted', async () => {
   const { statusCode, headers } = await ask('/nowhere', firefox)
   expect([statusCode, headers.vary]).toEqual([404, 'Origin'])
-})
-
-test('the age is that of the oldest figures, and left out while it is not known', async () => {
-  const body = async (ask: ReturnType<typeof open>) => (await ask('/', firefox)).body
-  expect(await body(ask)).toContain('Everything received until 0.8 s ago is counted.')
-  for (const unknown of [open([]), open([90_000], false)])
-    expect(await body(unknown)).not.toContain('is counted')
 })

@@ -45,7 +45,9 @@ function parseWith({ params, query }: Endpoint, request: FastifyRequest): Parsed
     return { errors: [...errorsOf(ofPath.error, given.params), ...errorsOf(ofQuery.error, given.query)] }
   const parsed = { params: ofPath.data, query: ofQuery.data }
   const ignored = Object.keys(given.query)
-    .filter(name => !Object.hasOwn(query.shape, name) && ignoredName.test(name))
+    .filter(name => !Object.hasOwn(query.shape, name))
+    .map(name => encodeURIComponent(name.toWellFormed()))
+    .filter(name => ignoredName.test(name))
     .slice(0, ignoredNames)
     .join(', ')
   return ignored === '' ? parsed : { ...parsed, ignored }
