@@ -7,6 +7,7 @@ import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
 import type { Sealer } from './secondFactor/sealing.ts'
 import type { Oidc } from './signIn/oidc.ts'
+import type { Recall } from './signIn/recall.ts'
 
 /**
  * What the pages need. Only `db` must answer, but for the operations page: without Redis or Kafka a page says what it
@@ -19,6 +20,7 @@ export type AdminDeps = {
   kafka: KafkaConnection
   live: LiveHub
   oidc: Oidc | undefined
+  recall: Recall
   /** Whether one can sign in with a password. */
   allowsPasswords: boolean
   /** What the hash of a new password costs; of a known one, its own parameters. */

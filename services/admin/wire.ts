@@ -19,6 +19,7 @@ import { adminMetrics } from './metrics.ts'
 import { openSealer } from './secondFactor/sealing.ts'
 import { sealSecrets } from './secondFactor/secrets.ts'
 import { openOidc } from './signIn/oidc.ts'
+import { openRecall } from './signIn/recall.ts'
 import { forgetEnded } from './signIn/sessions.ts'
 
 const forgetEveryMs = 10 * 60_000
@@ -38,7 +39,7 @@ const patienceMs = 800
  */
 export async function startAdmin(settings: Settings, service: ServiceDeps): Promise<void> {
   const { lifecycle, logger, crash } = service
-  const { admin } = settings
+  const { admin, redisPrefix } = settings
   const sealer = openAdminSealer(admin)
   const ops = { defaultPort: 9092, meanwhile }
   const { registry, startup, outages, started } = await openServiceOps('admin', settings.ops, ops, service)
@@ -65,10 +66,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   const redis = openAdminRedis(settings, logger)
   lifecycle.onRelease('redis', () => redis.disconnect())
   watch({ Redis: () => pingRedis(redis) })
-  const keys = {
-    ...redisKeys(settings.redisPrefix, settings.redisQuietMs),
-    ...accessKeys(settings.redisPrefix),
-  }
+  const keys = { ...redisKeys(redisPrefix, settings.redisQuietMs), ...accessKeys(redisPrefix) }
   // Connects when the operations page is opened; all other pages work without Kafka.
   const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
   lifecycle.onRelease('kafka', () => kafka.close())
@@ -86,6 +84,7 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     kafka,
     live,
     logger,
+    recall: openRecall(),
     oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
     allowsPasswords: admin.allowsPasswords,
     passwordCost,

@@ -73,17 +73,21 @@ export async function note(
     .execute()
 }
 
-/** As note, for an administrator who is not signed in. */
+/** As note, for an administrator who is not signed in; returns whose entry it is, or undefined if there is nobody. */
 export async function noteOf(
   db: Postgres | Tx,
-  administratorId: string,
-  { address }: { address: string },
-  { action, subject = null, detail = null }: Noted,
-): Promise<void> {
-  await sql`
-insert into audit_entries (organization_id, email, address, action, subject, detail)
-select organization_id, email, ${address}, ${action}, ${subject}, ${detail}
-from administrators where administrator_id = ${administratorId}`.execute(db)
+  { email, address }: { email: string; address: string },
+  { action, detail = null }: Noted,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+with administrator as (
+  select administrator_id, organization_id, email from administrators where email = ${email}
+), entry as (
+  insert into audit_entries (organization_id, email, address, action, detail)
+  select organization_id, email, ${address}, ${action}, ${detail} from administrator
+)
+select administrator_id as id from administrator`.execute(db)
+  return rows[0]?.id
 }
 
 const ends = {

@@ -1,6 +1,6 @@
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { newToken, sha256 } from './tokens.ts'
+import { sha256 } from './tokens.ts'
 
 /**
  * What a token allows, once: to set a new password, to come back from the OpenID provider, to enter the code of the
@@ -14,23 +14,6 @@ const validFor: Record<Purpose, string> = {
   oidc: '10 minutes',
   code: '5 minutes',
   passkey: '5 minutes',
-}
-
-/** Makes a token for an administrator; one that they have for the same purpose ends. Only its hash is stored. */
-export async function issueToken(
-  tx: Tx,
-  purpose: Purpose,
-  administratorId: string,
-  removesSecondFactor = false,
-): Promise<string> {
-  const token = newToken()
-  await tx
-    .deleteFrom('one_time_tokens')
-    .where('purpose', '=', purpose)
-    .where('administrator_id', '=', administratorId)
-    .execute()
-  await allowOnce(tx, purpose, token, administratorId, removesSecondFactor)
-  return token
 }
 
 /** Lets `useToken` accept an unguessable text once; only its hash is stored. */

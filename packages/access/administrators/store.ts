@@ -3,7 +3,8 @@ import type { Database, Postgres, Tx } from '@tally/storage'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'
-import { issueToken, type TokenOwner } from './oneTimeTokens.ts'
+import { allowOnce, type TokenOwner } from './oneTimeTokens.ts'
+import { newToken } from './tokens.ts'
 
 /** A person who may sign in. An administrator belongs to one organization and sees no other. */
 export type Administrator = {
@@ -76,16 +77,14 @@ export async function listAdministrators(
   db: Postgres,
   organizationId?: OrganizationId,
 ): Promise<Administrator[]> {
-  const all = db
+  const rows = await db
     .selectFrom('administrators')
     .selectAll()
     .select(hasPasskey)
+    .$if(organizationId !== undefined, of => of.where('organization_id', '=', organizationId ?? ''))
     .orderBy('organization_id')
     .orderBy('email')
-  const rows = await (organizationId === undefined
-    ? all
-    : all.where('organization_id', '=', organizationId)
-  ).execute()
+    .execute()
   return rows.map(fromRow)
 }
 
@@ -108,18 +107,10 @@ type Credentials = Pick<Administrator, 'administratorId' | 'organizationId'> & {
 
 /** What a password is checked against; undefined if the e-mail is unknown. */
 export async function findCredentials(db: Postgres, address: string): Promise<Credentials | undefined> {
-  const row = await db
-    .selectFrom('administrators')
-    .select(['administrator_id', 'organization_id', 'password_hash'])
-    .where('email', '=', address)
-    .executeTakeFirst()
-  return (
-    row && {
-      administratorId: row.administrator_id,
-      organizationId: row.organization_id as OrganizationId,
-      passwordHash: row.password_hash,
-    }
-  )
+  const { rows } = await sql<Credentials>`
+select administrator_id as "administratorId", organization_id as "organizationId", password_hash as "passwordHash"
+from administrators where email = ${address}`.execute(db)
+  return rows[0]
 }
 
 /**
@@ -167,7 +158,11 @@ export async function beginReset(
   const found = await findCredentials(tx, address)
   if (found === undefined) throw new AdministratorError(`${address} is not an administrator`)
   const { administratorId, organizationId } = found
-  return { token: await issueToken(tx, 'reset', administratorId, removesSecondFactor), organizationId }
+  const token = newToken()
+  await sql`
+delete from one_time_tokens where administrator_id = ${administratorId} and purpose = 'reset'`.execute(tx)
+  await allowOnce(tx, 'reset', token, administratorId, removesSecondFactor)
+  return { token, organizationId }
 }
 
 /** Sets the password of a reset link's owner, who may then set up a second factor (docs/security.md, Sign-in). */

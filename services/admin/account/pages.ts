@@ -15,8 +15,6 @@ import { accountView, type PasswordMistakes } from './view.ts'
 
 const params = z.object({ sessionId: rowNumber })
 
-const notices: Record<string, string> = { password: 'Password changed. All other sessions have ended.' }
-
 /** One's own account: the sessions, and the password. */
 export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
   const { db } = deps
@@ -28,7 +26,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     return sendPage(request, reply, csrf => ({
       title: 'Account',
       section: 'account',
-      notice: Object.hasOwn(notices, String(done)) ? notices[String(done)] : undefined,
+      notice: done === 'password' ? 'Password changed. All other sessions have ended.' : undefined,
       body: accountView({ session, sessions, mistakes, csrf, allowsPasswords: deps.allowsPasswords }),
     }))
   }
@@ -45,6 +43,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       if (!(await endOneSession(tx, session.administratorId, sessionId))) throw notFound()
       await note(tx, { ...session, address: request.ip }, { action: 'session-ended' })
     })
+    deps.recall.forget(session.administratorId)
     return reply.redirect('/account', 303)
   })
 
@@ -54,6 +53,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       await endSessions(tx, session.administratorId)
       await note(tx, { ...session, address: request.ip }, { action: 'signed-out-everywhere' })
     })
+    deps.recall.forget(session.administratorId)
     clearCookies(request, reply)
     return reply.redirect('/sign-in', 303)
   })
@@ -69,10 +69,11 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       return show(request, reply.code(400), { current: 'This is not your current password.' })
     if (judged.problem !== undefined)
       return show(request, reply.code(400), { password: `The password ${judged.problem}.` })
-    await openSession(deps, request, reply, administratorId, {
+    await openSession(deps, request, reply, session, {
       action: 'password-changed',
       before: tx => setPassword(tx, administratorId, judged.passwordHash),
     })
+    deps.recall.forget(administratorId)
     return reply.redirect('/account?done=password', 303)
   }
 }

@@ -1,4 +1,4 @@
-import { newPasswordFields } from '../signIn/passwordFields.ts'
+import { newPasswordFields } from '../signIn/newPassword.ts'
 import type { ListedSession, Session } from '../signIn/sessions.ts'
 import { moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
@@ -62,7 +62,7 @@ function passwordForm({ email }: Session, mistakes: PasswordMistakes, csrf: stri
 <label for="current">Current password</label>
 <input id="current" name="current" type="password" autocomplete="current-password" required>
 ${mistakes.current === undefined ? '' : html`<p class="mistake" role="alert">${mistakes.current}</p>`}
-${newPasswordFields('password', mistakes.password)}
+${newPasswordFields(mistakes.password)}
 <div class="actions"><button class="primary">Change password</button></div>
 </form></section>`
 }

@@ -1,17 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { expiredNotice } from '../signIn/formAgain.ts'
 import { layout, type Page } from '../views/layout.ts'
 import { compress, encodingOf, sendCompressed } from './compression.ts'
 import { formToken } from './formToken.ts'
 import { localeOf } from './locale.ts'
 
-/** Sends a page, with the navigation if the user is signed in. A function gets the CSRF token for its forms. */
+/**
+ * Sends a page, with the navigation if the user is signed in, and with what happened to a form that it shows again. A
+ * function gets the CSRF token for its forms.
+ */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   page: Page | ((csrf: string) => Page),
 ): FastifyReply {
   const csrf = formToken(request, reply)
-  const made = typeof page === 'function' ? page(csrf) : page
+  const given = typeof page === 'function' ? page(csrf) : page
+  const made = { ...given, notice: given.notice ?? expiredNotice(request) }
   const { session, server } = request
   const text = layout(made, { session, csrf, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
   reply.type('text/html; charset=utf-8')

@@ -5,7 +5,7 @@ import { fieldsOf } from '../http/forms.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
-import { expiredNotice, fieldsIn } from '../signIn/formAgain.ts'
+import { fieldsIn } from '../signIn/formAgain.ts'
 import { sessionOf } from '../signIn/guard.ts'
 import { copySoon } from './copySoon.ts'
 import { namedEventsOf } from './events.ts'
@@ -26,7 +26,6 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
     return sendPage(request, reply, csrf => ({
       title: 'New key',
       section: 'keys',
-      notice: expiredNotice(request),
       body: newKeyView(typed, events, csrf),
     }))
   })

@@ -3,16 +3,16 @@ import { allowOnce, newToken, sha256 } from '@tally/access'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
-import { readKnownPasskeys } from './store.ts'
+import { type KnownPasskey, readKnownPasskeys } from './store.ts'
 
 /** 25 packages: loaded with the first passkey. */
 export const webAuthn = () => import('@simplewebauthn/server')
 
-/** What passkeys are bound to: the name of the host; and the origin of the pages. */
-export type Party = { id: string; origin: string }
-
-/** Undefined if browsers have no passkeys for the area's address, because it is a number. */
-export function partyOf({ publicUrl }: FastifyRequest): Party | undefined {
+/**
+ * What passkeys are bound to, the name of the host, and the origin of the pages; undefined if browsers have no passkeys
+ * for the area's address, because it is a number.
+ */
+export function partyOf({ publicUrl }: FastifyRequest): { id: string; origin: string } | undefined {
   if (publicUrl === null || isIP(publicUrl.hostname.replace(/^\[|\]$/g, ''))) return undefined
   return { id: publicUrl.hostname, origin: publicUrl.origin }
 }
@@ -43,7 +43,7 @@ export async function askForNew(
     userID: new Uint8Array(Buffer.from(administratorId)),
     userName: email,
     challenge: bytesOf(await newChallenge(db, administratorId)),
-    excludeCredentials: await readKnownPasskeys(db, administratorId),
+    excludeCredentials: (await readKnownPasskeys(db, administratorId)).map(named),
     authenticatorSelection: presence,
     supportedAlgorithmIDs: algorithms,
   })
@@ -67,7 +67,7 @@ export async function askForSignature(
   const options = await generateAuthenticationOptions({
     rpID: party.id,
     challenge: bytesOf(challenge ?? (await newChallenge(db, administratorId))),
-    allowCredentials: known,
+    allowCredentials: known.map(named),
     userVerification: presence.userVerification,
   })
   return JSON.stringify(options)
@@ -94,5 +94,8 @@ delete from one_time_tokens where token_sha256 in (
 )`.execute(db)
   return challenge
 }
+
+/** What a browser needs to find a passkey: the library sends on whatever else it gets. */
+const named = ({ id, transports }: KnownPasskey) => ({ id, transports })
 
 const bytesOf = (challenge: string) => new Uint8Array(Buffer.from(challenge, 'base64url'))

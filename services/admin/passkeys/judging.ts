@@ -1,33 +1,33 @@
 import { ownerOfToken, useToken } from '@tally/access'
-import { reasonOf } from '@tally/runtime'
+import { isTransient, reasonOf } from '@tally/runtime'
 import type { Tx } from '@tally/storage'
 import type { FastifyRequest } from 'fastify'
-import type { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { newAnswer, readAnswer, signedAnswer } from './answers.ts'
-import { algorithms, type Party, partyOf, webAuthn } from './asking.ts'
-import { type NewPasskey, noteUse, readKnownPasskeys } from './store.ts'
+import { algorithms, partyOf, webAuthn } from './asking.ts'
+import { type NewPasskey, noteUse, readKnownPasskeys, transports } from './store.ts'
 
 /** Whose passkey is judged, and the request that its answer came with. */
-export type Judged = {
+type Judged = {
   tx: Tx
   request: FastifyRequest
   logger: AdminDeps['logger']
   administratorId: string
   /** Of a sign-in; a session has those that were made for it. */
-  challenge?: string
+  challenge?: string | undefined
 }
 
 /** The passkey that a browser made for an administrator; undefined if its answer is wrong. */
 export async function judgeNew(judged: Judged, json: string): Promise<NewPasskey | undefined> {
   const { verifyRegistrationResponse } = await webAuthn()
-  return judge(judged, newAnswer, json, async ({ response, ...expected }) => {
+  return judge(judged, async expected => {
+    const response = JSON.parse(json)
     const { registrationInfo } = await verifyRegistrationResponse({
-      response,
       ...expected,
+      response,
       supportedAlgorithmIDs: algorithms,
     })
-    return registrationInfo && { ...registrationInfo.credential, transports: response.response.transports }
+    const reached = transports.parse(response.response.transports)
+    return registrationInfo && { ...registrationInfo.credential, transports: reached }
   })
 }
 
@@ -38,77 +38,61 @@ export async function judgeNew(judged: Judged, json: string): Promise<NewPasskey
 export async function judgeSignature(judged: Judged, json: string): Promise<boolean> {
   const { verifyAuthenticationResponse } = await webAuthn()
   const known = await readKnownPasskeys(judged.tx, judged.administratorId)
-  const used = await judge(judged, signedAnswer, json, async ({ response, ...expected }) => {
+  const used = await judge(judged, async expected => {
+    const response = JSON.parse(json)
     const credential = known.find(({ id }) => id === response.id)
     if (credential === undefined) throw new Error('this account does not have it')
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response,
       ...expected,
+      response,
       credential,
     })
     return verified ? { credential, counter: authenticationInfo.newCounter } : undefined
   })
-  if (used === undefined) return false
-  await noteUse(judged.tx, used.credential, used.counter)
-  return true
+  if (used !== undefined) await noteUse(judged.tx, used.credential, used.counter)
+  return used !== undefined
 }
 
 /** What an answer is verified with. */
-type Expected<Answer> = {
-  response: Answer
-  expectedChallenge: string
+type Expected = {
+  expectedChallenge: (challenge: string) => Promise<boolean>
   expectedOrigin: string
   expectedRPID: string
   requireUserVerification: false
 }
 
 /**
- * What `verify` makes of an answer to a challenge of the administrator; undefined if it is invalid. The log says why:
- * most of it is a matter of ADMIN_URL.
+ * What `verify` makes of an answer to a challenge of the administrator; undefined if it throws, because the answer is
+ * invalid. The log says why: most of it is a matter of ADMIN_URL.
  */
-async function judge<Answer extends { response: { clientDataJSON: string } }, Result>(
+async function judge<Result>(
   judged: Judged,
-  schema: z.ZodType<Answer>,
-  json: string,
-  verify: (expected: Expected<Answer>) => Promise<Result | undefined>,
+  verify: (expected: Expected) => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   const { request, logger, administratorId } = judged
-  const refuse = (reason: string) => {
-    logger.info({ administratorId, address: request.ip, reason }, 'a passkey was refused')
-    return undefined
-  }
   const party = partyOf(request)
-  if (party === undefined) return refuse('the area has no name')
-  const read = attempt(() => readAnswer(schema, json))
-  if (read === undefined) return refuse('its answer is malformed')
-  if (!(await takeChallenge(judged, read.challenge)))
-    return refuse('its challenge has ended, was used, or is of another account')
-  return verify(expectedOf(party, read)).catch(error => refuse(reasonOf(error)))
-}
-
-const expectedOf = <Answer>(
-  party: Party,
-  { answer, challenge }: { answer: Answer; challenge: string },
-): Expected<Answer> => ({
-  response: answer,
-  expectedChallenge: challenge,
-  expectedOrigin: party.origin,
-  expectedRPID: party.id,
-  requireUserVerification: false,
-})
-
-/** Whether a challenge is the sign-in's, or one of the session, which is used up. */
-async function takeChallenge(judged: Judged, challenge: string): Promise<boolean> {
-  if (judged.challenge !== undefined) return challenge === judged.challenge
-  const { tx, administratorId } = judged
-  const owner = await ownerOfToken(tx, 'passkey', challenge)
-  return owner?.administratorId === administratorId && useToken(tx, 'passkey', challenge)
-}
-
-function attempt<Result>(work: () => Result): Result | undefined {
   try {
-    return work()
-  } catch {
+    if (party === undefined) throw new Error('the area has no name')
+    return await verify({
+      expectedChallenge: challenge => takeChallenge(judged, challenge),
+      expectedOrigin: party.origin,
+      expectedRPID: party.id,
+      requireUserVerification: false,
+    })
+  } catch (error) {
+    if (isTransient(error)) throw error
+    logger.info({ administratorId, address: request.ip, reason: reasonOf(error) }, 'a passkey was refused')
     return undefined
   }
+}
+
+/** Takes the challenge of the sign-in, or one of the session, which is used up; throws for another one. */
+async function takeChallenge({ tx, administratorId, ...judged }: Judged, challenge: string): Promise<true> {
+  const isOwn =
+    judged.challenge === undefined
+      ? (await ownerOfToken(tx, 'passkey', challenge))?.administratorId === administratorId &&
+        (await useToken(tx, 'passkey', challenge))
+      : challenge === judged.challenge
+  if (!isOwn) throw new Error('its challenge has ended, was used, or is of another account')
+  return true
 }

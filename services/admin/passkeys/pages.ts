@@ -6,9 +6,8 @@ import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
-import { mayEnrolOrThrow } from '../secondFactor/enrolling.ts'
 import { endFactor, newCodesOf } from '../secondFactor/store.ts'
-import { codesView } from '../secondFactor/view.ts'
+import { codesPage } from '../secondFactor/view.ts'
 import { requireFactor, sessionOf } from '../signIn/guard.ts'
 import { passkeyMistake } from '../signIn/proveFactor.ts'
 import { confirmSession } from '../signIn/sessions.ts'
@@ -25,7 +24,6 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
 
   async function show(request: FastifyRequest, reply: FastifyReply, mistake?: string) {
     const session = sessionOf(request)
-    mayEnrolOrThrow(deps, session)
     const [passkeys, options] = await Promise.all([
       listPasskeys(db, session.administratorId),
       askForNew(deps, request, session),
@@ -39,13 +37,12 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
   }
 
   area.register(async proven => {
-    proven.addHook('preHandler', requireFactor)
+    proven.addHook('preHandler', requireFactor(deps))
 
     proven.get('/account/passkeys', (request, reply) => show(request, reply))
 
     proven.post('/account/passkeys', async (request, reply) => {
       const session = sessionOf(request)
-      mayEnrolOrThrow(deps, session)
       const fields = fieldsOf(request)
       const name = nameShape.safeParse(textOf(fields, 'name')).data
       if (name === undefined) return show(request, reply.code(400), 'A name has 1 to 200 characters.')
@@ -61,11 +58,7 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       })
       if (made === undefined) return show(request, reply.code(400), passkeyMistake)
       if (made.codes.length === 0) return reply.redirect('/account/passkeys', 303)
-      return sendPage(request, reply, {
-        title: 'Recovery codes',
-        section: 'account',
-        body: codesView(made.codes),
-      })
+      return sendPage(request, reply, codesPage(made.codes))
     })
 
     proven.post('/account/passkeys/:passkeyId/remove', async (request, reply) => {

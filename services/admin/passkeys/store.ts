@@ -1,32 +1,30 @@
 import type { Postgres, Tx } from '@tally/storage'
 import { sql } from 'kysely'
+import { z } from 'zod'
 
 /** Passkeys of one administrator. */
 export const mostPasskeys = 20
+
+/** How a browser reaches an authenticator; other ways that it names are left out. */
+export const transports = z
+  .array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']))
+  .catch([])
 
 /** What a signature is verified with. */
 export type NewPasskey = {
   id: string
   publicKey: Uint8Array<ArrayBuffer>
   counter: number
-  transports: string[]
+  transports: z.infer<typeof transports>
 }
 export type KnownPasskey = NewPasskey & { passkeyId: number }
 
 /** An administrator's passkeys, to verify signatures. */
 export async function readKnownPasskeys(db: Postgres | Tx, administratorId: string): Promise<KnownPasskey[]> {
-  const rows = await db
-    .selectFrom('passkeys')
-    .select(['passkey_id', 'credential_id', 'public_key', 'counter', 'transports'])
-    .where('administrator_id', '=', administratorId)
-    .execute()
-  return rows.map(row => ({
-    passkeyId: row.passkey_id,
-    id: row.credential_id,
-    publicKey: new Uint8Array(row.public_key),
-    counter: row.counter,
-    transports: row.transports,
-  }))
+  const { rows } = await sql<Omit<KnownPasskey, 'publicKey'> & { publicKey: Buffer }>`
+select passkey_id as "passkeyId", credential_id as id, public_key as "publicKey", counter, transports
+from passkeys where administrator_id = ${administratorId}`.execute(db)
+  return rows.map(({ publicKey, ...row }) => ({ ...row, publicKey: new Uint8Array(publicKey) }))
 }
 
 /** A passkey in the list of an administrator's own. */
@@ -49,17 +47,11 @@ export async function addPasskey(
   // Of two that are added at once, the second one counts the first.
   await sql`select from administrators where administrator_id = ${administratorId} for update`.execute(tx)
   if ((await readKnownPasskeys(tx, administratorId)).length >= mostPasskeys) return false
-  await tx
-    .insertInto('passkeys')
-    .values({
-      administrator_id: administratorId,
-      credential_id: made.id,
-      public_key: Buffer.from(made.publicKey),
-      counter: made.counter,
-      transports: made.transports,
-      name,
-    })
-    .execute()
+  await sql`
+insert into passkeys (administrator_id, credential_id, public_key, counter, transports, name)
+values (
+  ${administratorId}, ${made.id}, ${Buffer.from(made.publicKey)}, ${made.counter}, ${made.transports}, ${name}
+)`.execute(tx)
   return true
 }
 
@@ -69,13 +61,10 @@ export async function removePasskey(
   administratorId: string,
   passkeyId: number,
 ): Promise<string | undefined> {
-  const removed = await tx
-    .deleteFrom('passkeys')
-    .where('administrator_id', '=', administratorId)
-    .where('passkey_id', '=', passkeyId)
-    .returning('name')
-    .executeTakeFirst()
-  return removed?.name
+  const { rows } = await sql<{ name: string }>`
+delete from passkeys where administrator_id = ${administratorId} and passkey_id = ${passkeyId}
+returning name`.execute(tx)
+  return rows[0]?.name
 }
 
 /** Notes that a passkey signed, and how often it has: most authenticators count nothing, and say 0. */

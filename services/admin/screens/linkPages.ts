@@ -7,7 +7,7 @@ import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
 import { namedEventsOf } from '../keys/events.ts'
-import { expiredNotice, fieldsIn } from '../signIn/formAgain.ts'
+import { fieldsIn } from '../signIn/formAgain.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { type LinkTyped, readLink, typedBefore, typedOf } from './linkForm.ts'
 import { madeView } from './madeView.ts'
@@ -25,12 +25,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
   const eventsFor = (request: FastifyRequest) =>
     namedEventsOf(db, sessionOf(request).organizationId, formatOf(request))
 
-  const listPage = async (
-    request: FastifyRequest,
-    typed: LinkTyped,
-    mistakes: Mistakes = {},
-    notice?: string,
-  ) => {
+  const listPage = async (request: FastifyRequest, typed: LinkTyped, mistakes: Mistakes = {}) => {
     const [screens, events] = await Promise.all([
       listScreens(db, sessionOf(request).organizationId),
       eventsFor(request),
@@ -39,18 +34,13 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
       ({
         title: 'Screen links',
         section: 'live',
-        notice,
         script: 'screenLinks.js',
         body: screensView({ screens, events, typed, mistakes, csrf }),
       }) as const
   }
 
   area.get('/screens', async (request, reply) =>
-    sendPage(
-      request,
-      reply,
-      await listPage(request, typedBefore(fieldsIn(request)), {}, expiredNotice(request)),
-    ),
+    sendPage(request, reply, await listPage(request, typedBefore(fieldsIn(request)))),
   )
 
   area.post('/screens', { preHandler: requireRecent }, async (request, reply) => {

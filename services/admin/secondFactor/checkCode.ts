@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
-import { countAttempt, type Exceeded, uncountAttempt } from '../signIn/attempts.ts'
-import { readCookie } from '../signIn/cookies.ts'
+import { countAttempt, uncountAttempt } from '../signIn/attempts.ts'
 import { knownDevice } from '../signIn/devices.ts'
-import { noteLimited, noteRefused } from '../signIn/refusals.ts'
-import { counted } from '../views/format.ts'
+import { noteRefused, throwIfExceeded } from '../signIn/refusals.ts'
+import { counted as inWords } from '../views/format.ts'
 import { recoveryCodeOf } from './codes.ts'
 import type { useCode } from './store.ts'
 
@@ -15,11 +14,11 @@ export const newBrowser = 'from a new browser'
 /** Wrong codes in a day, after which the log has a warning: no owner mistypes that often. */
 const warnsAt = 10
 
-const tooManyCodes = ({ waitSeconds }: Exceeded) =>
+const tooManyCodes = ({ waitSeconds }: { waitSeconds: number }) =>
   new PageProblem(
     429,
     'Too many wrong codes',
-    `Codes of your app are accepted again in ${counted(Math.ceil(waitSeconds / 3_600), 'hour')}. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
+    `Codes of your app are accepted again in ${inWords(Math.ceil(waitSeconds / 3_600), 'hour')}. Until then, go back and enter a recovery code, or use a browser in which you have signed in before.`,
     waitSeconds,
   )
 
@@ -39,32 +38,20 @@ export async function checkCode(
 ): ReturnType<typeof useCode> {
   const { db } = deps
   const refusal = { account: email, address: request.ip }
-  const device = await knownDevice(db, readCookie(request, 'device'), email)
+  const device = await knownDevice(db, request, email)
   const detail = device === undefined ? newBrowser : 'from a known browser'
-  const refuse = () => noteRefused(deps, refusal, { action: 'code-refused', detail })
-  if (recoveryCodeOf(typed) !== undefined) {
-    const used = await use()
-    if (used === undefined) await refuse()
-    return used
-  }
-
   const subject = device ?? administratorId
-  const { attempts, exceeded } = await countAttempt(db, 'code', subject)
-  if (exceeded !== undefined) {
-    await noteLimited(deps, refusal, exceeded)
-    throw tooManyCodes(exceeded)
-  }
-  const giveBack = () => uncountAttempt(db, 'code', subject)
+  const isOfApp = recoveryCodeOf(typed) === undefined
+  const counted = isOfApp ? await countAttempt(db, 'code', subject) : undefined
+  await throwIfExceeded(deps, refusal, counted?.exceeded, tooManyCodes)
+  const giveBack = async () => isOfApp && uncountAttempt(db, 'code', subject)
   const used = await use().catch(async error => {
     await giveBack()
     throw error
   })
-  if (used !== undefined) {
-    await giveBack()
-    return used
-  }
-  await refuse()
-  if (attempts === warnsAt)
+  if (used !== undefined) await giveBack()
+  else await noteRefused(deps, refusal, { action: 'code-refused', detail })
+  if (used === undefined && counted?.attempts === warnsAt)
     deps.logger.warn({ administratorId, address: request.ip }, `${warnsAt} wrong codes of a second factor`)
-  return undefined
+  return used
 }

@@ -5,12 +5,11 @@ import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
 import { requireFactor, requireRecent, sessionOf } from '../signIn/guard.ts'
-import { isOwnCode } from '../signIn/ownPassword.ts'
-import { confirmSession, type Session } from '../signIn/sessions.ts'
-import { mayEnrolOrThrow } from './enrolling.ts'
+import { isOwnFactor } from '../signIn/ownPassword.ts'
+import { confirmSession } from '../signIn/sessions.ts'
 import type { Sealer } from './sealing.ts'
 import { candidateOf, enrol, recoveryCodesLeft, removeApp } from './store.ts'
-import { codesView, enrolView, ownFactorView } from './view.ts'
+import { codesPage, enrolView, ownFactorView } from './view.ts'
 
 const needsKey = () =>
   new PageProblem(
@@ -31,7 +30,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       const left = await recoveryCodesLeft(db, administratorId)
       return sendPage(request, reply, csrf => ({ ...page, body: ownFactorView({ left, mistake, csrf }) }))
     }
-    const secret = await candidateOf(db, sealerFor(session), administratorId)
+    const secret = await candidateOf(db, sealerOrThrow(), administratorId)
     const isRequired = deps.requiresSecondFactor && !session.hasSecondFactor
     return sendPage(request, reply, csrf => ({
       ...page,
@@ -39,17 +38,16 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
     }))
   }
 
-  /** What encrypts the secret of someone who may set up a second factor now; throws a page that says why not. */
-  function sealerFor(session: Session): Sealer {
-    mayEnrolOrThrow(deps, session)
+  function sealerOrThrow(): Sealer {
     if (deps.sealer === undefined) throw needsKey()
     return deps.sealer
   }
 
   area.register(async proven => {
     // Who has an app enters its code to turn it off, and sets up no other one.
+    const requireOwn = requireFactor(deps)
     proven.addHook('preHandler', (request, reply) =>
-      (sessionOf(request).hasApp ? requireRecent : requireFactor)(request, reply),
+      (sessionOf(request).hasApp ? requireRecent : requireOwn)(request, reply),
     )
 
     proven.get('/account/second-factor', (request, reply) => show(request, reply))
@@ -57,7 +55,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
     proven.post('/account/second-factor', async (request, reply) => {
       const session = sessionOf(request)
       if (session.hasApp) return reply.redirect('/account/second-factor', 303)
-      const sealer = sealerFor(session)
+      const sealer = sealerOrThrow()
       const code = textOf(fieldsOf(request), 'code').replaceAll(' ', '')
       const codes = await db.transaction().execute(async tx => {
         const made = await enrol(tx, sealer, session.administratorId, code)
@@ -67,18 +65,14 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
         return made
       })
       if (codes === undefined) return show(request, reply.code(400), 'Incorrect code.')
-      return sendPage(request, reply, {
-        title: 'Recovery codes',
-        section: 'account',
-        body: codesView(codes),
-      })
+      return sendPage(request, reply, codesPage(codes))
     })
 
     proven.post('/account/second-factor/remove', async (request, reply) => {
       const session = sessionOf(request)
       if (!session.hasApp) return reply.redirect('/account/second-factor', 303)
-      if (!(await isOwnCode(deps, request, textOf(fieldsOf(request), 'code'))))
-        return show(request, reply.code(400), 'Incorrect code.')
+      const proof = { code: textOf(fieldsOf(request), 'code'), passkey: '' }
+      if (!(await isOwnFactor(deps, request, proof))) return show(request, reply.code(400), 'Incorrect code.')
       await db.transaction().execute(async tx => {
         await removeApp(tx, session.administratorId)
         await note(tx, { ...session, address: request.ip }, { action: 'second-factor-removed' })

@@ -6,17 +6,17 @@ import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'
 import type { Sealer } from './sealing.ts'
 import { secretOf } from './secrets.ts'
 
-/** Which second factors an administrator has. */
-export async function factorsOf(
-  db: Postgres | Tx,
-  administratorId: string,
-): Promise<{ hasApp: boolean; hasPasskey: boolean }> {
-  const { rows } = await sql<{ hasApp: boolean; hasPasskey: boolean }>`
+type Factors = { hasApp: boolean; hasSecondFactor: boolean }
+
+/** Whether an administrator has an app, and whether there is any second factor. */
+export async function factorsOf(db: Postgres | Tx, administratorId: string): Promise<Factors> {
+  const { rows } = await sql<Factors>`
 select
   totp_secret is not null as "hasApp",
-  exists (select from passkeys where passkeys.administrator_id = administrators.administrator_id) as "hasPasskey"
+  totp_secret is not null
+    or exists (select from passkeys where administrator_id = ${administratorId}) as "hasSecondFactor"
 from administrators where administrator_id = ${administratorId}`.execute(db)
-  return rows[0] ?? { hasApp: false, hasPasskey: false }
+  return rows[0] ?? { hasApp: false, hasSecondFactor: false }
 }
 
 /** Removes an administrator's app; passkeys remain a second factor. */
@@ -32,8 +32,7 @@ where administrator_id = ${administratorId}`.execute(tx)
  * set up for a while. Returns whether that is so.
  */
 export async function endFactor(tx: Tx, administratorId: string): Promise<boolean> {
-  const { hasApp, hasPasskey } = await factorsOf(tx, administratorId)
-  if (hasApp || hasPasskey) return false
+  if ((await factorsOf(tx, administratorId)).hasSecondFactor) return false
   await removeSecondFactor(tx, administratorId)
   await allowEnrolment(tx, administratorId)
   return true
@@ -77,13 +76,11 @@ where administrator_id = ${administratorId}`.execute(tx)
 /** Makes new recovery codes for an administrator, in place of those before. */
 export async function newCodesOf(tx: Tx, administratorId: string): Promise<string[]> {
   const codes = newRecoveryCodes()
-  await tx.deleteFrom('recovery_codes').where('administrator_id', '=', administratorId).execute()
-  await tx
-    .insertInto('recovery_codes')
-    .values(
-      codes.map(one => ({ administrator_id: administratorId, code_sha256: hashOf(one) ?? sha256(one) })),
-    )
-    .execute()
+  const hashes = codes.map(hashOf)
+  await sql`delete from recovery_codes where administrator_id = ${administratorId}`.execute(tx)
+  await sql`
+insert into recovery_codes (administrator_id, code_sha256)
+select ${administratorId}::uuid, unnest(${hashes}::bytea[])`.execute(tx)
   return codes
 }
 
@@ -99,12 +96,10 @@ export async function useCode(
   const { db } = deps
   const hashed = hashOf(typed)
   if (hashed !== undefined) {
-    const used = await db
-      .deleteFrom('recovery_codes')
-      .where('administrator_id', '=', administratorId)
-      .where('code_sha256', '=', hashed)
-      .executeTakeFirst()
-    return used.numDeletedRows === 1n ? 'recovery' : undefined
+    const { rows } = await sql`
+delete from recovery_codes where administrator_id = ${administratorId} and code_sha256 = ${hashed}
+returning 1`.execute(db)
+    return rows.length === 1 ? 'recovery' : undefined
   }
   const secret = await secretOf(deps, administratorId)
   const step = secret === undefined ? undefined : stepOf(secret, typed.replaceAll(' ', ''))

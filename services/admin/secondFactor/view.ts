@@ -1,9 +1,8 @@
 import { raw } from 'hono/html'
 import { renderSVG } from 'uqr'
-import { assetPath } from '../http/assets.ts'
 import { counted } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
-import { csrfField } from '../views/layout.ts'
+import { csrfField, type Page } from '../views/layout.ts'
 import { uriOf } from './codes.ts'
 
 type Enrolled = {
@@ -34,11 +33,7 @@ export function ownFactorView({
   left,
   mistake,
   csrf,
-}: {
-  left: number
-  mistake: string | undefined
-  csrf: string
-}): Html {
+}: Pick<Enrolled, 'mistake' | 'csrf'> & { left: number }): Html {
   return html`<p class="crumb"><a href="/account">Account</a></p>
 <section class="card narrow">
 <h1>Second factor</h1>
@@ -51,22 +46,28 @@ ${codeField('Code of the app, or a recovery code', mistake)}
 
 const textFile = (text: string): string => `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`
 
-/** The recovery codes, which are shown only here. */
-export function codesView(codes: string[]): Html {
-  return html`<section class="card narrow">
+/** The page of the recovery codes, which are shown only here. */
+export const codesPage = (codes: string[]): Page => ({
+  title: 'Recovery codes',
+  section: 'account',
+  script: 'codes.js',
+  body: html`<section class="card narrow">
 <h1>Recovery codes</h1>
 <p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once without the app.</p>
 <ul class="codes" id="codes">${codes.map(code => html`<li><code>${code}</code></li>\n`)}</ul>
 <div class="actions"><button type="button" data-copy="codes">Copy</button><a class="button" download="tally-recovery-codes.txt" href="${textFile(`Recovery codes of Tally\n${codes.join('\n')}\n`)}">Download</a><button type="button" id="print">Print</button></div>
 <p class="hidden" role="status" id="copied"></p>
-<script type="module" src="${assetPath('codes.js')}"></script>
 <p><a class="button primary" href="/account">Done, I have kept them</a></p>
-</section>`
-}
+</section>`,
+})
+
+/** The field for a code of somebody who has a second factor. */
+export const ownCodeField = (hasApp: boolean, name: 'code' | 'password'): Html =>
+  codeField(hasApp ? 'Code of your app, or a recovery code' : 'Recovery code', undefined, name)
 
 /** The field for a code, with the reason why the last one was refused. */
-export function codeField(label: string, mistake: string | undefined): Html {
-  return html`<label for="code">${label}</label>
-<input id="code" name="code" autocomplete="one-time-code" required maxlength="40">
+function codeField(label: string, mistake: string | undefined, name = 'code'): Html {
+  return html`<label for="${name}">${label}</label>
+<input id="${name}" name="${name}" autocomplete="one-time-code" required maxlength="40">
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}`
 }

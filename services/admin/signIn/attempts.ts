@@ -21,23 +21,19 @@ export const limits = {
 } as const
 type Limit = keyof typeof limits
 
-/** `device` is a browser in which this account has signed in before (devices.ts); others cannot use up its attempts. */
-export type Attempt = { email: string; address: string; device: string | undefined }
+/**
+ * `device` is a browser in which this account has signed in before (devices.ts); others cannot use up its attempts.
+ * Without `email` the account is not known yet: the OpenID provider names it.
+ */
+export type Attempt = { email?: string; address: string; device?: string | undefined }
 
 /**
  * Counts a sign-in attempt, before its password is checked, also for an account that does not exist. Returns the
  * limit that is exceeded, if one is. Exact over all processes and concurrent attempts; refused attempts do not
  * extend a window, and count only for the first limit that they exceed: whoever is over it reaches no account.
  */
-export const takeAttempt = (db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> =>
-  countEach(db, countersOf(attempt))
-
-/** As takeAttempt, for a sign-in through the OpenID provider, whose account is not known yet. */
-export const takeAnonymousAttempt = (db: Postgres, address: string): Promise<Exceeded | undefined> =>
-  countEach(db, networkCounters(address))
-
-async function countEach(db: Postgres, counters: [Limit, string][]): Promise<Exceeded | undefined> {
-  for (const [limit, subject] of counters) {
+export async function takeAttempt(db: Postgres, attempt: Attempt): Promise<Exceeded | undefined> {
+  for (const [limit, subject] of countersOf(attempt)) {
     const { exceeded } = await countAttempt(db, limit, subject)
     if (exceeded !== undefined) return exceeded
   }
@@ -58,25 +54,21 @@ export async function forgetAttempts(db: Postgres, attempt: Attempt): Promise<vo
 /** What an attempt is counted for, in this order. */
 function countersOf({ email, address, device }: Attempt): [Limit, string][] {
   if (device !== undefined) return [['device', device]]
-  return [...networkCounters(address), ['pair', `${networksOf(address)[0]} ${email}`], ['account', email]]
-}
-
-function networkCounters(address: string): [Limit, string][] {
-  const [network = '', site] = networksOf(address)
-  return site === undefined
-    ? [['network', network]]
-    : [
-        ['network', network],
-        ['site', site],
-      ]
+  const networks = networksOf(address)
+  const counters = networks.map((of, index): [Limit, string] => [index === 0 ? 'network' : 'site', of])
+  if (email !== undefined) counters.push(['pair', `${networks[0]} ${email}`], ['account', email])
+  return counters
 }
 
 /** An exceeded limit: how long to wait, and whether this is the window's first attempt over it. */
 export type Exceeded = { limit: Limit; waitSeconds: number; isFirst: boolean }
-type Counted = { attempts: number; exceeded: Exceeded | undefined }
 
 /** Counts an attempt for one limit; returns how many there were in this window. */
-export async function countAttempt(db: Postgres, limit: Limit, subject: string): Promise<Counted> {
+export async function countAttempt(
+  db: Postgres,
+  limit: Limit,
+  subject: string,
+): Promise<{ attempts: number; exceeded: Exceeded | undefined }> {
   const { attempts: allowed, window } = limits[limit]
   const { rows } = await sql<{ attempts: number; seconds: number }>`
 insert into sign_in_attempts as stored (subject_sha256, attempts, ends_at)

@@ -1,10 +1,10 @@
-import { type Action, note } from '@tally/access'
+import { type Action, noteOf } from '@tally/access'
 import type { Tx } from '@tally/storage'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { clearCookies, giveCookie, readCookie, sessionToken } from './cookies.ts'
-import { rememberDevice, rememberedDays } from './devices.ts'
-import { beginSession, endSession, findSession, type OidcProof } from './sessions.ts'
+import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
+import { giveDevice } from './devices.ts'
+import { beginSession, endSession, type OidcProof } from './sessions.ts'
 
 /** How a session begins. */
 type Beginning = {
@@ -19,40 +19,23 @@ type Beginning = {
 
 /** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
 export async function openSession(
-  { db }: AdminDeps,
+  { db, metrics }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  administratorId: string,
-  { action, oidc, isFactorProven, before }: Beginning,
+  { administratorId, email }: { administratorId: string; email: string },
+  { action, before, ...proven }: Beginning,
 ): Promise<void> {
   const last = sessionToken(request)
   const browser = (request.headers['user-agent'] ?? '').slice(0, 200)
+  const address = request.ip
   const token = await db.transaction().execute(async tx => {
     await before?.(tx)
     if (last !== undefined) await endSession(tx, last)
-    const token = await beginSession(tx, administratorId, {
-      address: request.ip,
-      browser,
-      oidc,
-      isFactorProven,
-    })
-    const session = await findSession(tx, token)
-    if (session === undefined) throw new Error('a session disappeared right after it began')
-    await note(tx, { ...session, address: request.ip }, { action })
-    return token
+    await noteOf(tx, { email, address }, { action })
+    return beginSession(tx, administratorId, { address, browser, ...proven })
   })
+  if (action !== 'password-changed') metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)
   giveCookie(request, reply, 'session', token)
   await giveDevice(db, request, reply, administratorId)
-}
-
-/** Remembers the browser of someone who proved who they are. */
-export async function giveDevice(
-  db: AdminDeps['db'],
-  request: FastifyRequest,
-  reply: FastifyReply,
-  administratorId: string,
-): Promise<void> {
-  const device = await rememberDevice(db, administratorId, readCookie(request, 'device'))
-  giveCookie(request, reply, 'device', device, rememberedDays * 86_400)
 }

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { type Fields, fieldsOf, textOf } from '../http/forms.ts'
+import { fieldsOf, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { askForSignature } from '../passkeys/asking.ts'
 import { type Html, html } from '../views/html.ts'
 import { confirmForms } from './confirmView.ts'
-import { ownPath, sessionOf } from './guard.ts'
-import { isOwnCode, isOwnPasskey, isOwnPassword } from './ownPassword.ts'
-import { passkeyMistake } from './proveFactor.ts'
+import { ownPath } from './formAgain.ts'
+import { sessionOf } from './guard.ts'
+import { isOwnFactor, isOwnPassword } from './ownPassword.ts'
+import { mistakeOf } from './proveFactor.ts'
 import { confirmSession } from './sessions.ts'
 
 /** What is asked for: the password or the second factor, or the second factor only. */
@@ -48,31 +49,17 @@ ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, option
       const fields = fieldsOf(request)
       const asked = askedOf(fields)
       if (session.isOidc && !asked.isFactorOnly) return show(request, reply.code(403), asked)
-      const proof = proofIn(fields, asked, session.hasApp)
-      if (!(await proves(request, fields, proof)))
-        return show(request, reply.code(401), asked, mistakes[proof])
-      await confirmSession(deps.db, session, { isFactor: proof !== 'password' })
+      const proof = { code: textOf(fields, 'password'), passkey: textOf(fields, 'passkey') }
+      const isCode = asked.isFactorOnly || (session.hasApp && /^\d{3} ?\d{3}$/.test(proof.code))
+      const isFactor = isCode || proof.passkey !== ''
+      const isProven = isFactor
+        ? await isOwnFactor(deps, request, proof)
+        : await isOwnPassword(deps, request, proof.code)
+      if (!isProven)
+        return show(request, reply.code(401), asked, isFactor ? mistakeOf(proof) : 'Incorrect password.')
+      await confirmSession(deps.db, session, { isFactor })
       return reply.redirect(asked.next, 303)
     })
-
-  const proves = (request: FastifyRequest, fields: Fields, proof: Proof): Promise<boolean> => {
-    if (proof === 'passkey') return isOwnPasskey(deps, request, textOf(fields, 'passkey'))
-    return (proof === 'code' ? isOwnCode : isOwnPassword)(deps, request, textOf(fields, 'password'))
-  }
-}
-
-type Proof = 'password' | 'code' | 'passkey'
-
-const mistakes: Record<Proof, string> = {
-  password: 'Incorrect password.',
-  code: 'Incorrect code.',
-  passkey: passkeyMistake,
-}
-
-function proofIn(fields: Fields, { isFactorOnly }: Asked, hasApp: boolean): Proof {
-  if (textOf(fields, 'passkey') !== '') return 'passkey'
-  const isCode = isFactorOnly || (hasApp && /^\d{3} ?\d{3}$/.test(textOf(fields, 'password')))
-  return isCode ? 'code' : 'password'
 }
 
 const elsewhere = (next: string): Html =>

@@ -1,17 +1,20 @@
 import { newToken, sha256 } from '@tally/access'
 import type { Postgres } from '@tally/storage'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { giveCookie, readCookie } from './cookies.ts'
 
 /** Browsers remembered per administrator; the one that was not used for longest is forgotten first. */
 const mostDevices = 20
 export const rememberedDays = 180
 
-/** A name for the browser with this cookie if the account has signed in there before (OWASP, Device cookies). */
+/** A name for a browser if the account has signed in there before (OWASP, Device cookies). */
 export async function knownDevice(
   db: Postgres,
-  token: string | undefined,
+  request: FastifyRequest,
   email: string | undefined,
 ): Promise<string | undefined> {
+  const token = readCookie(request, 'device')
   if (token === undefined || email === undefined) return undefined
   const { rows } = await sql`
 select from known_devices
@@ -21,25 +24,25 @@ where device_sha256 = ${sha256(token)} and email = ${email}
   return rows.length === 0 ? undefined : sha256(token).toString('hex')
 }
 
-/** Remembers the browser of a successful sign-in; returns its cookie, a new one each time. */
-export async function rememberDevice(
+/** Remembers the browser of someone who proved who they are; it gets a new cookie each time. */
+export async function giveDevice(
   db: Postgres,
+  request: FastifyRequest,
+  reply: FastifyReply,
   administratorId: string,
-  before: string | undefined,
-): Promise<string> {
-  const token = newToken()
+): Promise<void> {
+  const [before, token] = [readCookie(request, 'device'), newToken()]
   await db.transaction().execute(async tx => {
     if (before !== undefined)
-      await tx.deleteFrom('known_devices').where('device_sha256', '=', sha256(before)).execute()
-    await tx
-      .insertInto('known_devices')
-      .values({ device_sha256: sha256(token), administrator_id: administratorId })
-      .execute()
+      await sql`delete from known_devices where device_sha256 = ${sha256(before)}`.execute(tx)
+    await sql`
+insert into known_devices (device_sha256, administrator_id)
+values (${sha256(token)}, ${administratorId})`.execute(tx)
     await sql`
 delete from known_devices where device_sha256 in (
   select device_sha256 from known_devices where administrator_id = ${administratorId}
   order by last_used_at desc offset ${mostDevices}
 )`.execute(tx)
   })
-  return token
+  giveCookie(request, reply, 'device', token, rememberedDays * 86_400)
 }

@@ -16,8 +16,9 @@ const kept: Record<string, { page: string; fields: string[] }> = {
 /** Addresses of forms under these pages have no page of their own. */
 const pages = ['/account/second-factor', '/account/passkeys', '/account', '/screens', '/operations']
 
-/** `//host` would lead to another site. */
-const isOwnPath = /^\/(?![/\\])[\x21-\x7e]*$/
+/** A path that a page may lead to; `/` in place of one that leads to another site, as `//host` would. */
+export const ownPath = (path: unknown): string =>
+  typeof path === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) ? path : '/'
 
 /** Longer ones are not kept: Node refuses a head of 16 kB, and many proxies one of 8 kB. */
 const longestQuery = 4_000
@@ -25,8 +26,7 @@ const longestQuery = 4_000
 /** The page whose form is sent to this address. */
 function formPageOf(url: string): string {
   if (url === '/sign-out') return '/'
-  const own = kept[url]?.page ?? pages.find(page => url.startsWith(`${page}/`) || url === page)
-  return own ?? (isOwnPath.test(url) ? url : '/')
+  return kept[url]?.page ?? pages.find(page => url.startsWith(`${page}/`) || url === page) ?? ownPath(url)
 }
 
 /** The address that shows a form again that was sent, with its fields. */

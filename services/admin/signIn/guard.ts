@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { notFound } from '../http/problem.ts'
+import { notFound, PageProblem } from '../http/problem.ts'
 import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { sessionToken } from './cookies.ts'
 import { formAgain, signInAgain } from './formAgain.ts'
-import { openRecall } from './recall.ts'
 import type { Session } from './sessions.ts'
 
 /** The pages that someone without a required second factor may open: those that set it up. */
@@ -14,12 +13,11 @@ const duringSetUp = /^\/(account\/(second-factor|passkeys)|confirm)(\?|$)/
 const duringOutage = /^\/operations(\/runbook)?(\?|$)/
 
 /** Passes signed-in users; redirects others to the sign-in, which leads back to the requested page. */
-export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
-  const sessionIn = openRecall()
+export function requireSession({ db, recall, requiresSecondFactor }: AdminDeps) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = sessionToken(request)
     const mayRecall = request.method === 'GET' && duringOutage.test(request.url)
-    request.session = token === undefined ? undefined : await sessionIn(db, token, mayRecall)
+    request.session = token === undefined ? undefined : await recall.find(db, token, mayRecall)
     if (request.session !== undefined) {
       const { hasSecondFactor, isOidc } = request.session
       // Through the provider, its own rules for a second factor hold.
@@ -28,14 +26,9 @@ export function requireSession({ db, requiresSecondFactor }: AdminDeps) {
       return reply.redirect('/account/second-factor', 303)
     }
     if (isStream(request)) return reply.type('text/event-stream').send(overEvent)
-    const isPage = request.method === 'GET' && !request.url.includes('/stream')
     // Once its body is read (askToSignIn).
     if (request.method === 'POST') return
-    if (!isPage)
-      return reply
-        .code(request.method === 'GET' ? 401 : 303)
-        .header('Location', '/sign-in')
-        .send()
+    if (request.url.includes('/stream')) return reply.code(401).send()
     const ended = token === undefined ? '' : 'ended=yes&'
     return reply.redirect(`/sign-in?${ended}next=${encodeURIComponent(request.url)}`, 303)
   }
@@ -53,15 +46,26 @@ export async function requireRecent(request: FastifyRequest, reply: FastifyReply
 }
 
 /**
- * As requireRecent; who has a second factor must have proved that one: with the password alone, nobody adds or removes
- * another.
+ * As requireRecent, for pages that add or remove a second factor: who has one must have proved that one, because the
+ * password alone is not enough for another. If one is required, it is not enough for the first one either: throws a
+ * page that says so.
  */
-export async function requireFactor(request: FastifyRequest, reply: FastifyReply) {
-  const { hasSecondFactor, isFactorRecent } = sessionOf(request)
-  if (!hasSecondFactor) return requireRecent(request, reply)
-  if (!isFactorRecent)
-    return reply.redirect(`/confirm?factor=yes&next=${encodeURIComponent(pageOf(request))}`, 303)
+export function requireFactor({ requiresSecondFactor }: AdminDeps) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { hasSecondFactor, isFactorRecent, mayEnrol, isOidc } = sessionOf(request)
+    if (!hasSecondFactor && requiresSecondFactor && !mayEnrol && !isOidc) throw needsLink()
+    if (!hasSecondFactor) return requireRecent(request, reply)
+    if (!isFactorRecent)
+      return reply.redirect(`/confirm?factor=yes&next=${encodeURIComponent(pageOf(request))}`, 303)
+  }
 }
+
+const needsLink = () =>
+  new PageProblem(
+    403,
+    'A second factor is required',
+    'To set it up, you need a link. Ask the team that runs Tally for one (tally administrators reset).',
+  )
 
 const pageOf = (request: FastifyRequest): string =>
   request.method === 'POST' ? formAgain(request) : request.url
@@ -78,7 +82,3 @@ export function platformSessionOf(request: FastifyRequest): Session {
   if (!session.isPlatform) throw notFound()
   return session
 }
-
-/** The path to open after the sign-in; `/` if it could lead to another site. */
-export const ownPath = (next: unknown): string =>
-  typeof next === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/'

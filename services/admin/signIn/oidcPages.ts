@@ -1,26 +1,17 @@
 import { allowOnce, findByOidc, useToken } from '@tally/access'
 import { causesOf, reasonOf } from '@tally/runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { PageProblem, tooManyAttempts } from '../http/problem.ts'
+import { PageProblem } from '../http/problem.ts'
 import { afterSignIn } from '../secondFactor/wrongCodes.ts'
-import { takeAnonymousAttempt } from './attempts.ts'
+import { takeAttempt } from './attempts.ts'
 import { openSession } from './begin.ts'
 import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
-import { ownPath } from './guard.ts'
+import { ownPath } from './formAgain.ts'
 import { callbackPath, type Oidc, type OidcLack, type OidcPending } from './oidc.ts'
 import { expired } from './proveFactor.ts'
-import { noteLimited, noteRefused } from './refusals.ts'
+import { noteRefused, throwIfExceeded } from './refusals.ts'
 import { findSession } from './sessions.ts'
-
-const pendingShape = z.object({
-  verifier: z.string(),
-  state: z.string(),
-  nonce: z.string(),
-  next: z.string(),
-  isFresh: z.boolean(),
-})
 
 /** What a person reads: no more than what their own account at the provider lacks. */
 const sentences: Record<OidcLack | 'account' | 'answer', string> = {
@@ -48,24 +39,16 @@ function refused(why: keyof typeof sentences, isFresh: boolean): PageProblem {
   )
 }
 
-const someoneElse = () =>
-  new PageProblem(
-    403,
-    'Another account',
-    'You signed in as someone else. To switch accounts, sign out first.',
-  )
+const someoneElse = 'You signed in as someone else. To switch accounts, sign out first.'
 
 /** Sign-in through an OpenID provider: the redirect to it, and the callback with a code. */
 export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): void {
-  const { db, metrics, logger } = deps
+  const { db, logger } = deps
   const { provider } = oidc
 
   app.get<{ Querystring: { next?: unknown; fresh?: unknown } }>('/sign-in/oidc', async (request, reply) => {
-    const exceeded = await takeAnonymousAttempt(db, request.ip)
-    if (exceeded !== undefined) {
-      await noteLimited(deps, { account: undefined, address: request.ip }, exceeded)
-      throw tooManyAttempts(exceeded)
-    }
+    const address = request.ip
+    await throwIfExceeded(deps, { account: undefined, address }, await takeAttempt(db, { address }))
     const { url, pending } = await oidc
       .begin(ownPath(request.query.next), { isFresh: request.query.fresh === 'yes' })
       .catch(error => {
@@ -108,13 +91,11 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     }
     if (isFresh && (await isSomeoneElse(request, administratorId))) {
       log('another account is signed in here')
-      throw someoneElse()
+      throw new PageProblem(403, 'Another account', someoneElse)
     }
-    await openSession(deps, request, reply, administratorId, {
-      action: 'sign-in-oidc',
-      oidc: { provenAt: identity.provenAt },
-    })
-    metrics.signIns.inc({ outcome: 'signed-in' })
+    const { address: email, provenAt } = identity
+    const who = { administratorId, email }
+    await openSession(deps, request, reply, who, { action: 'sign-in-oidc', oidc: { provenAt } })
     const own = ownPath(pending.next)
     const next = deps.allowsPasswords && !isFresh ? await afterSignIn(db, administratorId, own) : own
     return reply.redirect(next, 303)
@@ -151,5 +132,5 @@ async function takePending(
   const text = readCookie(request, 'oidc')
   clearCookie(request, reply, 'oidc')
   if (text === undefined || !(await useToken(db, 'oidc', text))) return undefined
-  return pendingShape.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  return JSON.parse(Buffer.from(text, 'base64url').toString()) as OidcPending
 }

@@ -8,32 +8,35 @@ const keptMs = 30 * 60_000
 /** The platform team is a few people; anything above is left out. */
 const mostKept = 100
 
-type Kept = { session: Session; readAtMs: number }
+export type Recall = ReturnType<typeof openRecall>
 
 /**
  * Finds sessions, and keeps those of the platform team that this process has read in the last 30 minutes: where
  * `mayRecall`, one of them holds while Postgres does not answer. Every other request fails then.
  */
 export function openRecall(nowMs: () => number = Date.now) {
-  const kept = new Map<string, Kept>()
-
-  function note(key: string, session: Session | undefined): void {
-    kept.delete(key)
-    for (const [other, { readAtMs }] of kept) if (nowMs() - readAtMs > keptMs) kept.delete(other)
-    if (session?.isPlatform && kept.size < mostKept) kept.set(key, { session, readAtMs: nowMs() })
+  const kept = new Map<string, { session: Session; readAtMs: number }>()
+  const forgetIf = (isOver: (of: { session: Session; readAtMs: number }) => boolean) => {
+    for (const [key, of] of kept) if (isOver(of)) kept.delete(key)
   }
 
-  return async (db: Postgres, token: string, mayRecall: boolean): Promise<Session | undefined> => {
-    const key = sha256(token).toString('hex')
-    try {
-      const session = await findSession(db, token)
-      note(key, session)
-      return session
-    } catch (error) {
-      const found = kept.get(key)
-      if (!mayRecall || !isTransient(error) || found === undefined || nowMs() - found.readAtMs > keptMs)
-        throw error
-      return found.session
-    }
+  return {
+    async find(db: Postgres, token: string, mayRecall: boolean): Promise<Session | undefined> {
+      const key = sha256(token).toString('hex')
+      forgetIf(({ readAtMs }) => nowMs() - readAtMs > keptMs)
+      try {
+        const session = await findSession(db, token)
+        kept.delete(key)
+        if (session?.isPlatform && kept.size < mostKept) kept.set(key, { session, readAtMs: nowMs() })
+        return session
+      } catch (error) {
+        const found = kept.get(key)
+        if (!mayRecall || !isTransient(error) || found === undefined) throw error
+        return found.session
+      }
+    },
+    /** Forgets the sessions of an administrator, of which some have ended. */
+    forget: (administratorId: string) =>
+      forgetIf(({ session }) => session.administratorId === administratorId),
   }
 }

@@ -17,18 +17,19 @@ function postgres(answer: () => object[]): Postgres {
 
 function given({ isPlatform }: { isPlatform: boolean }) {
   let answer = (): object[] => [
-    { sessionId: 1, isPlatform, isStale: false, hasApp: false, hasPasskey: false },
+    { sessionId: 1, administratorId: 'anna', isPlatform, isStale: false, hasApp: false, hasPasskey: false },
   ]
   let nowMs = 0
-  const find = openRecall(() => nowMs)
+  const recall = openRecall(() => nowMs)
   const ask = (mayRecall = true) =>
-    find(
+    recall.find(
       postgres(() => answer()),
       'token',
       mayRecall,
     )
   return {
     ask,
+    forget: recall.forget,
     passes: (ms: number) => {
       nowMs += ms
     },
@@ -73,4 +74,14 @@ test('a session that has ended, or of another administrator, is not kept', async
   await other.ask()
   other.fails(down)
   await expect(other.ask()).rejects.toThrow('ECONNREFUSED')
+})
+
+test('a sign-out is not undone by an outage: the sessions of its administrator are forgotten, no others', async () => {
+  const { ask, fails, forget } = given({ isPlatform: true })
+  await ask()
+  fails(down)
+  forget('berta')
+  expect(await ask()).toMatchObject({ sessionId: 1 })
+  forget('anna')
+  await expect(ask()).rejects.toThrow('ECONNREFUSED')
 })

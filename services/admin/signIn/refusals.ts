@@ -1,6 +1,9 @@
-import { findCredentials, noteOf } from '@tally/access'
+import { noteOf } from '@tally/access'
 import type { AdminDeps } from '../deps.ts'
+import { tooManyAttempts } from '../http/problem.ts'
 import type { Exceeded } from './attempts.ts'
+
+type Noted = Parameters<typeof noteOf>[2]
 
 /** A sign-in that did not succeed: the account that was named, if it may exist, and from where. */
 type Refusal = {
@@ -17,7 +20,7 @@ export const refusedPasskey = { action: 'code-refused', detail: 'a passkey' } as
 export async function noteRefused(
   { db, metrics, logger }: AdminDeps,
   refusal: Refusal,
-  what: Parameters<typeof noteOf>[3] = { action: 'sign-in-refused' },
+  what: Noted = { action: 'sign-in-refused' },
 ): Promise<void> {
   metrics.signIns.inc({ outcome: 'refused' })
   const administratorId = await noteFor(db, refusal, what)
@@ -37,13 +40,18 @@ export async function noteLimited(
   logger.warn({ administratorId, address: refusal.address, limit }, 'sign-in attempts are limited')
 }
 
-/** An unknown e-mail is recorded nowhere: it may be a password in the wrong field. */
-async function noteFor(
-  db: AdminDeps['db'],
-  { account, address }: Refusal,
-  what: Parameters<typeof noteOf>[3],
-): Promise<string | undefined> {
-  const found = account === undefined ? undefined : await findCredentials(db, account)
-  if (found !== undefined) await noteOf(db, found.administratorId, { address }, what)
-  return found?.administratorId
+/** As noteLimited, if a limit is exceeded; then throws a 429. */
+export async function throwIfExceeded(
+  deps: AdminDeps,
+  refusal: Refusal,
+  exceeded: Exceeded | undefined,
+  problem = tooManyAttempts,
+): Promise<void> {
+  if (exceeded === undefined) return
+  await noteLimited(deps, refusal, exceeded)
+  throw problem(exceeded)
 }
+
+/** An unknown e-mail is recorded nowhere: it may be a password in the wrong field. */
+const noteFor = async (db: AdminDeps['db'], { account: email, address }: Refusal, what: Noted) =>
+  email === undefined ? undefined : noteOf(db, { email, address }, what)

@@ -1,5 +1,4 @@
 import { finishReset, noteOf, ownerOfToken, useToken } from '@tally/access'
-import type { Postgres } from '@tally/storage'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
@@ -9,9 +8,8 @@ import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { countAttempt, uncountAttempt } from './attempts.ts'
-import { giveDevice } from './begin.ts'
-import { hashNewPassword } from './newPassword.ts'
-import { newPasswordFields } from './passwordFields.ts'
+import { giveDevice } from './devices.ts'
+import { hashNewPassword, newPasswordFields } from './newPassword.ts'
 import { knownAsker, queuePasswordHash } from './passwordQueue.ts'
 
 type WithToken = { Params: { token: string } }
@@ -26,23 +24,28 @@ const expired = () =>
 /** The page of a link that `tally administrators reset` printed: sets a new password, once. */
 export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
   const { db } = deps
-  const show = (request: FastifyRequest, reply: FastifyReply, shown: Omit<Shown, 'csrf'>) =>
-    sendPage(request, reply, csrf => ({
-      title: shown.isFirst ? 'Welcome' : 'New password',
-      body: resetView({ ...shown, csrf }),
-    }))
 
-  app.get<WithToken>('/reset/:token', async (request, reply) => {
-    const { token } = request.params
+  /** Whose link it is. */
+  async function ownerOf(token: string) {
     const owner = await ownerOfToken(db, 'reset', token)
     if (owner === undefined) throw expired()
-    return show(request, reply, { token, email: owner.email, isFirst: await isFirstPassword(db, owner) })
-  })
+    return owner
+  }
+
+  async function show(request: FastifyRequest, reply: FastifyReply, token: string, mistake?: string) {
+    const { administratorId, email } = await ownerOf(token)
+    const isFirst = await isFirstPassword(administratorId)
+    return sendPage(request, reply, csrf => ({
+      title: isFirst ? 'Welcome' : 'New password',
+      body: resetView({ token, email, isFirst, mistake, csrf }),
+    }))
+  }
+
+  app.get<WithToken>('/reset/:token', (request, reply) => show(request, reply, request.params.token))
 
   app.post<WithToken>('/reset/:token', async (request, reply) => {
     const { token } = request.params
-    const owner = await ownerOfToken(db, 'reset', token)
-    if (owner === undefined) throw expired()
+    const owner = await ownerOf(token)
     const { administratorId, email } = owner
     const { exceeded } = await countAttempt(db, 'reset', administratorId)
     if (exceeded !== undefined) throw tooManyAttempts(exceeded)
@@ -52,42 +55,32 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
       () => hashNewPassword(deps, password, email),
       () => uncountAttempt(db, 'reset', administratorId),
     )
-    if (judged.problem !== undefined) {
-      const isFirst = await isFirstPassword(db, owner)
-      return show(request, reply.code(400), {
-        token,
-        email,
-        isFirst,
-        mistake: `The password ${judged.problem}.`,
-      })
-    }
+    if (judged.problem !== undefined)
+      return show(request, reply.code(400), token, `The password ${judged.problem}.`)
     await db.transaction().execute(async tx => {
       if (!(await useToken(tx, 'reset', token))) throw expired()
       await finishReset(tx, owner, judged.passwordHash)
-      const from = { address: request.ip }
-      await noteOf(tx, administratorId, from, { action: 'password-reset' })
-      if (owner.removesSecondFactor)
-        await noteOf(tx, administratorId, from, { action: 'second-factor-removed' })
+      const who = { email, address: request.ip }
+      await noteOf(tx, who, { action: 'password-reset' })
+      if (owner.removesSecondFactor) await noteOf(tx, who, { action: 'second-factor-removed' })
     })
+    deps.recall.forget(administratorId)
     await giveDevice(db, request, reply, administratorId)
     return reply.redirect('/sign-in?done=reset', 303)
   })
-}
 
-/** Whether the owner of a link was invited, and has never signed in or set a password. */
-async function isFirstPassword(
-  db: Postgres,
-  { administratorId }: { administratorId: string },
-): Promise<boolean> {
-  const { rows } = await sql`
+  /** Whether somebody was invited, and has never signed in or set a password. */
+  async function isFirstPassword(administratorId: string): Promise<boolean> {
+    const { rows } = await sql`
 select from administrators as administrator join audit_entries as entry using (organization_id, email)
 where administrator_id = ${administratorId}
   and action in ('sign-in', 'sign-in-oidc', 'sign-in-recovery', 'password-changed', 'password-reset')
 limit 1`.execute(db)
-  return rows.length === 0
+    return rows.length === 0
+  }
 }
 
-type Shown = { token: string; email: string; isFirst: boolean; mistake?: string; csrf: string }
+type Shown = { token: string; email: string; isFirst: boolean; mistake: string | undefined; csrf: string }
 
 function resetView({ token, email, isFirst, mistake, csrf }: Shown): Html {
   return html`<section class="card narrow">
@@ -95,7 +88,7 @@ function resetView({ token, email, isFirst, mistake, csrf }: Shown): Html {
 <p>For ${email}.${isFirst ? '' : ' All sessions of this account end.'}</p>
 <form method="post" action="/reset/${token}">${csrfField(csrf)}
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
-${newPasswordFields('password', mistake)}
+${newPasswordFields(mistake)}
 <button class="primary">Set password</button>
 </form>
 </section>`

@@ -88,9 +88,8 @@ where session.session_sha256 = ${sha256(token)} and ${isGood}`.execute(db)
   if (found === undefined) return undefined
   const { isStale, ...session } = found
   if (isStale)
-    await sql`update admin_sessions set last_seen_at = now() where session_sha256 = ${sha256(token)}`.execute(
-      db,
-    )
+    await sql`
+update admin_sessions set last_seen_at = now() where session_id = ${session.sessionId}`.execute(db)
   return { ...session, hasSecondFactor: session.hasApp || session.hasPasskey }
 }
 
@@ -128,12 +127,10 @@ export async function endOneSession(
   administratorId: string,
   sessionId: number,
 ): Promise<boolean> {
-  const ended = await db
-    .deleteFrom('admin_sessions')
-    .where('administrator_id', '=', administratorId)
-    .where('session_id', '=', sessionId)
-    .executeTakeFirst()
-  return ended.numDeletedRows === 1n
+  const { rows } = await sql`
+delete from admin_sessions where administrator_id = ${administratorId} and session_id = ${sessionId}
+returning 1`.execute(db)
+  return rows.length === 1
 }
 
 /** Ends all sessions of an administrator. */

@@ -1,34 +1,22 @@
+import type { AdminDeps } from '../deps.ts'
 import { assetPath } from '../http/assets.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 
-export type SignInShown = {
-  next: string
-  email?: string
-  mistake?: string
-  csrf?: string
-  hasOidc?: boolean
-  hasPasswords?: boolean
-  contact?: string | undefined
-}
+export type SignInShown = { next: string; email?: string; mistake?: string }
 
-export function signInView({
-  next,
-  email = '',
-  mistake,
-  csrf = '',
-  hasOidc = false,
-  hasPasswords = true,
-  contact,
-}: SignInShown): Html {
+export function signInView(
+  { next, email = '', mistake, csrf }: SignInShown & { csrf: string },
+  { oidc, allowsPasswords, contact }: Pick<AdminDeps, 'oidc' | 'allowsPasswords' | 'contact'>,
+): Html {
   return html`<section class="card narrow sign-in">
 <img src="${assetPath('icon.svg')}" alt="" width="56" height="56">
 <h1>Tally</h1>
 <p class="faint">The administration area of your festivals</p>
 ${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-${hasPasswords ? html`${passwordForm(next, email, csrf)}${forgotten(contact)}` : ''}
-${hasPasswords && hasOidc ? html`<p class="or"><span>or</span></p>` : ''}
-${hasOidc ? html`<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>` : ''}
+${allowsPasswords ? html`${passwordForm(next, email, csrf)}${forgotten(contact)}` : ''}
+${allowsPasswords && oidc ? html`<p class="or"><span>or</span></p>` : ''}
+${oidc ? html`<p><a class="button wide" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with your organization</a></p>` : ''}
 </section>`
 }
 

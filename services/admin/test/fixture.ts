@@ -14,6 +14,7 @@ import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
 import { adminMetrics } from '../metrics.ts'
 import { openSealer } from '../secondFactor/sealing.ts'
+import { openRecall } from '../signIn/recall.ts'
 
 export const password = 'a long enough password'
 
@@ -53,6 +54,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     live,
     logger,
     oidc: undefined,
+    recall: openRecall(),
     allowsPasswords: true,
     passwordCost: cheapCost,
     requiresSecondFactor: false,
