@@ -91,6 +91,7 @@ test('the account page lists one’s own sessions only; sign out everywhere ends
   expect([...body.matchAll(/this one/g)]).toHaveLength(1)
   const reply = await own.post('/account/sign-out-everywhere', {}, { from: '/account' })
   expect(reply.statusCode).toBe(303)
+  expect((await own.get(String(reply.headers.location))).body).toContain('All your sessions have ended.')
   expect([await isSignedIn(own), await isSignedIn(other), await isSignedIn(stranger)]).toEqual([
     false,
     false,
@@ -187,6 +188,18 @@ test('sessions have the names of their browsers, and what is used now says so', 
     fixture.db,
   )
   expect((await visitor.get('/account')).body.match(/active now/g)).toHaveLength(1)
+})
+
+test('a reset link that is opened where someone else is signed in leads to the sign-in, not to their pages', async () => {
+  const { email } = await newOffice(fixture)
+  const other = await newOffice(fixture)
+  const visitor = await signedIn(other.email)
+  const path = `/reset/${await resetToken(email)}`
+  const { headers } = await visitor.post(path, { password: next }, { from: path })
+  const page = await visitor.get(String(headers.location))
+  expect([page.statusCode, page.body.includes('Password set. Sign in with it.')]).toEqual([200, true])
+  await visitor.post('/sign-in', { email, password: next }, { from: String(headers.location) })
+  expect((await visitor.get('/account')).body).toContain(email)
 })
 
 test('of two concurrent uses of a reset link one sets the password', async () => {

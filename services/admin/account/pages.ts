@@ -5,6 +5,7 @@ import type { AdminDeps } from '../deps.ts'
 import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
+import { recoveryCodesLeft } from '../secondFactor/store.ts'
 import { openSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
@@ -17,23 +18,26 @@ const params = z.object({ sessionId: rowNumber })
 
 /** One's own account: the sessions, and the password. */
 export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
-  const { db } = deps
+  const { db, allowsPasswords } = deps
 
   async function show(request: FastifyRequest, reply: FastifyReply, mistakes: PasswordMistakes = {}) {
     const session = sessionOf(request)
-    const sessions = await listSessions(db, session.administratorId)
+    const [sessions, codesLeft] = await Promise.all([
+      listSessions(db, session.administratorId),
+      recoveryCodesLeft(db, session.administratorId),
+    ])
     const { done } = request.query as { done?: unknown }
     return sendPage(request, reply, csrf => ({
       title: 'Account',
       section: 'account',
       notice: done === 'password' ? 'Password changed. All other sessions have ended.' : undefined,
-      body: accountView({ session, sessions, mistakes, csrf, allowsPasswords: deps.allowsPasswords }),
+      body: accountView({ session, sessions, codesLeft, mistakes, csrf, allowsPasswords }),
     }))
   }
 
   area.get('/account', (request, reply) => show(request, reply))
 
-  if (deps.allowsPasswords) area.post('/account/password', changePassword)
+  if (allowsPasswords) area.post('/account/password', changePassword)
 
   const recent = { preHandler: requireRecent }
   area.post('/account/sessions/:sessionId/end', recent, async (request, reply) => {
@@ -55,7 +59,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
     })
     deps.recall.forget(session.administratorId)
     clearCookies(request, reply)
-    return reply.redirect('/sign-in', 303)
+    return reply.redirect('/sign-in?done=everywhere', 303)
   })
 
   async function changePassword(request: FastifyRequest, reply: FastifyReply) {

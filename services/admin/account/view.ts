@@ -1,6 +1,6 @@
 import { newPasswordFields } from '../signIn/newPassword.ts'
 import type { ListedSession, Session } from '../signIn/sessions.ts'
-import { moment } from '../views/format.ts'
+import { counted, moment } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import { browserName } from './browserName.ts'
@@ -9,12 +9,14 @@ export type PasswordMistakes = { current?: string; password?: string }
 type AccountShown = {
   session: Session
   sessions: ListedSession[]
+  codesLeft: number
   mistakes: PasswordMistakes
   csrf: string
   allowsPasswords: boolean
 }
 
-export function accountView({ session, sessions, mistakes, csrf, allowsPasswords }: AccountShown): Html {
+export function accountView({ session, sessions, codesLeft, ...shown }: AccountShown): Html {
+  const { mistakes, csrf, allowsPasswords } = shown
   return html`<h1>Account</h1>
 <p class="faint">${session.email}</p>
 <section class="card"><h2>Sessions</h2>
@@ -22,14 +24,14 @@ ${sessionTable(sessions, session.sessionId, csrf)}
 <form method="post" action="/account/sign-out-everywhere">${csrfField(csrf)}
 <div class="actions"><button class="danger">Sign out everywhere</button></div>
 </form></section>
-${allowsPasswords ? html`${secondFactor(session)}${passwordForm(session, mistakes, csrf)}` : ''}`
+${allowsPasswords ? html`${secondFactor(session, codesLeft)}${passwordForm(session, mistakes, csrf)}` : ''}`
 }
 
-function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session): Html {
+function secondFactor({ hasSecondFactor, hasApp, hasPasskey }: Session, codesLeft: number): Html {
   const factors = [...(hasApp ? ['a code of your app'] : []), ...(hasPasskey ? ['a passkey'] : [])]
   return html`<section class="card"><h2>Second factor</h2>
-<p>${hasSecondFactor ? `On: a sign-in with the password also asks for ${factors.join(' or ')}.` : 'Off: a sign-in asks for the password only.'}</p>
-<p><a class="button" href="/account/second-factor">${hasApp ? 'Turn off' : 'Set up'}</a> <a class="button" href="/account/passkeys">Passkeys</a></p>
+<p>${hasSecondFactor ? `On: a sign-in with the password also asks for ${factors.join(' or ')}. ${counted(codesLeft, 'recovery code')} left.` : 'Off: a sign-in asks for the password only.'}</p>
+<p><a class="button" href="/account/second-factor">${hasApp ? 'Turn off the app' : 'Set up an app'}</a> <a class="button" href="/account/passkeys">Passkeys</a></p>
 </section>`
 }
 

@@ -14,9 +14,12 @@ for (const form of document.querySelectorAll('[data-passkey]')) {
     try {
       form.elements.passkey.value = JSON.stringify((await ask(form.dataset)).toJSON())
       form.submit()
-    } catch {
-      // Browsers do not say why, so that a page cannot tell which passkeys there are.
-      alert.textContent = 'No passkey was used. Try again, or reload the page after five minutes.'
+    } catch ({ name }) {
+      // Browsers say no more, so that a page cannot tell which passkeys there are.
+      alert.textContent =
+        name === 'InvalidStateError'
+          ? 'This device already has a passkey of your account.'
+          : 'No passkey was used. Try again; if this page is older than five minutes, reload it first.'
     }
   })
 }

@@ -239,11 +239,21 @@ test('while Postgres does not answer, the page goes on for the platform team, an
   await known.get('/operations')
   await other.get('/keys')
   const unread = await signIn(true)
+  const signedOut = await Promise.all(
+    ['/sign-out', '/account/sign-out-everywhere'].map(async path => {
+      const visitor = await signIn(true)
+      await visitor.get('/operations')
+      const copy = newVisitor(app, undefined, { cookies: new Map(visitor.cookies) })
+      await visitor.post(path, {}, { from: '/account' })
+      return copy
+    }),
+  )
   await relay.cut()
   const { statusCode, body } = await known.get('/operations')
   const refused = [
     other,
     unread,
+    ...signedOut,
     newVisitor(app, undefined, { cookies: new Map([['tally_session', 'x'.repeat(43)]]) }),
   ]
   const statuses = await Promise.all(refused.map(async who => (await who.get('/operations')).statusCode))
@@ -259,7 +269,7 @@ test('while Postgres does not answer, the page goes on for the platform team, an
   expect(body).toMatch(/"Shard">0<.*"Shard">1</s)
   expect(body).not.toContain('<form method="post" action="/operations/replay"')
   expect([statuses, others]).toEqual([
-    [503, 503, 503],
+    [503, 503, 503, 503, 503],
     [503, 503, 503, 503],
   ])
   expect([runbook.statusCode, runbook.body]).toEqual([200, expect.stringContaining('# Runbook')])

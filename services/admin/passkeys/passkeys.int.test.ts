@@ -58,6 +58,9 @@ test('a passkey is asked for after the password, and the first one brings recove
   expect(recovery).toHaveLength(10)
   const { visitor, options, body, send } = await afterPassword(email)
   expect(body).toContain('Recovery code</label>')
+  expect(JSON.parse(options).allowCredentials).toEqual([
+    { id: expect.any(String), transports: ['usb'], type: 'public-key' },
+  ])
   const reply = await send(authenticator.sign(options))
   expect([reply.statusCode, reply.headers.location]).toEqual([303, '/keys'])
   const audit = (await visitor.get('/audit')).body
@@ -135,7 +138,9 @@ test('who has a second factor proves it before a passkey is added or removed: th
   const form = { password, factor: 'yes', next: page }
   expect((await visitor.post('/confirm', form, { from: '/account' })).statusCode).toBe(401)
   const { password: _, ...asked } = form
-  const passkey = authenticator.sign(optionsOf((await visitor.get(confirm)).body))
+  const { body } = await visitor.get(confirm)
+  expect(body).toContain('Use a passkey, or enter a recovery code to continue.')
+  const passkey = authenticator.sign(optionsOf(body))
   const proven = await visitor.post('/confirm', { ...asked, passkey }, { from: '/account' })
   expect([proven.headers.location, (await visitor.get(page)).statusCode]).toEqual([page, 200])
   expect((await visitor.post('/confirm', { ...asked, passkey }, { from: '/account' })).statusCode).toBe(401)

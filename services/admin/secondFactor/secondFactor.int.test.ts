@@ -78,7 +78,8 @@ test('a recovery code replaces the app once, and only its hash is stored', async
   const [code = ''] = recovery
   expect(await enter(email, code.toLowerCase())).toEqual({ status: 303, isIn: true })
   expect(await enter(email, code)).toEqual({ status: 401, isIn: false })
-  expect((await visitor.get('/account/second-factor')).body).toContain('9 recovery codes')
+  for (const path of ['/account', '/account/second-factor'])
+    expect((await visitor.get(path)).body).toContain('9 recovery codes')
   expect((await visitor.get('/audit')).body).toContain('Signed in with a recovery code')
   const { rows } = await sql`select recovery_codes::text as row from recovery_codes`.execute(fixture.db)
   for (const one of recovery) expect(JSON.stringify(rows)).not.toContain(one.replaceAll('-', ''))
@@ -304,6 +305,8 @@ test('a reset link removes the second factor when it is used, not before', async
   const { token } = await fixture.db
     .transaction()
     .execute(tx => beginReset(tx, email, { removesSecondFactor: true }))
+  const told = (await newVisitor(fixture.app).get(`/reset/${token}`)).body
+  expect(told).toContain('Its second factor is turned off.')
   const attacker = await newVisitor(fixture.app, '203.0.113.50').signIn(email)
   expect(attacker.headers.location).toMatch(/^\/sign-in\/code/)
   const visitor = newVisitor(fixture.app)

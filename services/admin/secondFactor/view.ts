@@ -21,6 +21,7 @@ export function enrolView({ secret, email, mistake, csrf, isRequired }: Enrolled
 ${isRequired ? html`<p class="warning">This installation requires a second factor. Set it up to continue.</p>` : ''}
 <p>Scan the code with an authenticator app, or type the secret into it.</p>
 <div class="qr" role="img" aria-label="QR code with the secret">${raw(renderSVG(uriOf(secret, email), { border: 4 }))}</div>
+<p><a href="${uriOf(secret, email)}">Open the app on this device</a></p>
 <p>Secret: <code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>
 <form method="post" action="/account/second-factor">${csrfField(csrf)}
 ${codeField('Code that the app shows', mistake)}
@@ -53,7 +54,7 @@ export const codesPage = (codes: string[]): Page => ({
   script: 'codes.js',
   body: html`<section class="card narrow">
 <h1>Recovery codes</h1>
-<p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once without the app.</p>
+<p class="warning" role="alert"><strong>Keep these codes now.</strong> They will not be shown again. Each signs you in once in place of your second factor.</p>
 <ul class="codes" id="codes">${codes.map(code => html`<li><code>${code}</code></li>\n`)}</ul>
 <div class="actions"><button type="button" data-copy="codes">Copy</button><a class="button" download="tally-recovery-codes.txt" href="${textFile(`Recovery codes of Tally\n${codes.join('\n')}\n`)}">Download</a><button type="button" id="print">Print</button></div>
 <p class="hidden" role="status" id="copied"></p>

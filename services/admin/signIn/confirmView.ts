@@ -20,11 +20,11 @@ type ProofForms = {
 /** The forms with which somebody proves who they are: with a passkey, if there is one, or by typing something. */
 export const proofForms = ({ action, hidden, options, field, button, mistake, csrf }: ProofForms): Html =>
   html`${mistake === undefined ? '' : html`<p class="mistake" role="alert">${mistake}</p>`}
-${options === undefined ? '' : passkeyForm({ action, kind: 'get', options, csrf, button: 'Use a passkey', fields: hidden })}
+${options === undefined ? '' : html`${passkeyForm({ action, kind: 'get', options, csrf, button: 'Use a passkey', fields: hidden })}<p class="or"><span>or</span></p>`}
 <form method="post" action="${action}">${csrfField(csrf)}
 ${hidden}
 ${field}
-<div class="actions"><button class="primary">${button}</button></div>
+<div class="actions"><button${options === undefined ? html` class="primary"` : ''}>${button}</button></div>
 </form>`
 
 type Shown = Pick<ProofForms, 'options' | 'mistake' | 'csrf'> & {
@@ -38,10 +38,10 @@ export function confirmForms({ session, next, isFactorOnly, ...shown }: Shown): 
   const { hasApp, email } = session
   const hidden = html`<input type="hidden" name="next" value="${next}">
 ${isFactorOnly ? html`<input type="hidden" name="factor" value="yes">` : ''}`
-  const factors = hasApp ? 'a code of your app' : 'a recovery code, or use a passkey,'
-  const names = isFactorOnly ? factors : `your password${hasApp ? ', or a code of your app,' : ''}`
+  const factor = hasApp ? 'a code of your app' : 'a recovery code'
+  const names = isFactorOnly ? factor : `your password${hasApp ? ', or a code of your app,' : ''}`
   const field = isFactorOnly ? ownCodeField(hasApp, 'password') : passwordField(email, hasApp)
-  return html`<p>Enter ${names} to continue.</p>
+  return html`<p>${shown.options === undefined ? 'Enter' : 'Use a passkey, or enter'} ${names} to continue.</p>
 ${proofForms({ action: '/confirm', hidden, field, button: 'Continue', ...shown })}`
 }
 

@@ -99,6 +99,8 @@ test('no password or code is in an address, and no form leads to another site', 
     const fields = { password: 'hidden', current: 'hidden', code: 'hidden', _csrf: 'old' }
     const { headers } = await visitor.postBare(path, fields)
     expect([path, headers.refresh]).toEqual([path, `0; url=${page}`])
+    if (page.startsWith('/account'))
+      expect((await visitor.get(page)).body).toContain('This form had expired. Check it and send it again.')
   }
   const factorOnly = await visitor.postBare('/confirm', { next: '/account/passkeys', factor: 'yes' })
   expect(factorOnly.headers.refresh).toBe('0; url=/confirm?expired=yes&next=%2Faccount%2Fpasskeys&factor=yes')

@@ -18,6 +18,11 @@ import { type SignInShown, signInView } from './view.ts'
 /** The same for an unknown e-mail and a wrong password, so that it does not reveal who is an administrator. */
 const wrong = 'Incorrect e-mail or password.'
 
+const notices = new Map<unknown, string>([
+  ['reset', 'Password set. Sign in with it.'],
+  ['everywhere', 'All your sessions have ended.'],
+])
+
 export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   const { db, logger } = deps
   /** Compared if there is no such account, so that it takes as long. */
@@ -31,11 +36,12 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
 
   app.get<{ Querystring: Record<'next' | 'done' | 'ended', unknown> }>('/sign-in', async (request, reply) => {
     const next = ownPath(request.query.next)
-    const token = sessionToken(request)
-    if (token !== undefined && (await findSession(db, token)) !== undefined) return reply.redirect(next, 303)
     const { done, ended } = request.query
-    const told = done === 'reset' ? 'Password set. Sign in with it.' : undefined
-    return show(request, reply, { next }, ended === 'yes' ? 'You were signed out. Sign in to go on.' : told)
+    const notice = ended === 'yes' ? 'You were signed out. Sign in to go on.' : notices.get(done)
+    const token = sessionToken(request)
+    // After a reset link, whoever else is signed in here is not meant.
+    if (done !== 'reset' && token && (await findSession(db, token))) return reply.redirect(next, 303)
+    return show(request, reply, { next }, notice)
   })
 
   if (deps.allowsPasswords) app.post('/sign-in', (request, reply) => withPassword(request, reply))

@@ -33,11 +33,11 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply, token: string, mistake?: string) {
-    const { administratorId, email } = await ownerOf(token)
+    const { administratorId, ...owner } = await ownerOf(token)
     const isFirst = await isFirstPassword(administratorId)
     return sendPage(request, reply, csrf => ({
       title: isFirst ? 'Welcome' : 'New password',
-      body: resetView({ token, email, isFirst, mistake, csrf }),
+      body: resetView({ ...owner, token, isFirst, mistake, csrf }),
     }))
   }
 
@@ -80,12 +80,19 @@ limit 1`.execute(db)
   }
 }
 
-type Shown = { token: string; email: string; isFirst: boolean; mistake: string | undefined; csrf: string }
+type Shown = {
+  token: string
+  email: string
+  removesSecondFactor: boolean
+  isFirst: boolean
+  mistake: string | undefined
+  csrf: string
+}
 
-function resetView({ token, email, isFirst, mistake, csrf }: Shown): Html {
+function resetView({ token, email, removesSecondFactor, isFirst, mistake, csrf }: Shown): Html {
   return html`<section class="card narrow">
 <h1>${isFirst ? 'Welcome to Tally. Choose a password.' : 'New password'}</h1>
-<p>For ${email}.${isFirst ? '' : ' All sessions of this account end.'}</p>
+<p>For ${email}.${isFirst ? '' : ' All sessions of this account end.'}${removesSecondFactor ? ' Its second factor is turned off.' : ''}</p>
 <form method="post" action="/reset/${token}">${csrfField(csrf)}
 <input type="text" name="email" autocomplete="username" value="${email}" class="hidden" tabindex="-1" aria-hidden="true" readonly>
 ${newPasswordFields(mistake)}
