@@ -1,13 +1,8 @@
-import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { csrfOf, newOffice, newVisitor, password, resetPath, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 const next = 'un altro gelato alla fragola'
 
@@ -16,8 +11,6 @@ async function signedIn(email: string) {
   await visitor.signIn(email)
   return visitor
 }
-const resetToken = (email: string) =>
-  fixture.db.transaction().execute(async tx => (await beginReset(tx, email)).token)
 const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) =>
   (await visitor.get('/keys')).statusCode === 200
 const actionsOf = async (email: string) =>
@@ -147,7 +140,7 @@ test('30 minutes after the sign-in, sessions are ended only after the password',
 test('a reset link sets a password once and ends all sessions', async () => {
   const { email } = await newOffice(fixture)
   const own = await signedIn(email)
-  const path = `/reset/${await resetToken(email)}`
+  const path = await resetPath(fixture, email)
   const visitor = newVisitor(fixture.app)
   expect((await visitor.get(path)).body).toContain(email)
   const weak = await visitor.post(path, { password: 'password1234' }, { from: path })
@@ -163,13 +156,13 @@ test('a reset link sets a password once and ends all sessions', async () => {
 
 test('the link of an invitation welcomes, also after a weak password; a later one says what ends', async () => {
   const { email } = await newOffice(fixture)
-  const first = `/reset/${await resetToken(email)}`
+  const first = await resetPath(fixture, email)
   const visitor = newVisitor(fixture.app)
   const welcome = 'Welcome to Tally. Choose a password.'
   expect((await visitor.get(first)).body).toContain(welcome)
   expect((await visitor.post(first, { password: 'short' }, { from: first })).body).toContain(welcome)
   await visitor.post(first, { password: next }, { from: first })
-  const later = (await visitor.get(`/reset/${await resetToken(email)}`)).body
+  const later = (await visitor.get(await resetPath(fixture, email))).body
   expect([later.includes(welcome), later.includes('All sessions of this account end')]).toEqual([false, true])
 })
 
@@ -194,7 +187,7 @@ test('a reset link that is opened where someone else is signed in leads to the s
   const { email } = await newOffice(fixture)
   const other = await newOffice(fixture)
   const visitor = await signedIn(other.email)
-  const path = `/reset/${await resetToken(email)}`
+  const path = await resetPath(fixture, email)
   const { headers } = await visitor.post(path, { password: next }, { from: path })
   const page = await visitor.get(String(headers.location))
   expect([page.statusCode, page.body.includes('Password set. Sign in with it.')]).toEqual([200, true])
@@ -204,7 +197,7 @@ test('a reset link that is opened where someone else is signed in leads to the s
 
 test('of two concurrent uses of a reset link one sets the password', async () => {
   const { email } = await newOffice(fixture)
-  const path = `/reset/${await resetToken(email)}`
+  const path = await resetPath(fixture, email)
   // Both have the form before one of them has sent it: after that there is none.
   const open = async () => {
     const visitor = newVisitor(fixture.app)
@@ -219,8 +212,8 @@ test('of two concurrent uses of a reset link one sets the password', async () =>
 
 test('a reset link ends after 30 minutes, and when a newer one is made', async () => {
   const { email } = await newOffice(fixture)
-  const [first, second] = [await resetToken(email), await resetToken(email)]
-  const statusOf = async (token: string) => (await newVisitor(fixture.app).get(`/reset/${token}`)).statusCode
+  const [first, second] = [await resetPath(fixture, email), await resetPath(fixture, email)]
+  const statusOf = async (path: string) => (await newVisitor(fixture.app).get(path)).statusCode
   expect([await statusOf(first), await statusOf(second)]).toEqual([404, 200])
   const age = (minutes: number) =>
     sql`update one_time_tokens set ends_at = ends_at - make_interval(mins => ${minutes})`.execute(fixture.db)
@@ -231,7 +224,7 @@ test('a reset link ends after 30 minutes, and when a newer one is made', async (
 })
 
 test('a reset link has ten passwords judged in 15 minutes', async () => {
-  const path = `/reset/${await resetToken((await newOffice(fixture)).email)}`
+  const path = await resetPath(fixture, (await newOffice(fixture)).email)
   const visitor = newVisitor(fixture.app)
   const statuses: number[] = []
   for (let attempt = 0; attempt < 11; attempt++)
@@ -246,7 +239,7 @@ test('a reset link lets its browser in while others attack the account', async (
     await takeAttempt(fixture.db, { email, address: `198.18.5.${index}`, device: undefined })
   const visitor = newVisitor(fixture.app)
   expect((await visitor.signIn(email)).statusCode).toBe(429)
-  const path = `/reset/${await resetToken(email)}`
+  const path = await resetPath(fixture, email)
   await visitor.post(path, { password: next }, { from: path })
   expect((await visitor.signIn(email, next)).statusCode).toBe(303)
 })

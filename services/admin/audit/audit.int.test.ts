@@ -1,15 +1,11 @@
 import { openLogger } from '@tally/runtime'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { limits, takeAttempt } from '../signIn/attempts.ts'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { newOffice, newVisitor, openFixture, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 type Entry = { at?: string; email: string; action: string; subject?: string; detail?: string }
 
@@ -23,15 +19,8 @@ values (${organizationId}, ${at}::timestamptz, ${email}, ${action}, ${subject}, 
     )
 }
 
-async function signedIn(options: { isPlatform?: boolean } = {}) {
-  const office = await newOffice(fixture, options)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
-  return { visitor, ...office }
-}
-
 test('refused and limited sign-ins of an account leave entries, one per window if limited', async () => {
-  const { email, visitor } = await signedIn()
+  const { email, visitor } = await signedIn(fixture)
   const stranger = newVisitor(fixture.app, '203.0.113.9')
   for (let attempt = 0; attempt < limits.pair.attempts + 3; attempt++) await stranger.signIn(email, 'wrong')
   const shown = async () => {
@@ -73,7 +62,7 @@ test('refused and limited sign-ins are logged with the address, never with an e-
 })
 
 test('the list is filtered by person, action and day', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   await add(
     organizationId,
     { at: '2026-09-03T23:59:59Z', email: 'carla@example.org', action: 'key-created', subject: 'on-3' },
@@ -94,8 +83,8 @@ test('the list is filtered by person, action and day', async () => {
 })
 
 test('the export has all entries of the filter, quoted and without formulas', async () => {
-  const { visitor, organizationId } = await signedIn()
-  const others = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
+  const others = await signedIn(fixture)
   await add(
     organizationId,
     {
@@ -126,7 +115,7 @@ test('the export has all entries of the filter, quoted and without formulas', as
 })
 
 test('an export of several pages is complete', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   await sql`
 insert into audit_entries (organization_id, email, action, subject, address)
 select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1' from generate_series(1, 2500) as number`.execute(
@@ -141,7 +130,7 @@ select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1'
 
 test('the entries of commands are shown to the platform team only', async () => {
   await add(null, { email: 'root', action: 'rebuild-begun', detail: 'from Kafka' })
-  const [own, platform] = [await signedIn(), await signedIn({ isPlatform: true })]
+  const [own, platform] = [await signedIn(fixture), await signedIn(fixture, { isPlatform: true })]
   const of = '/audit?of=commands'
   expect([
     (await own.visitor.get(of)).statusCode,
@@ -152,7 +141,7 @@ test('the entries of commands are shown to the platform team only', async () => 
 })
 
 test('nobody changes or deletes an entry', async () => {
-  const { email } = await signedIn()
+  const { email } = await signedIn(fixture)
   for (const change of [
     sql`update audit_entries set email = 'x' where email = ${email}`,
     sql`delete from audit_entries where email = ${email}`,

@@ -1,20 +1,10 @@
 import { parseToken } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { newEvent, newOffice, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
-async function signedIn() {
-  const office = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
-  return { ...office, visitor }
-}
 type Visitor = Awaited<ReturnType<typeof signedIn>>['visitor']
 
 const usual = { name: 'Kitchen screen', scope: 'analytics:read', eventId: '', expires: 'never' }
@@ -37,7 +27,7 @@ const auditOf = async (organizationId: OrganizationId) =>
   ).map(({ action, subject, email, address }) => ({ action, subject, email, address }))
 
 test('a new key’s token is in the answer to the form and on no later page', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   const { reply, token, keyId } = await make(visitor)
   expect(reply.statusCode).toBe(201)
   expect(reply.headers['cache-control']).toBe('no-store')
@@ -53,7 +43,7 @@ test('a new key’s token is in the answer to the form and on no later page', as
 })
 
 test('a key has what the form says: each scope once in order, its event, its expiry', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const eventId = await newEvent(fixture, organizationId)
   const scope = ['orders:read', 'events:read', 'orders:read']
   const { keyId, reply } = await make(visitor, { name: '  Till  ', scope, eventId, expires: 'day' })
@@ -64,7 +54,7 @@ test('a key has what the form says: each scope once in order, its event, its exp
 })
 
 test('a preset fills in the form: its scopes, and the event that is open', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const closed = [{ dayId: 1, date: '2026-09-05', openedAt: 0, closedAt: 1 }]
   await newEvent(fixture, organizationId, { name: 'Over', days: closed, startDate: 2 })
   const eventId = await newEvent(fixture, organizationId)
@@ -80,7 +70,7 @@ test('a preset fills in the form: its scopes, and the event that is open', async
 })
 
 test('a key’s page says what it asked in the last day, with each error, and how to use it', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const eventId = await newEvent(fixture, organizationId)
   const { keyId } = await make(visitor, { eventId })
   const { keyId: other } = await make(visitor)
@@ -114,7 +104,7 @@ test.for([
   { why: 'no such event', over: { eventId: 'x' }, says: 'Choose one of your events' },
   { why: 'no such time', over: { expires: 'toString' }, says: 'Choose an expiry' },
 ])('a form with $why says so, keeps what was typed, and makes no key', async ({ over, says }) => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const { reply } = await make(visitor, over)
   expect(reply.statusCode).toBe(400)
   expect(reply.body).toContain(says)
@@ -123,15 +113,15 @@ test.for([
 })
 
 test('an event of another organization cannot be bound', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   const other = await newOffice(fixture)
   const eventId = await newEvent(fixture, other.organizationId)
   expect((await make(visitor, { eventId })).reply.statusCode).toBe(400)
 })
 
 test('another organization’s key gets the same 404 as a missing one, for every page and form', async () => {
-  const own = await signedIn()
-  const other = await signedIn()
+  const own = await signedIn(fixture)
+  const other = await signedIn(fixture)
   const { keyId } = await make(other.visitor)
   for (const path of ['', '/revoke', '/rotate']) {
     const foreign = await own.visitor.get(`/keys/${keyId}${path}`)
@@ -148,7 +138,7 @@ test('another organization’s key gets the same 404 as a missing one, for every
 })
 
 test('a key is revoked after a confirmation; revoking it twice leaves one audit entry', async () => {
-  const { visitor, organizationId, email } = await signedIn()
+  const { visitor, organizationId, email } = await signedIn(fixture)
   const { keyId } = await make(visitor)
   expect((await visitor.get(`/keys/${keyId}/revoke`)).body).toContain('This cannot be undone')
   expect(await rowOf(keyId)).toMatchObject({ revoked_at: null })
@@ -168,7 +158,7 @@ test('a key is revoked after a confirmation; revoking it twice leaves one audit 
 })
 
 test('a rotated key has an equal successor, and stays valid for the chosen time', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   const { keyId, token } = await make(visitor, { scope: ['events:read', 'orders:read'] })
   const path = `/keys/${keyId}/rotate`
   const reply = await visitor.post(path, { grace: 'hour' }, { from: path })
@@ -182,7 +172,7 @@ test('a rotated key has an equal successor, and stays valid for the chosen time'
 })
 
 test('a rotation never extends the old key, and ends it at once if that is chosen', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   const short = await make(visitor, { expires: 'day' })
   const endsAt = (await rowOf(short.keyId))?.expires_at
   await visitor.post(`/keys/${short.keyId}/rotate`, { grace: 'week' }, { from: '/keys/new' })
@@ -194,7 +184,7 @@ test('a rotation never extends the old key, and ends it at once if that is chose
 })
 
 test('of two concurrent rotations of one key, one creates a key', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const { keyId } = await make(visitor)
   const twice = [1, 2].map(() =>
     visitor.post(`/keys/${keyId}/rotate`, { grace: 'now' }, { from: '/keys/new' }),
@@ -206,7 +196,7 @@ test('of two concurrent rotations of one key, one creates a key', async () => {
 })
 
 test('ended keys are listed page by page, and too many active ones are refused with a page', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const key = {
     secret_sha256: Buffer.alloc(32),
     organization_id: organizationId,
@@ -241,7 +231,7 @@ test('ended keys are listed page by page, and too many active ones are refused w
 })
 
 test('a name is escaped on every page', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   const name = `<img src=x onerror=alert(1)>"'`
   const { keyId } = await make(visitor, { name })
   for (const path of [
@@ -259,8 +249,8 @@ test('a name is escaped on every page', async () => {
 })
 
 test('the audit page shows only entries of the organization, page by page', async () => {
-  const { visitor, organizationId, email } = await signedIn()
-  const others = await signedIn()
+  const { visitor, organizationId, email } = await signedIn(fixture)
+  const others = await signedIn(fixture)
   const entry = {
     organization_id: organizationId,
     email,

@@ -1,14 +1,10 @@
 import { nextRevision, publishEvents } from '@tally/read-models'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Fixture, newEvent, newOffice, openFixture } from '../test/fixture.ts'
+import { expect, test, vi } from 'vitest'
+import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import type { DayRef } from './day.ts'
 import { openRedisDays, type RedisDay } from './fromRedis.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 /** An event in Postgres and Redis with one open day, 41. */
 async function publishedDay(): Promise<DayRef> {

@@ -11,20 +11,16 @@ import {
   versionOf,
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { beginSession } from '../signIn/sessions.ts'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { type Fixture, newEvent, newOffice, newVisitor, openFixture, useFixture } from '../test/fixture.ts'
 import { sell as sellIn } from '../test/sell.ts'
 import type { Beat, DayRef, DayShown } from './day.ts'
 import { openLiveHub } from './hub.ts'
 import { openSharedPlaces } from './places.ts'
 import { openDayReader } from './reader.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 /** An event with one open day, 41, on which nothing is sold yet. */
 async function newDay(): Promise<DayRef> {

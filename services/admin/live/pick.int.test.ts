@@ -1,21 +1,15 @@
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { newEvent, newOffice, newVisitor, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 const day = (date: string, closedAt: number | null) => [{ dayId: 41, date, openedAt: 0, closedAt }]
 
 /** Two events of one name: the later one open without a sale, the earlier one over, with sales and a pre-order. */
 async function twoOfOneName() {
-  const office = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
+  const { visitor, ...office } = await signedIn(fixture)
   const { organizationId } = office
   const over = await newEvent(fixture, organizationId, {
     days: day('2026-09-04', 1),

@@ -1,16 +1,12 @@
 import type { EventId } from '@tally/contract'
 import { noStatuses } from '@tally/core'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Fixture, newEvent, newOffice, openFixture } from '../test/fixture.ts'
+import { expect, test, vi } from 'vitest'
+import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import { openLiveHub } from './hub.ts'
 import { openStatusReader } from './statuses.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 /** Events with one open day, 41. */
 async function newEvents(count: number): Promise<EventId[]> {

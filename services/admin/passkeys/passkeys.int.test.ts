@@ -1,16 +1,21 @@
-import { beginReset } from '@tally/access'
 import { sql } from 'kysely'
-import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { codeOf, recoveryIn, withApp } from '../test/apps.ts'
+import {
+  csrfOf,
+  newOffice,
+  newVisitor,
+  openFixture,
+  password,
+  resetPath,
+  signedIn,
+  useFixture,
+} from '../test/fixture.ts'
 import { newAuthenticator, optionsOf } from '../test/stubAuthenticator.ts'
+import { judgeNew } from './judging.ts'
 import { mostPasskeys } from './store.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 const page = '/account/passkeys'
 type Visitor = ReturnType<typeof newVisitor>
@@ -24,12 +29,10 @@ async function add(visitor: Visitor, authenticator = newAuthenticator(), name = 
 
 /** An administrator who is signed in and has a passkey as the only second factor. */
 async function withPasskey(of = fixture) {
-  const { email, organizationId } = await newOffice(of)
-  const visitor = newVisitor(of.app)
-  await visitor.signIn(email)
+  const { email, organizationId, visitor } = await signedIn(of)
   const authenticator = newAuthenticator()
   const made = await add(visitor, authenticator)
-  const recovery = [...made.body.matchAll(/<li><code>([\w-]+)<\/code>/g)].map(([, code = '']) => code)
+  const recovery = recoveryIn(made.body)
   return { email, organizationId, visitor, authenticator, recovery }
 }
 
@@ -115,6 +118,20 @@ test('a passkey of another account, an altered signature and what is none are re
   expect(statuses).toEqual([401, 401, 401, 401, 401])
 })
 
+test('while Postgres does not answer, no passkey is refused', async () => {
+  const { visitor } = await withPasskey()
+  const answer = newAuthenticator().create(optionsOf((await visitor.get(page)).body))
+  const down = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
+  const fail = () => {
+    throw down
+  }
+  const tx = { getExecutor: () => ({ transformQuery: fail }) } as never
+  const request = { publicUrl: new URL('http://admin.test'), ip: '192.0.2.1' } as never
+  const judged = { tx, request, logger: fixture.deps.logger, administratorId: 'x' }
+  await expect(judgeNew(judged, answer)).rejects.toThrow('down')
+  expect(await judgeNew(judged, '{}')).toBeUndefined()
+})
+
 test('a passkey whose count does not rise is a copy', async () => {
   const { email, authenticator } = await withPasskey()
   const statuses: number[] = []
@@ -176,18 +193,12 @@ select from recovery_codes join administrators using (administrator_id) where em
 })
 
 test('next to an app a passkey brings no new recovery codes, and stays when the app is turned off', async () => {
-  const { email } = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(email)
+  const { email, visitor, secret } = await withApp(fixture)
   const app = '/account/second-factor'
-  const [, shown = ''] = /Secret: <code>([A-Z2-7 ]+)</.exec((await visitor.get(app)).body) ?? []
-  const totp = new TOTP({ secret: Secret.fromBase32(shown.replaceAll(' ', '')) })
-  const code = (later: number) => totp.generate({ timestamp: Date.now() + later * 30_000 })
-  await visitor.post(app, { code: code(-1) }, { from: app })
   const authenticator = newAuthenticator()
   expect((await add(visitor, authenticator)).headers.location).toBe(page)
   expect((await visitor.get('/account')).body).toContain('a code of your app or a passkey.')
-  const off = await visitor.post(`${app}/remove`, { code: code(0) }, { from: app })
+  const off = await visitor.post(`${app}/remove`, { code: codeOf(secret) }, { from: app })
   expect(off.headers.location).toBe('/account')
   expect((await visitor.get('/account')).body).toContain('asks for a passkey.')
   const { options, body, send } = await afterPassword(email)
@@ -203,11 +214,9 @@ select from recovery_codes join administrators using (administrator_id) where em
 test('a reset link keeps passkeys, unless it removes the second factor', async () => {
   const { email } = await withPasskey()
   const set = async (removesSecondFactor: boolean, next: string) => {
-    const { token } = await fixture.db
-      .transaction()
-      .execute(tx => beginReset(tx, email, { removesSecondFactor }))
+    const path = await resetPath(fixture, email, { removesSecondFactor })
     const visitor = newVisitor(fixture.app)
-    await visitor.post(`/reset/${token}`, { password: next }, { from: `/reset/${token}` })
+    await visitor.post(path, { password: next }, { from: path })
     return (await visitor.signIn(email, next)).headers.location
   }
   const kept = await set(false, 'un altro gelato alla fragola')
@@ -216,9 +225,7 @@ test('a reset link keeps passkeys, unless it removes the second factor', async (
 
 test('a required second factor may be a passkey, which a password alone does not set up', async () => {
   const required = await openFixture({ requiresSecondFactor: true })
-  const { email } = await newOffice(required)
-  const visitor = newVisitor(required.app)
-  await visitor.signIn(email)
+  const { visitor } = await signedIn(required)
   await sql`update administrators set enrol_until = null`.execute(required.db)
   const statuses = [
     (await visitor.get(page)).statusCode,

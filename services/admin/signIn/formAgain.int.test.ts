@@ -1,26 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  csrfOf,
-  type Fixture,
-  newEvent,
-  newOffice,
-  newVisitor,
-  openFixture,
-  password,
-} from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { csrfOf, newEvent, newVisitor, password, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
-
-async function signedIn() {
-  const office = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
-  return { ...office, visitor }
-}
+const fixture = useFixture()
 
 const till = { name: 'Till “1” & 2', scope: 'orders:read', eventId: '', expires: 'week' }
 /** What the form of a new key is filled in with. */
@@ -32,7 +13,7 @@ function filledIn(body: string) {
 const asTyped = { name: 'Till “1” &amp; 2', scopes: ['orders:read'], selected: ['week'] }
 
 test('a session that ended while a form was filled in says so, and leads back to the form with its fields', async () => {
-  const { visitor, email } = await signedIn()
+  const { visitor, email } = await signedIn(fixture)
   const { body } = await visitor.get('/keys/new')
   await fixture.db.deleteFrom('admin_sessions').execute()
   const sent = await visitor.postBare('/keys', { ...till, _csrf: csrfOf(body) })
@@ -45,7 +26,7 @@ test('a session that ended while a form was filled in says so, and leads back to
 })
 
 test('a page that is opened after the session ended says so; a first visit does not', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   await fixture.db.deleteFrom('admin_sessions').execute()
   const { location } = (await visitor.get('/usage')).headers
   expect(location).toBe('/sign-in?ended=yes&next=%2Fusage')
@@ -53,7 +34,7 @@ test('a page that is opened after the session ended says so; a first visit does 
 })
 
 test('a form whose token does not fit does nothing, and opens again with its fields and a new token', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   const eventId = await newEvent(fixture, organizationId)
   const sent = await visitor.postBare('/keys', { ...till, eventId, _csrf: 'old' })
   expect(sent.statusCode).toBe(403)
@@ -66,7 +47,7 @@ test('a form whose token does not fit does nothing, and opens again with its fie
 })
 
 test('a screen link’s form opens again as it was sent', async () => {
-  const { visitor, organizationId } = await signedIn()
+  const { visitor, organizationId } = await signedIn(fixture)
   await newEvent(fixture, organizationId)
   const screen = { name: 'Hall', shows: 'portions', validity: 'week', eventId: 'x', area: '', lastDay: '' }
   const sent = await visitor.postBare('/screens', screen)
@@ -77,7 +58,7 @@ test('a screen link’s form opens again as it was sent', async () => {
 })
 
 test('who must confirm first comes back to the fields, too', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   await fixture.db
     .updateTable('admin_sessions')
     .set({ confirmed_at: new Date(0) as never })
@@ -88,7 +69,7 @@ test('who must confirm first comes back to the fields, too', async () => {
 })
 
 test('no password or code is in an address, and no form leads to another site', async () => {
-  const { visitor } = await signedIn()
+  const { visitor } = await signedIn(fixture)
   for (const [path, page] of [
     ['/account/password', '/account?expired=yes'],
     ['/account/second-factor/remove', '/account/second-factor?expired=yes'],

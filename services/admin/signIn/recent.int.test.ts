@@ -1,20 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import { expect, test } from 'vitest'
+import { newEvent, password, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
-beforeAll(async () => {
-  fixture = await openFixture()
-})
-afterAll(() => fixture.close())
+const fixture = useFixture()
 
 const keyForm = { name: 'till', scope: 'events:read', eventId: '', expires: 'never' }
 
 /** An administrator who signed in some minutes ago. */
 async function signedInAgo(minutes: number) {
-  const office = await newOffice(fixture)
-  const visitor = newVisitor(fixture.app)
-  await visitor.signIn(office.email)
+  const { visitor, ...office } = await signedIn(fixture)
   const made = await visitor.post('/keys', keyForm, { from: '/keys/new' })
   const keyId = /tally_(\w{12})_/.exec(made.body)?.[1] ?? ''
   await sql`

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createAdministrator, hashPassword, passwordCost } from '@tally/access'
+import { beginReset, createAdministrator, hashPassword, passwordCost } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
 import { connectKafka } from '@tally/kafka'
 import { openPostgres } from '@tally/read-models'
@@ -8,7 +8,7 @@ import { whenReady } from '@tally/storage'
 import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { buildAdmin } from '../app.ts'
 import type { AdminDeps } from '../deps.ts'
 import { openLiveHub } from '../live/hub.ts'
@@ -89,6 +89,16 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   }
 }
 export type Fixture = Awaited<ReturnType<typeof openFixture>>
+
+/** The area for the tests of one file: opened before the first, closed after the last. */
+export function useFixture(): Fixture {
+  const fixture = {} as Fixture
+  beforeAll(async () => {
+    Object.assign(fixture, await openFixture())
+  })
+  afterAll(() => fixture.close?.())
+  return fixture
+}
 
 /** An organization with one administrator, whose password is `password`. */
 export async function newOffice({ db, deps }: Fixture, { isPlatform = false } = {}) {
@@ -193,6 +203,18 @@ export function newVisitor(
   }
   return visitor
 }
+
+/** An administrator of a new organization who has signed in. */
+export async function signedIn(fixture: Fixture, options?: Parameters<typeof newOffice>[1]) {
+  const office = await newOffice(fixture, options)
+  const visitor = newVisitor(fixture.app)
+  await visitor.signIn(office.email)
+  return { ...office, visitor }
+}
+
+/** The address of a new link that sets an administrator's password. */
+export const resetPath = ({ db }: Fixture, email: string, options?: Parameters<typeof beginReset>[2]) =>
+  db.transaction().execute(async tx => `/reset/${(await beginReset(tx, email, options)).token}`)
 
 /** The form token of a page; empty without a form. */
 export const csrfOf = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''

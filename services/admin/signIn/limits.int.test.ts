@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import {
+  newOffice,
+  newVisitor,
+  openFixture,
+  password,
+  realCost,
+  resetPath,
+  useFixture,
+} from '../test/fixture.ts'
+import { limits, takeAttempt } from './attempts.ts'
+import { queuePasswordHash } from './passwordQueue.ts'
+
+const fixture = useFixture()
+
+const visitor = (address?: string) => newVisitor(fixture.app, address)
+
+test('attempts of a network for an account are limited, even if it does not exist; refused ones do not extend the window', async () => {
+  const { email } = await newOffice(fixture)
+  for (const given of [email, 'not-there@example.org']) {
+    const { attempts } = limits.pair
+    const replies = await inTurn(attempts + 2, () => visitor('203.0.113.1').signIn(given, 'x'))
+    expect(replies.map(({ statusCode }) => statusCode)).toEqual([...Array(attempts).fill(401), 429, 429])
+    const { headers, body } = replies.at(-1) ?? { headers: {}, body: '' }
+    expect(Number(headers['retry-after'])).toBeGreaterThan(800)
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(900)
+    expect(body).toContain('Too many attempts')
+  }
+  expect((await visitor('203.0.113.1').signIn(email)).statusCode).toBe(429)
+  expect((await visitor('203.0.113.2').signIn(email)).statusCode).toBe(303)
+})
+
+/** Uses up a limit by attempts of others, without their passwords. */
+const useUp = (limit: keyof typeof limits, attempt: (index: number) => { email: string; address: string }) =>
+  Promise.all(
+    Array.from({ length: limits[limit].attempts }, (_, index) =>
+      takeAttempt(fixture.db, { device: undefined, ...attempt(index) }),
+    ),
+  )
+
+test('attempts are limited by network across accounts, then by site; other networks are not affected', async () => {
+  const { email } = await newOffice(fixture)
+  const taken = await useUp('network', index => ({
+    email: `${index}@example.org`,
+    address: '2001:db8:1:2::1',
+  }))
+  expect(new Set(taken)).toEqual(new Set([undefined]))
+  expect((await visitor('2001:db8:1:2:ffff::9').signIn(email)).statusCode).toBe(429)
+  expect((await visitor('2001:db8:1:3::1').signIn(email)).statusCode).toBe(303)
+  await useUp('site', index => ({
+    email: `${index}@example.org`,
+    address: `2001:db8:1:${(index + 16).toString(16)}::1`,
+  }))
+  expect((await visitor('2001:db8:1:4::1').signIn(email)).statusCode).toBe(429)
+  expect((await visitor('2001:db8:2:4::1').signIn(email)).statusCode).toBe(303)
+})
+
+test('a network over its limit reaches no account and leaves no further row', async () => {
+  const { email } = await newOffice(fixture)
+  const { db } = fixture
+  const address = '203.0.113.50'
+  await useUp('network', index => ({ email: `${index}@example.com`, address }))
+  const rows = async () => (await db.selectFrom('sign_in_attempts').selectAll().execute()).length
+  const before = await rows()
+  const refused = await inTurn(limits.account.attempts + 1, index =>
+    takeAttempt(db, {
+      email: index % 2 === 0 ? email : `new-${index}@example.com`,
+      address,
+      device: undefined,
+    }),
+  )
+  expect(refused).not.toContain(undefined)
+  expect(await rows()).toBe(before)
+  expect((await visitor('203.0.113.51').signIn(email)).statusCode).toBe(303)
+})
+
+test('nobody can lock out a browser in which the account has signed in before', async () => {
+  const { email } = await newOffice(fixture)
+  const own = visitor('203.0.113.60')
+  await own.signIn(email)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  // The account from everywhere, the account from its network, and the network.
+  await useUp('account', index => ({ email, address: `198.18.0.${index}` }))
+  await useUp('pair', () => ({ email, address: '203.0.113.60' }))
+  await useUp('network', index => ({ email: `${index}@example.net`, address: '203.0.113.60' }))
+  expect((await visitor('198.18.1.1').signIn(email)).statusCode).toBe(429)
+  expect((await visitor('203.0.113.60').signIn(email)).statusCode).toBe(429)
+  expect((await own.signIn(email)).statusCode).toBe(303)
+})
+
+test('while strangers fill the queue of password checks, further ones get a 503, and a known browser signs in', async () => {
+  const costly = await openFixture(realCost)
+  const { email } = await newOffice(costly)
+  const own = newVisitor(costly.app, '203.0.113.65')
+  await own.signIn(email)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  const strangers = Array.from({ length: 12 }, (_, n) =>
+    newVisitor(costly.app, `203.0.113.${90 + (n % 3)}`).signIn('nobody@example.org', 'x'),
+  )
+  expect((await own.signIn(email)).statusCode).toBe(303)
+  const replies = await Promise.all(strangers)
+  await costly.close()
+  const shed = replies.filter(({ statusCode }) => statusCode === 503)
+  expect(replies.length - shed.length).toBe(replies.filter(({ statusCode }) => statusCode === 401).length)
+  expect(shed.length).toBeGreaterThan(0)
+  expect(shed[0]?.headers['retry-after']).toBe('5')
+  expect(shed[0]?.body).toContain('Your password was not checked.')
+})
+
+test('attempts that find the queue of password checks full do not count', async () => {
+  const { email } = await newOffice(fixture)
+  const link = await resetPath(fixture, email)
+  const own = visitor('203.0.113.67')
+  await own.signIn(email)
+  const next = 'un altro gelato alla fragola'
+  const tries = [
+    () => visitor('203.0.113.68').signIn(email),
+    () => own.post('/confirm', { password, next: '/' }, { from: '/confirm' }),
+    () => own.post('/account/password', { current: 'x', password: next }, { from: '/account' }),
+    () => visitor().post(link, { password: next }, { from: link }),
+  ]
+  const tryAll = () => inTurn(tries.length, async index => (await tries[index]?.())?.statusCode)
+  const gate = Promise.withResolvers<void>()
+  const fill = (isKnown: boolean, count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      queuePasswordHash({ isKnown, from: `other ${n}` }, () => gate.promise),
+    )
+  const others = [...fill(true, 12), ...fill(false, 10)]
+  const shed = await inTurn(limits.pair.attempts + 1, tryAll)
+  gate.resolve()
+  await Promise.all(others)
+  expect(new Set(shed.flat())).toEqual(new Set([503]))
+  expect(await tryAll()).toEqual([303, 303, 400, 303])
+})
+
+test('a known browser has a limit of its own, and is known for its own account only', async () => {
+  const [anna, berta] = [await newOffice(fixture), await newOffice(fixture)]
+  const own = visitor('203.0.113.70')
+  await own.signIn(anna.email)
+  await own.post('/sign-out', {}, { from: '/keys' })
+  const statuses = await inTurn(
+    limits.device.attempts + 1,
+    async () => (await own.signIn(anna.email, 'x')).statusCode,
+  )
+  expect(statuses).toEqual([...Array(limits.device.attempts).fill(401), 429])
+  await useUp('account', index => ({ email: berta.email, address: `198.18.2.${index}` }))
+  expect((await own.signIn(berta.email)).statusCode).toBe(429)
+})
+
+test('the browsers remembered per administrator are bounded', async () => {
+  const { email } = await newOffice(fixture)
+  await inTurn(22, () => visitor('203.0.113.80').signIn(email))
+  const { rows } = await sql`
+select from known_devices join administrators using (administrator_id) where email = ${email}`.execute(
+    fixture.db,
+  )
+  expect(rows).toHaveLength(20)
+})
+
+test('a sign-in resets the failed attempts of its account', async () => {
+  const { email } = await newOffice(fixture)
+  await inTurn(limits.pair.attempts - 1, () => visitor('198.51.100.20').signIn(email, 'x'))
+  expect((await visitor('198.51.100.20').signIn(email)).statusCode).toBe(303)
+  expect((await visitor('198.51.100.20').signIn(email, 'x')).statusCode).toBe(401)
+})
+
+async function inTurn<T>(times: number, work: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let index = 0; index < times; index++) results.push(await work(index))
+  return results
+}
