@@ -21,7 +21,7 @@ export function enrolView({ secret, email, mistake, csrf, isRequired }: Enrolled
 ${isRequired ? html`<p class="warning">This installation requires a second factor. Set it up to continue.</p>` : ''}
 <p>Scan the code with an authenticator app, or type the secret into it.</p>
 <div class="qr" role="img" aria-label="QR code with the secret">${raw(renderSVG(uriOf(secret, email), { border: 4 }))}</div>
-<p><a href="${uriOf(secret, email)}">Open the app on this device</a></p>
+<p><a class="button" href="${uriOf(secret, email)}">Open the app on this device</a></p>
 <p>Secret: <code>${secret.replace(/.{4}(?=.)/g, '$& ')}</code></p>
 <form method="post" action="/account/second-factor">${csrfField(csrf)}
 ${codeField('Code that the app shows', mistake)}
