@@ -16,11 +16,23 @@ type Judged = {
   challenge?: string | undefined
 }
 
+/**
+ * What browsers send to a page that asks for no attestation (WebAuthn, 5.1.3). For others the library checks chains of
+ * certificates, and asks the addresses that the certificates name whether they are revoked.
+ */
+const formats = ['none', 'packed']
+
 /** The passkey that a browser made for an administrator; undefined if its answer is wrong. */
 export async function judgeNew(judged: Judged, json: string): Promise<NewPasskey | undefined> {
-  const { verifyRegistrationResponse } = await webAuthn()
+  const [{ verifyRegistrationResponse }, helpers] = await Promise.all([
+    webAuthn(),
+    import('@simplewebauthn/server/helpers'),
+  ])
   return judge(judged, async expected => {
     const response = JSON.parse(json)
+    const attestation = helpers.isoBase64URL.toBuffer(response.response.attestationObject)
+    const format = helpers.decodeAttestationObject(attestation).get('fmt')
+    if (!formats.includes(format)) throw new Error('it has an attestation that was not asked for')
     const { registrationInfo } = await verifyRegistrationResponse({
       ...expected,
       response,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import androidAttestation from '../test/androidAttestation.json' with { type: 'json' }
 import { codeOf, recoveryIn, withApp } from '../test/apps.ts'
 import {
   csrfOf,
@@ -116,6 +117,23 @@ test('a passkey of another account, an altered signature and what is none are re
   for (const sent of [JSON.stringify(altered), '{}', 'x', '[null]'])
     statuses.push((await own.send(sent)).statusCode)
   expect(statuses).toEqual([401, 401, 401, 401, 401])
+})
+
+test('nobody makes the area ask an address: certificates of a new passkey are not read', async () => {
+  // Its key is real; the certificate, of a root of its own, names an address in place of a list of revoked ones.
+  const asked = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('asked'))
+  const { challenge, response } = androidAttestation
+  const request = { publicUrl: new URL('http://admin.test'), ip: '192.0.2.1' } as never
+  const judged = {
+    tx: fixture.db as never,
+    request,
+    logger: fixture.deps.logger,
+    administratorId: 'x',
+    challenge,
+  }
+  const made = await judgeNew(judged, JSON.stringify(response))
+  expect([made, asked.mock.calls]).toEqual([undefined, []])
+  asked.mockRestore()
 })
 
 test('while Postgres does not answer, no passkey is refused', async () => {
