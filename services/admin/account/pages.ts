@@ -77,7 +77,6 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       action: 'password-changed',
       before: tx => setPassword(tx, administratorId, judged.passwordHash),
     })
-    deps.recall.forget(administratorId)
     return reply.redirect('/account?done=password', 303)
   }
 }

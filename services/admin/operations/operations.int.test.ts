@@ -7,7 +7,7 @@ import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildAdmin } from '../app.ts'
-import { csrfOf, type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
 
 let fixture: Fixture
 let visitor: ReturnType<typeof newVisitor>
@@ -240,11 +240,12 @@ test('while Postgres does not answer, the page goes on for the platform team, an
   await other.get('/keys')
   const unread = await signIn(true)
   const signedOut = await Promise.all(
-    ['/sign-out', '/account/sign-out-everywhere'].map(async path => {
+    ['/sign-out', '/account/sign-out-everywhere', '/account/password'].map(async path => {
       const visitor = await signIn(true)
       await visitor.get('/operations')
       const copy = newVisitor(app, undefined, { cookies: new Map(visitor.cookies) })
-      await visitor.post(path, {}, { from: '/account' })
+      const fields = { current: password, password: 'un altro gelato alla fragola' }
+      await visitor.post(path, fields, { from: '/account' })
       return copy
     }),
   )
@@ -269,7 +270,7 @@ test('while Postgres does not answer, the page goes on for the platform team, an
   expect(body).toMatch(/"Shard">0<.*"Shard">1</s)
   expect(body).not.toContain('<form method="post" action="/operations/replay"')
   expect([statuses, others]).toEqual([
-    [503, 503, 503, 503, 503],
+    [503, 503, 503, 503, 503, 503],
     [503, 503, 503, 503],
   ])
   expect([runbook.statusCode, runbook.body]).toEqual([200, expect.stringContaining('# Runbook')])

@@ -19,7 +19,7 @@ type Beginning = {
 
 /** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
 export async function openSession(
-  { db, metrics }: AdminDeps,
+  { db, recall, metrics }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   { administratorId, email }: { administratorId: string; email: string },
@@ -34,6 +34,7 @@ export async function openSession(
     await noteOf(tx, { email, address }, { action })
     return beginSession(tx, administratorId, { address, browser, ...proven })
   })
+  recall.forget(administratorId)
   if (action !== 'password-changed') metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)
   giveCookie(request, reply, 'session', token)

@@ -14,9 +14,9 @@ const adminUrl = 'http://admin.test'
 let provider: Server
 let issuer: string
 let fixture: Fixture
-const openProvider = () =>
+const openProvider = (at = issuer) =>
   openOidc({
-    issuer,
+    issuer: at,
     clientId: 'tally',
     clientSecret: 'a secret of the provider',
     adminUrl,
@@ -122,9 +122,8 @@ test('a user who is not an administrator, or whose e-mail is not verified, is re
     expect((await visitor.get('/keys')).statusCode).toBe(303)
   }
   const denied = newVisitor(fixture.app)
-  const state = new URL(String((await denied.get('/sign-in/oidc')).headers.location)).searchParams.get(
-    'state',
-  )
+  const sent = String((await denied.get('/sign-in/oidc')).headers.location)
+  const state = new URL(sent).searchParams.get('state')
   const from = `state=${state}&iss=${encodeURIComponent(issuer)}`
   const callback = `/sign-in/oidc/callback?error=access_denied&error_description=secret&${from}`
   expect((await denied.get(callback)).statusCode).toBe(403)
@@ -258,11 +257,8 @@ test('who signs in as someone else to confirm gets neither session', async () =>
 })
 
 test('a required second factor is the provider’s matter for those who come through it', async () => {
-  const required = await openFixture({
-    oidc: openProvider(),
-    requiresSecondFactor: true,
-    allowsPasswords: false,
-  })
+  const rules = { requiresSecondFactor: true, allowsPasswords: false }
+  const required = await openFixture({ oidc: openProvider(), ...rules })
   const { email } = await newOffice(required)
   accounts.set('emma', { email, email_verified: true })
   const visitor = newVisitor(required.app)
@@ -294,14 +290,7 @@ test('without a provider there is no link and no route to it', async () => {
 })
 
 test('if the provider does not answer the page says so, and the password still works', async () => {
-  const oidc = openOidc({
-    issuer: 'http://127.0.0.1:1',
-    clientId: 'tally',
-    clientSecret: 'x',
-    adminUrl,
-    trustsEmail: false,
-  })
-  const cut = await openFixture({ oidc })
+  const cut = await openFixture({ oidc: openProvider('http://127.0.0.1:1') })
   const { email } = await newOffice(cut)
   const visitor = newVisitor(cut.app)
   const statuses = [(await visitor.get('/sign-in/oidc')).statusCode, (await visitor.signIn(email)).statusCode]
