@@ -4,6 +4,7 @@ import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { season } from '@tally/testkit/records/season'
 import { until } from '@tally/testkit/until'
 import { expect, onTestFinished, test } from 'vitest'
+import { accountOf, expectKept } from './account.ts'
 import { openBalancer, type Target } from './balancer.ts'
 import { previousTally } from './previousVersion.ts'
 import { startRequests } from './requests.ts'
@@ -66,18 +67,10 @@ test('an upgrade from the previous version under load is exact and fails no requ
     Promise.all([start(previous, 'query'), start(previous, 'query')]),
   ])
   await tally.settle()
+  const account = await accountOf(previous, tally, organizationId)
+  const create = `keys create --organization ${organizationId} --name k --json`
   const scopes = ['--scope', 'events:read', '--scope', 'analytics:read']
-  const made = await old([
-    'keys',
-    'create',
-    '--organization',
-    organizationId,
-    '--name',
-    'k',
-    ...scopes,
-    '--json',
-  ])
-  const { token } = JSON.parse(made.stdout)
+  const { token } = JSON.parse((await old([...create.split(' '), ...scopes])).stdout)
   const balancer = openBalancer(250)
   onTestFinished(balancer.close)
   await Promise.all(oldQueries.map(balancer.add))
@@ -99,6 +92,7 @@ test('an upgrade from the previous version under load is exact and fails no requ
   }
   for (const { process } of oldProjectors) expect(await process.end('SIGTERM')).toBe(0)
   expect(await runTally(['migrate', '--contract'], tally.settings)).toMatchObject({ code: 0 })
+  await expectKept(account, tally)
 
   const during = await producing.finish()
   await tally.settle()
