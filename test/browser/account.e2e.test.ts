@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
+import { enterPassword, type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
 
 let fixture: Fixture
 const festival = newFestival()
@@ -163,10 +163,7 @@ test('a second factor is set up, asked for at the next sign-in, and replaced by 
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()
 
   const enter = async (code: string) => {
-    await page.goto('/sign-in')
-    await page.getByLabel('E-mail').fill(email)
-    await page.getByLabel('Password').fill('un gelato al pistacchio')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await enterPassword(page, email)
     await page.getByLabel('Code of your app').waitFor()
     await expectAccessible(page)
     await page.getByLabel('Code of your app').fill(code)
@@ -210,10 +207,9 @@ test('a passkey is added, asked for at the next sign-in, and removed', async () 
   await page.getByRole('button', { name: 'Create passkey' }).click()
   await page.getByRole('alert').getByText('This device already has a passkey of your account.').waitFor()
   await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await page.waitForURL(/\/sign-in/)
 
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByLabel('Password').fill('un gelato al pistacchio')
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await enterPassword(page, email)
   const use = page.getByRole('button', { name: 'Use a passkey' })
   await use.waitFor()
   await expectAccessible(page)

@@ -85,11 +85,15 @@ export async function visit(
   return { page, wrongs }
 }
 
-export async function signIn(page: Page, email: string, given = password): Promise<void> {
+export async function enterPassword(page: Page, email: string, given = password): Promise<void> {
   await page.goto('/sign-in')
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(given)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+export async function signIn(page: Page, email: string, given = password): Promise<void> {
+  await enterPassword(page, email, given)
   await page.waitForURL(/\/live/)
 }
 

@@ -1,39 +1,20 @@
-import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { parseToken } from '@tally/access'
+import { visitorAt } from '@tally/testkit/processes/visitor'
 
 /** A person in the administration area without a browser: signs in wrongly and rightly, and makes a key. */
 export async function useAdministration(
   area: string,
   { email, password, wrong }: { email: string; password: string; wrong: string },
 ): Promise<{ session: string; token: string; pages: string }> {
-  const cookies = new Map<string, string>()
-  let pages = ''
-  const ask = async (path: string, form?: Record<string, string>): Promise<string> => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const body = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
-    const reply = await fetch(area + path, { ...body, headers: { cookie }, redirect: 'manual' })
-    for (const line of reply.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      cookies.set(name, value)
-    }
-    return reply.body === null ? '' : text(Readable.fromWeb(reply.body as never))
-  }
-  const csrf = async (path: string) => /name="_csrf" value="([^"]+)"/.exec(await ask(path))?.[1] ?? ''
-  pages += await ask('/sign-in', { _csrf: await csrf('/sign-in'), email, password: wrong })
-  await ask('/sign-in', { _csrf: await csrf('/sign-in'), email, password })
-  const session = cookies.get(`tally_session_${new URL(area).port}`) ?? ''
+  const visitor = visitorAt(area)
+  let pages = (await visitor.post('/sign-in', { email, password: wrong })).text
+  await visitor.post('/sign-in', { email, password })
+  const session = visitor.cookies.get(`tally_session_${new URL(area).port}`) ?? ''
   const fields = { name: 'screen', scope: 'events:read', eventId: '', expires: 'never' }
-  const made = await ask('/keys', { ...fields, _csrf: await csrf('/keys/new') })
-  const token = /tally_\w{12}_\w{49}/.exec(made)?.[0] ?? ''
-  for (const path of [
-    '/keys',
-    `/keys/${parseToken(token)?.keyId}`,
-    '/audit',
-    '/usage',
-    '/operations',
-    '/live',
-  ])
-    pages += await ask(path)
+  const made = await visitor.post('/keys', fields, '/keys/new')
+  const token = /tally_\w{12}_\w{49}/.exec(made.text)?.[0] ?? ''
+  const key = `/keys/${parseToken(token)?.keyId}`
+  for (const path of ['/keys', key, '/audit', '/usage', '/operations', '/live'])
+    pages += (await visitor.get(path)).text
   return { session, token, pages }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { visitorAt } from '@tally/testkit/processes/visitor'
 import { demoAdministrator } from '#infra/demo/firstAdministrator.ts'
 import { demoKey, eventsOf, feedOrganizations, untilCounted } from '#infra/demo/firstAnswer.ts'
 import { type Service, type Surroundings, startService, tally } from '#infra/demo/tally.ts'
@@ -77,23 +78,8 @@ async function sessionOf(
   area: string,
   { email, password }: { email: string; password: string },
 ): Promise<string> {
-  const page = await fetch(`${area}/sign-in`)
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
-  const cookie = cookiesOf(page)
-  const body = new URLSearchParams({ _csrf: csrf, email, password })
-  const reply = await fetch(`${area}/sign-in`, {
-    method: 'POST',
-    body,
-    headers: { cookie },
-    redirect: 'manual',
-  })
-  const session = cookiesOf(reply)
-  if (!session.includes('tally_session_')) throw new Error(`the sign-in was refused: ${reply.status}`)
-  return session
+  const visitor = visitorAt(area)
+  const { status } = await visitor.post('/sign-in', { email, password })
+  if (!visitor.cookie().includes('tally_session_')) throw new Error(`the sign-in was refused: ${status}`)
+  return visitor.cookie()
 }
-
-const cookiesOf = (reply: Response): string =>
-  reply.headers
-    .getSetCookie()
-    .map(line => line.split(';')[0])
-    .join('; ')

@@ -15,9 +15,11 @@ const isSignedIn = async (visitor: ReturnType<typeof newVisitor>) =>
   (await visitor.get('/keys')).statusCode === 200
 const actionsOf = async (email: string) =>
   (
-    await sql<{
-      action: string
-    }>`select action from audit_entries where email = ${email} order by audit_id`.execute(fixture.db)
+    await fixture.run(
+      sql<{
+        action: string
+      }>`select action from audit_entries where email = ${email} order by audit_id`,
+    )
   ).rows.map(({ action }) => action)
 
 test('a changed password ends all other sessions and renews this one', async () => {
@@ -43,7 +45,7 @@ test('a password that cannot be noted in the audit trail does not change, and en
   await refuse.execute(fixture.db)
   const form = { current: password, password: next }
   const { statusCode } = await own.post('/account/password', form, { from: '/account' })
-  await sql`alter table audit_entries drop constraint refuses`.execute(fixture.db)
+  await fixture.run(sql`alter table audit_entries drop constraint refuses`)
   expect(statusCode).toBe(500)
   expect([await isSignedIn(own), await isSignedIn(other)]).toEqual([true, true])
   expect((await newVisitor(fixture.app).signIn(email, password)).statusCode).toBe(303)
@@ -100,10 +102,12 @@ test('an address has one form in sessions and in the audit trail, however it cam
     expect((await visitor.signIn(email, password)).statusCode).toBe(303)
   }
   const addressesIn = (table: 'admin_sessions' | 'audit_entries') =>
-    sql<{
-      address: string
-    }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`
-      .execute(fixture.db)
+    fixture
+      .run(
+        sql<{
+          address: string
+        }>`select distinct address from ${sql.table(table)} where address ~* '(198.51.100.7|2001:db8)' order by 1`,
+      )
       .then(({ rows }) => rows.map(({ address }) => address))
   const plain = ['198.51.100.7', '2001:db8::7']
   expect([await addressesIn('admin_sessions'), await addressesIn('audit_entries')]).toEqual([plain, plain])
@@ -126,7 +130,7 @@ test('30 minutes after the sign-in, sessions are ended only after the password',
   const { email } = await newOffice(fixture)
   const [own, other] = [await signedIn(email), await signedIn(email)]
   const [path = ''] = /\/account\/sessions\/\d+\/end/.exec((await own.get('/account')).body) ?? []
-  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   for (const address of [path, '/account/sign-out-everywhere'])
     expect((await own.post(address, {}, { from: '/account' })).headers.location).toBe(
       '/confirm?next=%2Faccount',
@@ -177,8 +181,8 @@ test('sessions have the names of their browsers, and what is used now says so', 
   )
   expect(body).toContain('<td data-label="Last used">active now</td>')
   await signedIn(email)
-  await sql`update admin_sessions set last_seen_at = now() - interval '3 minutes' where browser <> ${agent}`.execute(
-    fixture.db,
+  await fixture.run(
+    sql`update admin_sessions set last_seen_at = now() - interval '3 minutes' where browser <> ${agent}`,
   )
   expect((await visitor.get('/account')).body.match(/active now/g)).toHaveLength(1)
 })
@@ -216,7 +220,7 @@ test('a reset link ends after 30 minutes, and when a newer one is made', async (
   const statusOf = async (path: string) => (await newVisitor(fixture.app).get(path)).statusCode
   expect([await statusOf(first), await statusOf(second)]).toEqual([404, 200])
   const age = (minutes: number) =>
-    sql`update one_time_tokens set ends_at = ends_at - make_interval(mins => ${minutes})`.execute(fixture.db)
+    fixture.run(sql`update one_time_tokens set ends_at = ends_at - make_interval(mins => ${minutes})`)
   await age(29)
   expect(await statusOf(second)).toBe(200)
   await age(1)

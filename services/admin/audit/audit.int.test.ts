@@ -12,11 +12,9 @@ type Entry = { at?: string; email: string; action: string; subject?: string; det
 /** Adds entries of an organization. */
 async function add(organizationId: string | null, ...entries: Entry[]): Promise<void> {
   for (const { at = new Date().toISOString(), email, action, subject = null, detail = null } of entries)
-    await sql`
+    await fixture.run(sql`
 insert into audit_entries (organization_id, at, email, action, subject, detail, address)
-values (${organizationId}, ${at}::timestamptz, ${email}, ${action}, ${subject}, ${detail}, '192.0.2.9')`.execute(
-      fixture.db,
-    )
+values (${organizationId}, ${at}::timestamptz, ${email}, ${action}, ${subject}, ${detail}, '192.0.2.9')`)
 }
 
 test('refused and limited sign-ins of an account leave entries, one per window if limited', async () => {
@@ -116,11 +114,9 @@ test('the export has all entries of the filter, quoted and without formulas', as
 
 test('an export of several pages is complete', async () => {
   const { visitor, organizationId } = await signedIn(fixture)
-  await sql`
+  await fixture.run(sql`
 insert into audit_entries (organization_id, email, action, subject, address)
-select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1' from generate_series(1, 2500) as number`.execute(
-    fixture.db,
-  )
+select ${organizationId}, 'many@example.org', 'key-created', number::text, '::1' from generate_series(1, 2500) as number`)
   const { body } = await visitor.get('/audit.csv?who=many')
   expect(
     new Set([...body.matchAll(/"key-created","Created an API key","(\d+)"/g)].map(([, number]) => number))

@@ -2,20 +2,15 @@ import type { EventId, OrganizationId } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { readXlsx } from 'hucre/xlsx'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { newEvent, newOffice, newVisitor, signedIn, useFixture } from '../test/fixture.ts'
 
-let fixture: Fixture
+const fixture = useFixture()
 let visitor: ReturnType<typeof newVisitor>
 let organizationId: OrganizationId
 beforeAll(async () => {
-  fixture = await openFixture()
-  visitor = newVisitor(fixture.app)
-  const office = await newOffice(fixture)
-  organizationId = office.organizationId
-  await visitor.signIn(office.email)
+  ;({ visitor, organizationId } = await signedIn(fixture))
 })
-afterAll(() => fixture.close())
 
 const dayId = 41
 const days = [{ dayId, date: '2026-09-04', openedAt: 0, closedAt: null }]

@@ -2,22 +2,20 @@ import type { EventId } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Beat } from '../live/day.ts'
-import { type Fixture, newEvent, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { newEvent, type newVisitor, signedIn, useFixture } from '../test/fixture.ts'
 
 /** 13:30 in Winnipeg, which stays on summer time from 2026 on; the ICU of Node 24.21 says 12:30. */
 const at = '2026-11-15T18:30:00Z'
 const dayId = 41
 
-let fixture: Fixture
+const fixture = useFixture()
 let visitor: ReturnType<typeof newVisitor>
 let eventId: EventId
 beforeAll(async () => {
-  fixture = await openFixture()
-  visitor = newVisitor(fixture.app)
-  const office = await newOffice(fixture)
-  await visitor.signIn(office.email)
+  const office = await signedIn(fixture)
+  visitor = office.visitor
   const days = [{ dayId, date: '2026-11-15', openedAt: 0, closedAt: null }]
   eventId = await newEvent(fixture, office.organizationId, { timeZone: 'America/Winnipeg', days })
   await countNewOrders(fixture.db, [anOrder({ eventId, dayId, orderDateTime: at })])
@@ -27,7 +25,6 @@ beforeAll(async () => {
       .values({ topic: `${fixture.deps.topicPrefix}.${topic}`, partition: 0, as_of: at })
       .execute()
 })
-afterAll(() => fixture.close())
 
 const bodyOf = async (page: string) => (await visitor.get(`${page}?eventId=${eventId}&day=${dayId}`)).body
 

@@ -1,14 +1,13 @@
 import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type Fixture, newOffice, newVisitor, openFixture } from '../test/fixture.ts'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type newVisitor, signedIn, useFixture } from '../test/fixture.ts'
 
 const count = 20_000
-let fixture: Fixture
+const fixture = useFixture()
 let visitor: ReturnType<typeof newVisitor>
 beforeAll(async () => {
-  fixture = await openFixture()
   const { kafka, topicPrefix } = fixture.deps
   await createTopics(kafka, { topicPrefix, partitions: 1, replicationFactor: 1 })
   const { deadLetters: topic, orders } = topicNames(topicPrefix)
@@ -19,11 +18,8 @@ beforeAll(async () => {
     await producer.send(records.map(({ key, value, headers }) => ({ topic, key, value, headers })))
   }
   await producer.close()
-  const { email } = await newOffice(fixture, { isPlatform: true })
-  visitor = newVisitor(fixture.app)
-  await visitor.signIn(email)
+  visitor = (await signedIn(fixture, { isPlatform: true })).visitor
 }, 60_000)
-afterAll(() => fixture.close())
 
 type Connection = { processData(bytes: Buffer): unknown }
 const connectionOf: Connection = createRequire(import.meta.url)('kafkajs/src/network/connection.js').prototype

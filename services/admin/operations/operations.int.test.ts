@@ -5,21 +5,25 @@ import { asRole } from '@tally/testkit/servers/database'
 import { beginTransaction } from '@tally/testkit/servers/kafka'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { buildAdmin } from '../app.ts'
-import { csrfOf, type Fixture, newOffice, newVisitor, openFixture, password } from '../test/fixture.ts'
+import {
+  csrfOf,
+  newOffice,
+  newVisitor,
+  openFixture,
+  password,
+  signedIn,
+  useFixture,
+} from '../test/fixture.ts'
 
-let fixture: Fixture
+const fixture = useFixture()
 let visitor: ReturnType<typeof newVisitor>
 beforeAll(async () => {
-  fixture = await openFixture()
   const { kafka, topicPrefix } = fixture.deps
   await createTopics(kafka, { topicPrefix, partitions: 2, replicationFactor: 1 })
-  const { email } = await newOffice(fixture, { isPlatform: true })
-  visitor = newVisitor(fixture.app)
-  await visitor.signIn(email)
+  visitor = (await signedIn(fixture, { isPlatform: true })).visitor
 })
-afterAll(() => fixture.close())
 
 const page = async () => (await visitor.get('/operations')).body.replace(/\s+/g, ' ')
 const names = () => topicNames(fixture.deps.topicPrefix)

@@ -162,7 +162,7 @@ test('a passkey whose count does not rise is a copy', async () => {
 
 test('who has a second factor proves it before a passkey is added or removed: the password is not enough', async () => {
   const { visitor, authenticator, recovery } = await withPasskey()
-  await sql`update admin_sessions set factor_at = now() - interval '30 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set factor_at = now() - interval '30 minutes'`)
   const confirm = '/confirm?factor=yes&next=%2Faccount%2Fpasskeys'
   const replies = [await visitor.get(page), await visitor.get('/account/second-factor')]
   for (const path of [page, `${page}/1/remove`, '/account/second-factor'])
@@ -179,7 +179,7 @@ test('who has a second factor proves it before a passkey is added or removed: th
   const proven = await visitor.post('/confirm', { ...asked, passkey }, { from: '/account' })
   expect([proven.headers.location, (await visitor.get(page)).statusCode]).toEqual([page, 200])
   expect((await visitor.post('/confirm', { ...asked, passkey }, { from: '/account' })).statusCode).toBe(401)
-  await sql`update admin_sessions set factor_at = null`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set factor_at = null`)
   const code = { ...form, password: recovery[0] ?? '' }
   expect((await visitor.post('/confirm', code, { from: '/account' })).headers.location).toBe(page)
 })
@@ -192,7 +192,7 @@ test('a challenge of another administrator, and one five minutes old, is refused
   const post = (passkey: string) => visitor.post(page, { name: 'x', passkey }, { from: '/account' })
   const late = authenticator.create(optionsOf((await visitor.get(page)).body))
   const before = await post(foreign)
-  await sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`)
   expect([before.statusCode, (await post(late)).statusCode]).toEqual([400, 400])
   expect((await add(visitor, authenticator)).headers.location).toBe(page)
 })
@@ -203,10 +203,8 @@ test('without its last passkey the second factor is off, and its recovery codes 
   await removeAll(visitor)
   expect((await visitor.get('/audit')).body).toContain('Turned the second factor off')
   expect((await newVisitor(fixture.app).signIn(email)).headers.location).toBe('/')
-  const { rows } = await sql`
-select from recovery_codes join administrators using (administrator_id) where email = ${email}`.execute(
-    fixture.db,
-  )
+  const { rows } = await fixture.run(sql`
+select from recovery_codes join administrators using (administrator_id) where email = ${email}`)
   expect(rows).toEqual([])
 })
 
@@ -222,10 +220,8 @@ test('next to an app a passkey brings no new recovery codes, and stays when the 
   const { options, body, send } = await afterPassword(email)
   expect(body).not.toContain('Code of your app')
   expect((await send(authenticator.sign(options))).headers.location).toBe('/keys')
-  const { rows } = await sql`
-select from recovery_codes join administrators using (administrator_id) where email = ${email}`.execute(
-    fixture.db,
-  )
+  const { rows } = await fixture.run(sql`
+select from recovery_codes join administrators using (administrator_id) where email = ${email}`)
   expect(rows).toHaveLength(10)
 })
 
@@ -260,18 +256,18 @@ test('a required second factor may be a passkey, which a password alone does not
 test('an account has at most so many passkeys, and so many challenges', async () => {
   const { email, visitor } = await withPasskey()
   const passkey = newAuthenticator().create(optionsOf((await visitor.get(page)).body))
-  await sql`
+  await fixture.run(sql`
 insert into passkeys (administrator_id, credential_id, public_key, counter, transports, name)
 select administrator_id, administrator_id || '-' || n, '', 0, '{}', 'x' from administrators, generate_series(2, ${mostPasskeys}) as n
-where email = ${email}`.execute(fixture.db)
+where email = ${email}`)
   const { body } = await visitor.get(page)
   expect(body).toContain('Remove one first.')
   expect(optionsOf(body)).toBe('')
   expect((await visitor.post(page, { name: 'x', passkey }, { from: '/confirm' })).statusCode).toBe(409)
   for (let n = 0; n < 30; n++) await visitor.get('/confirm')
-  const { rows } = await sql`
+  const { rows } = await fixture.run(sql`
 select from one_time_tokens join administrators using (administrator_id)
-where email = ${email} and purpose = 'passkey'`.execute(fixture.db)
+where email = ${email} and purpose = 'passkey'`)
   expect(rows).toHaveLength(20)
 })
 

@@ -1,17 +1,15 @@
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Fixture, newVisitor, openFixture } from '../test/fixture.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { newVisitor, useFixture } from '../test/fixture.ts'
 import { readFigures } from '../test/readFigures.ts'
 import { link30Days, openLink } from '../test/screenLink.ts'
 
-let fixture: Fixture
+const fixture = useFixture()
 beforeAll(async () => {
-  fixture = await openFixture()
   await fixture.app.listen({ host: '127.0.0.1', port: 0 })
 })
-afterAll(() => fixture.close())
 
 const withScreen = (wanted?: Record<string, string>) => openLink(fixture, wanted)
 
@@ -69,8 +67,8 @@ test('links are listed with their name, and a revoked one ends at once', async (
 test('a link ends after 30 days', async () => {
   const { screen, eventId, page } = await withScreen()
   const age = (days: number) =>
-    sql`update screen_links set ends_at = ends_at - make_interval(days => ${days}) where event_id = ${eventId}`.execute(
-      fixture.db,
+    fixture.run(
+      sql`update screen_links set ends_at = ends_at - make_interval(days => ${days}) where event_id = ${eventId}`,
     )
   await age(29)
   expect((await screen.get(page)).statusCode).toBe(200)
@@ -90,15 +88,15 @@ test('an event or link of another organization is neither shown nor revoked', as
 
 test('the links of an organization are bounded, also if several are made at once', async () => {
   const { visitor, eventId, organizationId } = await withScreen()
-  await sql`
+  await fixture.run(sql`
 insert into screen_links (token_sha256, organization_id, event_id, name, created_by, ends_at)
 select sha256(convert_to(${organizationId} || number, 'utf8')), ${organizationId}, ${eventId}, 'x', 'x', now() + interval '1 day'
-from generate_series(2, 99) as number`.execute(fixture.db)
+from generate_series(2, 99) as number`)
   const form = { ...link30Days, name: 'One more', eventId }
   const waiting = async () => {
-    const { rows } = await sql<{ count: number }>`
+    const { rows } = await fixture.run(sql<{ count: number }>`
 select count(*)::int as count from pg_locks join pg_database on database = pg_database.oid
-where datname = current_database() and not granted`.execute(fixture.db)
+where datname = current_database() and not granted`)
     return rows[0]?.count
   }
   const { made } = await fixture.db.transaction().execute(async tx => {
@@ -114,7 +112,7 @@ where datname = current_database() and not granted`.execute(fixture.db)
 
 test('only the hash of a link is stored', async () => {
   const { link } = await withScreen()
-  const { rows } = await sql`select screen_links::text as row from screen_links`.execute(fixture.db)
+  const { rows } = await fixture.run(sql`select screen_links::text as row from screen_links`)
   expect(JSON.stringify(rows)).not.toContain(link.slice(-43))
 })
 
@@ -237,7 +235,7 @@ test('the link of a kitchen has the items of its area, and no money', async () =
 
 test('a link of 0.2.0 goes on with money', async () => {
   const made = await withScreen({ shows: 'portions' })
-  await sql`update screen_links set shows = default where event_id = ${made.eventId}`.execute(fixture.db)
+  await fixture.run(sql`update screen_links set shows = default where event_id = ${made.eventId}`)
   await sellDinner(made)
   expect(figuresIn(await firstFigures(made))).toMatchObject({ sales: 493.8 })
 })
@@ -275,9 +273,7 @@ test('a link ends when it was chosen to end, and its cookie with it', async () =
   const made = await withScreen({ validity: 'day' })
   const opened = await newVisitor(fixture.app).get(made.link)
   expect(opened.cookies.find(({ name }) => name.startsWith('tally_screen-'))?.maxAge).toBeCloseTo(86_400, -2)
-  const { rows } = await sql<{ hours: number }>`
-select round(extract(epoch from ends_at - now()) / 3600)::int as hours from screen_links where event_id = ${made.eventId}`.execute(
-    fixture.db,
-  )
+  const { rows } = await fixture.run(sql<{ hours: number }>`
+select round(extract(epoch from ends_at - now()) / 3600)::int as hours from screen_links where event_id = ${made.eventId}`)
   expect(rows).toEqual([{ hours: 24 }])
 })

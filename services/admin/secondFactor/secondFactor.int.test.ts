@@ -52,7 +52,7 @@ test('a recovery code replaces the app once, and only its hash is stored', async
   for (const path of ['/account', '/account/second-factor'])
     expect((await visitor.get(path)).body).toContain('9 recovery codes')
   expect((await visitor.get('/audit')).body).toContain('Signed in with a recovery code')
-  const { rows } = await sql`select recovery_codes::text as row from recovery_codes`.execute(fixture.db)
+  const { rows } = await fixture.run(sql`select recovery_codes::text as row from recovery_codes`)
   for (const one of recovery) expect(JSON.stringify(rows)).not.toContain(one.replaceAll('-', ''))
 })
 
@@ -86,10 +86,8 @@ const stranger = () => newVisitor(fixture.app, '203.0.113.62')
 
 /** Counts wrong codes from browsers that an account does not know, without their passwords. */
 async function countWrong(organizationId: string, times: number) {
-  const { rows } = await sql<{ id: string }>`
-select administrator_id as id from administrators where organization_id = ${organizationId}`.execute(
-    fixture.db,
-  )
+  const { rows } = await fixture.run(sql<{ id: string }>`
+select administrator_id as id from administrators where organization_id = ${organizationId}`)
   for (let n = 0; n < times; n++) await countAttempt(fixture.db, 'code', rows[0]?.id ?? '')
 }
 
@@ -147,7 +145,7 @@ test('a code without the password before it, or five minutes later, is refused',
     stranger.post('/sign-in/code', { code: codeOf(secret), next: '/' }, { from: '/sign-in/code' })
   expect((await send()).statusCode).toBe(400)
   await stranger.signIn(email)
-  await sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update one_time_tokens set ends_at = ends_at - interval '5 minutes'`)
   expect((await send()).statusCode).toBe(400)
 })
 
@@ -156,7 +154,7 @@ test('the second factor is turned off with a code only, and a code confirms a si
   const off = '/account/second-factor/remove'
   const from = '/account/second-factor'
   expect((await visitor.post(off, { code: password }, { from })).statusCode).toBe(400)
-  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   const confirm = '/confirm?next=%2Faccount%2Fsecond-factor'
   expect((await visitor.get(from)).headers.location).toBe(confirm)
   const late = await visitor.post(off, { code: codeOf(secret) }, { from: '/account' })

@@ -10,9 +10,9 @@ const fixture = useFixture()
 
 /** What Postgres has of the only administrator of an organization. */
 async function storedSecret(organizationId: string) {
-  const { rows } = await sql<{ id: string; secret: string | null; candidate: string | null }>`
+  const { rows } = await fixture.run(sql<{ id: string; secret: string | null; candidate: string | null }>`
 select administrator_id as id, totp_secret as secret, totp_candidate as candidate
-from administrators where organization_id = ${organizationId}`.execute(fixture.db)
+from administrators where organization_id = ${organizationId}`)
   return rows[0] ?? { id: '', secret: null, candidate: null }
 }
 

@@ -151,10 +151,8 @@ test('a known browser has a limit of its own, and is known for its own account o
 test('the browsers remembered per administrator are bounded', async () => {
   const { email } = await newOffice(fixture)
   await inTurn(22, () => visitor('203.0.113.80').signIn(email))
-  const { rows } = await sql`
-select from known_devices join administrators using (administrator_id) where email = ${email}`.execute(
-    fixture.db,
-  )
+  const { rows } = await fixture.run(sql`
+select from known_devices join administrators using (administrator_id) where email = ${email}`)
   expect(rows).toHaveLength(20)
 })
 

@@ -183,7 +183,7 @@ test('who came through the provider proves it there again before a change of a k
   await officeWith('dora')
   const visitor = newVisitor(fixture.app)
   await visitor.get(await throughProvider(visitor, 'dora'))
-  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   const { location = '' } = (await visitor.get('/keys/new')).headers
   const link = /href="(\/sign-in\/oidc\?fresh=yes[^"]*)"/.exec((await visitor.get(location)).body)?.[1] ?? ''
   const path = link.replaceAll('&amp;', '&')
@@ -235,10 +235,8 @@ test('a time of the provider that is ahead counts as now, and one far ahead as n
     clock.mockRestore()
     const visitor = newVisitor(fixture.app)
     await visitor.get(await throughProvider(visitor, 'ines', '/sign-in/oidc', { jar }))
-    const { rows } = await sql<{ isAhead: boolean }>`
-select confirmed_at > now() as "isAhead" from admin_sessions order by session_id desc limit 1`.execute(
-      fixture.db,
-    )
+    const { rows } = await fixture.run(sql<{ isAhead: boolean }>`
+select confirmed_at > now() as "isAhead" from admin_sessions order by session_id desc limit 1`)
     return { isAhead: rows[0]?.isAhead, isProof: await makesKeys(visitor) }
   }
   expect(await signInAhead(60_000)).toEqual({ isAhead: false, isProof: true })
@@ -250,7 +248,7 @@ test('who signs in as someone else to confirm gets neither session', async () =>
   await officeWith('kim')
   const visitor = newVisitor(fixture.app)
   await visitor.get(await throughProvider(visitor, 'julia'))
-  await sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`.execute(fixture.db)
+  await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   const reply = await visitor.get(await throughProvider(visitor, 'kim', freshPath))
   expect([reply.statusCode, reply.body.includes('Another account')]).toEqual([403, true])
   expect(await makesKeys(visitor)).toBe(false)

@@ -11,11 +11,9 @@ async function signedInAgo(minutes: number) {
   const { visitor, ...office } = await signedIn(fixture)
   const made = await visitor.post('/keys', keyForm, { from: '/keys/new' })
   const keyId = /tally_(\w{12})_/.exec(made.body)?.[1] ?? ''
-  await sql`
+  await fixture.run(sql`
 update admin_sessions set confirmed_at = confirmed_at - make_interval(mins => ${minutes})
-from administrators where administrators.administrator_id = admin_sessions.administrator_id and email = ${office.email}`.execute(
-    fixture.db,
-  )
+from administrators where administrators.administrator_id = admin_sessions.administrator_id and email = ${office.email}`)
   return { visitor, keyId, ...office }
 }
 const statesOf = async (organizationId: string) =>
@@ -84,10 +82,8 @@ test.for([
 ])('a session ends $why', async ({ change }) => {
   const { visitor, email } = await signedInAgo(0)
   expect((await visitor.get('/keys')).statusCode).toBe(200)
-  await sql`
+  await fixture.run(sql`
 update admin_sessions set ${sql.raw(change)}
-where administrator_id = (select administrator_id from administrators where email = ${email})`.execute(
-    fixture.db,
-  )
+where administrator_id = (select administrator_id from administrators where email = ${email})`)
   expect((await visitor.get('/keys')).statusCode).toBe(303)
 })

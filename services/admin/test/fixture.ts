@@ -8,6 +8,7 @@ import { whenReady } from '@tally/storage'
 import { asRole, freshDatabase } from '@tally/testkit/servers/database'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import type { RawBuilder } from 'kysely'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { buildAdmin } from '../app.ts'
 import type { AdminDeps } from '../deps.ts'
@@ -77,6 +78,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     deps,
     /** As the owner of the schema; the area has its own role. */
     db: database.db,
+    run: <Row>(statement: RawBuilder<Row>) => statement.execute(database.db),
     url: database.url,
     async close() {
       await app.close()

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { createAdministrator, hashPassword } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import type { Postgres } from '@tally/storage'
-import { ask } from '@tally/testkit/processes/http'
+import { visitorAt } from '@tally/testkit/processes/visitor'
 
 const password = 'many screens, one evening'
 
@@ -12,28 +12,11 @@ export async function signIn(db: Postgres, address: string, organizationId: stri
   const passwordHash = await hashPassword(password)
   const wanted = { organizationId: organizationId as OrganizationId, email, isPlatform: false, passwordHash }
   await createAdministrator(db, wanted)
-  const form = await ask(address, '/sign-in')
-  const csrf = /name="_csrf" value="([^"]+)"/.exec(form.text)?.[1] ?? ''
-  const body = new URLSearchParams({ _csrf: csrf, email, password }).toString()
-  const reply = await fetch(`${address}/sign-in`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      Origin: address,
-      Cookie: cookiesOf(form.headers['set-cookie']),
-    },
-    body,
-  })
-  if (reply.status !== 303) throw new Error(`the administration area refused the sign-in: ${reply.status}`)
-  return cookiesOf(reply.headers.getSetCookie())
+  const visitor = visitorAt(address)
+  const { status } = await visitor.post('/sign-in', { email, password })
+  if (status !== 303) throw new Error(`the administration area refused the sign-in: ${status}`)
+  return visitor.cookie()
 }
-
-const cookiesOf = (headers: string[] = []) =>
-  headers
-    .map(header => header.split(';')[0] ?? '')
-    .filter(cookie => !cookie.endsWith('='))
-    .join('; ')
 
 /**
  * Opens a live screen as a browser does; `onOrders` gets the number of orders each time the day is sent. Resolves at
