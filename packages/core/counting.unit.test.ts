@@ -1,6 +1,12 @@
 import { orderStatuses } from '@tally/contract'
+import { anOrder } from '@tally/testkit/records/decoded'
+import { friday } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { applyOrder } from './apply/order.ts'
+import { addChanges, type CounterChanges } from './counters/changes.ts'
+import { counterNames } from './counters/counters.ts'
+import { unknownOrder } from './counters/facts.ts'
 import { hourIn } from './hours.ts'
 import { anyZone, recordSet } from './test/arbitraries.ts'
 import { bruteForce } from './test/bruteForce.ts'
@@ -47,21 +53,23 @@ test('hours and order buckets add up to the day, areas to all areas, and items t
       for (const day of [41, 42]) {
         for (const area of [0, 1, 2]) {
           const at = `${day}/${area}/`
-          expect(sumOf(totals, at, /hour\d+\/sales$/)).toBe(totals[`${at}sales`] ?? 0)
+          expect(sumOf(totals, at, /hour\d+\/salesCents$/)).toBe(totals[`${at}salesCents`] ?? 0)
           expect(sumOf(totals, at, /hour\d+\/orders$/)).toBe(
             sumOf(totals, at, /^\d+\/\d+\/(Paid|Preparing|ReadyForPickup|Completed)$/),
           )
           expect(sumOf(totals, at, /\/quantity$/) - sumOf(totals, at, /refundedQuantity$/)).toBe(
-            totals[`${at}sold`] ?? 0,
+            totals[`${at}itemsSold`] ?? 0,
           )
           for (const status of area === 0 ? [] : orderStatuses)
-            expect(sumOf(totals, at, new RegExp(`/orderBucket\\d+/${status}$`))).toBe(
-              totals[`${at}${status}`] ?? 0,
-            )
+            expect(sumOf(totals, at, new RegExp(`/slot\\d+/${status}$`))).toBe(totals[`${at}${status}`] ?? 0)
         }
-        expect(sumOf(totals, `${day}/1/`, /sales$/) + sumOf(totals, `${day}/2/`, /sales$/)).toBe(
-          sumOf(totals, `${day}/0/`, /sales$/),
-        )
+        const of = (area: number, what: string) => totals[`${day}/${area}/${what}`] ?? 0
+        for (const name of Object.keys(totals)) {
+          const [, , ...what] = name.split('/')
+          if (what[0]?.startsWith('slot')) continue
+          const amount = what.join('/')
+          expect(of(1, amount) + of(2, amount), amount).toBe(of(0, amount))
+        }
       }
     }),
     { numRuns: 200 },
@@ -74,3 +82,11 @@ function sumOf(totals: Counted, at: string, what: RegExp): number {
     0,
   )
 }
+
+test('every counter counts an order that has all there is to count', () => {
+  const changes: CounterChanges = new Map()
+  const outcome = applyOrder(unknownOrder, anOrder({}))
+  if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
+  const own = changes.get(friday)?.get(1)
+  expect(counterNames.filter(name => own?.[name].size !== 1)).toEqual([])
+})

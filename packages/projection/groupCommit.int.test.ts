@@ -79,7 +79,7 @@ async function openGroup(harness: Harness, _at: unknown) {
       Promise.all(
         ids.map(async id => {
           const counters = await readCounters(harness.db, id)
-          return counters.get(friday)?.get(0)?.daily.statuses.Paid ?? 0
+          return counters.get(friday)?.get(0)?.daily.only().Paid ?? 0
         }),
       ),
   }

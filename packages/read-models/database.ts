@@ -1,17 +1,13 @@
 import { openPool, type PoolOptions, type Postgres } from '@tally/storage'
 import type pg from 'pg'
-import type { DailyTable } from './daily/table.ts'
 import type { EventHeadTable, EventTable, RemovedEventTable } from './events/table.ts'
-import type { HourlyTable } from './hourly/table.ts'
-import type { ItemTable } from './items/table.ts'
 import type { PartitionLogTable } from './logs/table.ts'
 import type { OffsetTable, WatermarkTable } from './offsets/table.ts'
-import type { OrderBucketTable } from './orderBuckets/table.ts'
 import type { OrderTable } from './orders/table.ts'
 import type { OrganizationTable } from './organizations/table.ts'
 import type { RefundTable } from './refunds/table.ts'
 
-/** Every table of the read models; each is described in its model's folder. */
+/** Every table of the read models but the counters, whose statements are made of their declarations (counters/). */
 declare module '@tally/storage/database' {
   interface Database {
     shard_offsets: OffsetTable
@@ -23,10 +19,6 @@ declare module '@tally/storage/database' {
     removed_events: RemovedEventTable
     orders: OrderTable
     refunds: RefundTable
-    daily_counters: DailyTable
-    hourly_counters: HourlyTable
-    item_counters: ItemTable
-    order_slots: OrderBucketTable
   }
 }
 

@@ -1,8 +1,10 @@
+import { type Counter, counterNames, counters } from '@tally/core'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { amountColumns, keyColumns } from './counters/columns.ts'
 import { openPostgres } from './database.ts'
 import { checkSchema, migrate, migrations } from './migrate.ts'
 
@@ -31,6 +33,23 @@ test('concurrent migrations create the schema once', async () => {
 test('a second run changes nothing', async () => {
   expect(await migrate(database.db)).toEqual([])
 })
+
+test.for(counterNames)('the table of the %s counters has exactly the declared columns', async name => {
+  const counter: Counter = counters[name]
+  const types = [...Object.values(counter.key), ...Object.values(counter.amounts)].map(type => sqlTypes[type])
+  const columns = [...keyColumns(counter), ...amountColumns(counter)].map((column, index) => {
+    const isBlock = counter.blocks !== undefined && index >= keyColumns(counter).length
+    return `${column} ${isBlock ? 'sixteen_counts' : types[index]}`
+  })
+  const { rows } = await sql<{ column: string; isKey: boolean }>`
+select attname || ' ' || format_type(atttypid, atttypmod) as column,
+  attnum = any((select conkey from pg_constraint where conrelid = attrelid and contype = 'p')::smallint[]) as "isKey"
+from pg_attribute where attrelid = ${counter.table}::regclass and attnum > 0 and not attisdropped
+order by attnum`.execute(database.db)
+  expect(rows.map(({ column }) => column)).toEqual(['event_id uuid', ...columns])
+  expect(rows.filter(({ isKey }) => isKey)).toEqual(rows.slice(0, 1 + keyColumns(counter).length))
+})
+const sqlTypes = { int: 'integer', bigint: 'bigint', time: 'bigint' }
 
 test('autovacuum collects no statistics of the arrays of item counters', async () => {
   const { rows } = await sql<{ name: string }>`

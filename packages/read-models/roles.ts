@@ -1,5 +1,6 @@
 import type { Postgres } from '@tally/storage'
 import { sql } from 'kysely'
+import { counterTables } from './counters/columns.ts'
 
 /**
  * What every service asks for: the version of the schema, and the epoch of the running server
@@ -14,10 +15,7 @@ const answered = [
   'event_heads',
   'events',
   'orders',
-  'daily_counters',
-  'hourly_counters',
-  'item_counters',
-  'order_slots',
+  ...counterTables,
 ]
 const accounts = [
   'administrators',

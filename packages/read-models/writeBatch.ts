@@ -1,15 +1,13 @@
 import type { EventId } from '@tally/contract'
-import type { CounterChanges } from '@tally/core'
+import { type CounterChanges, counterNames } from '@tally/core'
 import type { Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import { addDaily } from './daily/writer.ts'
-import { addHourly } from './hourly/writer.ts'
-import { addItems } from './items/writer.ts'
-import { addOrderBuckets } from './orderBuckets/writer.ts'
+import { statement } from './counters/statement.ts'
+import { counterWrites } from './counters/writes.ts'
 import type { Write } from './write.ts'
 
-/** A batch has at most six writes: two of its own, four of counters. */
-const names = [sql`write_1`, sql`write_2`, sql`write_3`, sql`write_4`, sql`write_5`, sql`write_6`]
+/** A batch has at most two writes of its own, and one per counter. */
+const names = Array.from({ length: 2 + counterNames.length }, (_, index) => statement(`write_${index + 1}`)())
 
 /**
  * Writes everything that a batch changed in one statement, so in one round trip: its own `writes`, the counters of the
@@ -26,13 +24,16 @@ export async function writeBatch(
     writes,
   }: { changes: Map<EventId, CounterChanges>; scattered: EventId[]; writes: (Write | undefined)[] },
 ): Promise<number> {
-  // Usually one write. If there are more, all but the last are sent on their own, so that they are not kept in memory.
-  let items: Write | undefined
-  for (const write of addItems(changes)) {
-    await items?.execute(tx)
-    items = write
+  const all = [...writes]
+  for (const write of counterWrites) {
+    // Usually one. If there are more, all but the last are sent on their own, so that they are not kept in memory.
+    let last: Write | undefined
+    for (const next of write(changes)) {
+      await last?.execute(tx)
+      last = next
+    }
+    all.push(last)
   }
-  const all = [...writes, addDaily(changes), addHourly(changes), items, addOrderBuckets(changes)]
   const named = all
     .filter(write => write !== undefined)
     .map((write, index) => sql`${names[index]} as (${write}),`)

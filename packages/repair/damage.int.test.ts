@@ -1,4 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
+import { type Counter, counters } from '@tally/core'
+import { columnOf } from '@tally/read-models'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { useTally } from '@tally/testkit/processes/tally'
@@ -46,6 +48,14 @@ const postgres = (statement: string) => damage(tally, statement)
 const hourAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 3_600_000)
 const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
+const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, blocks }) => ({
+  table,
+  columns: Object.keys(amounts).map(columnOf),
+  isBlocks: blocks !== undefined,
+}))
+const damageOf = (table: string, column: string) =>
+  new RegExp(`^${table} (slot \\d+ )?day 41 area 1( (bucket|item) \\S+)? ${column}$`)
+
 const cases: Case[] = [
   {
     rule: 'a daily counter that was changed',
@@ -57,6 +67,22 @@ const cases: Case[] = [
       { where: 'postgres', what: 'daily_counters day 41 area 0 sales_cents' },
       { what: 'daily_counters day 41 area 0 pending', found: 0 },
     ],
+  },
+  {
+    rule: 'each amount of each counter that was changed',
+    harm: async () => {
+      for (const { table, columns, isBlocks } of damagedCounters) {
+        const more = columns.map((column, index) =>
+          isBlocks
+            ? `${column}[8] = ${column}[8] + ${100 + index}`
+            : `${column} = ${column} + ${100 + index}`,
+        )
+        await postgres(`update ${table} set ${more} where ${where} and day_id = 41 and area_id = 1`)
+      }
+    },
+    finds: damagedCounters.flatMap(({ table, columns }) =>
+      columns.map(column => ({ where: 'postgres', what: expect.stringMatching(damageOf(table, column)) })),
+    ),
   },
   {
     rule: 'an hour that is missing',
@@ -107,8 +133,7 @@ const cases: Case[] = [
   {
     rule: 'all counters of an event that are missing',
     harm: async () => {
-      for (const table of ['daily_counters', 'hourly_counters', 'item_counters', 'order_slots'])
-        await postgres(`delete from ${table} where ${where}`)
+      for (const { table } of damagedCounters) await postgres(`delete from ${table} where ${where}`)
     },
     finds: [{ what: 'item_counters day 42 area 2 item 7 refunded_quantity', found: 0 }],
   },

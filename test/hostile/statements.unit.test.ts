@@ -26,6 +26,22 @@ test('SQL text is made of constants only; values are parameters', () => {
   ])
 })
 
+test('texts that are made when a module is loaded are made of the counters and the statuses', () => {
+  expect(placesOf(/\bsql(<\w+>)?\([^)]*\)/g)).toEqual([
+    'packages/read-models/counters/statement.ts: sql<Result>(parts, ...values)',
+  ])
+  expect(placesOf(/(?<!function )\bstatement(<\w+>)?\(\w*/g)).toEqual([
+    'packages/read-models/counters/insert.ts: statement(insertText',
+    'packages/read-models/counters/insertBlocks.ts: statement(blocksText',
+    'packages/read-models/counters/insertBlocks.ts: statement(blocksText',
+    'packages/read-models/counters/scan.ts: statement<ScannedRow>(scanText',
+    'packages/read-models/counters/statusColumns.ts: statement(',
+    'packages/read-models/counters/statusColumns.ts: statement(Object',
+    'packages/read-models/documents/counters.ts: statement(jsonText',
+    'packages/read-models/writeBatch.ts: statement(',
+  ])
+})
+
 test('names in SQL are constants of the source: tables, columns, the shadow schema', () => {
   const names = new Set(
     placesOf(/\bsql\s*\.\s*(id|ref|table)\([^)]*\)/g).map(place => place.replace(/^.*: /, '')),

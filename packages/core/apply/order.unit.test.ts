@@ -13,10 +13,10 @@ test('a paid order counts on its own day, under its area and under all areas', (
   for (const area of [1, 0]) {
     expect(totals).toMatchObject({
       [`41/${area}/Paid`]: 1,
-      [`41/${area}/sales`]: 1700,
-      [`41/${area}/sold`]: 2,
+      [`41/${area}/salesCents`]: 1700,
+      [`41/${area}/itemsSold`]: 2,
       [`41/${area}/hour21/orders`]: 1,
-      [`41/${area}/hour21/sales`]: 1700,
+      [`41/${area}/hour21/salesCents`]: 1700,
       [`41/${area}/item7/orders`]: 1,
       [`41/${area}/item7/quantity`]: 2,
       [`41/${area}/item7/grossCents`]: 1700,
@@ -27,12 +27,12 @@ test('a paid order counts on its own day, under its area and under all areas', (
 
 test.each(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'] as const)('%s is confirmed', status => {
   const totals = counted([[{ order: anOrder({ status }) }]], inRome)
-  expect(totals['41/0/sales']).toBe(1700)
+  expect(totals['41/0/salesCents']).toBe(1700)
   expect(totals[`41/0/${status}`]).toBe(1)
 })
 
 /** The order bucket of the usual order, 2026-09-04 from 19:30 to 19:35 in UTC. */
-const itsBucket = `orderBucket${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
+const itsBucket = `slot${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
 
 test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list of orders alone', status => {
   expect(counted([[{ order: anOrder({ status }) }]], inRome)).toEqual({
@@ -81,21 +81,19 @@ test('lines of one menu item are one item of one order', () => {
 
 test('sales are what was charged, items are price times quantity: a discount touches no item', () => {
   const totals = counted([[{ order: anOrder({ totalAmount: 15 }) }]], inRome)
-  expect(totals['41/0/sales']).toBe(1500)
+  expect(totals['41/0/salesCents']).toBe(1500)
   expect(burgerOf(totals, 'grossCents')).toBe(1700)
 })
 
 test('an order of an unlisted day and area counts under the ids it carries', () => {
   const totals = counted([[{ order: anOrder({ dayId: 99, areaId: 77 }) }]], inRome)
-  expect(totals['99/77/sales']).toBe(1700)
-  expect(totals['99/0/sales']).toBe(1700)
+  expect(totals['99/77/salesCents']).toBe(1700)
+  expect(totals['99/0/salesCents']).toBe(1700)
 })
 
 test('an order counts in the five minutes of its instant, whatever the zone, the last millisecond included', () => {
   const bucketsOf = (orderDateTime: string) =>
-    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name =>
-      /orderBucket/.test(name),
-    )
+    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name => /slot/.test(name))
   for (const time of ['2026-09-04T19:30:00Z', '2026-09-04T19:34:59.999Z', '2026-09-05T01:16:00+05:45'])
     expect(bucketsOf(time)).toEqual([`41/1/${itsBucket}/Paid`])
   expect(bucketsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsBucket}/Paid`])
@@ -116,9 +114,9 @@ test.each([
 ])('a returned cup in an order takes its money off: %s', (_, cup) => {
   const totals = counted([[{ order: anOrder({ totalAmount: 13, items: [burgers(2), cup] }) }]], inRome)
   expect(totals).toMatchObject({
-    '41/0/sales': 1300,
-    '41/0/hour21/sales': 1300,
-    '41/1/sales': 1300,
+    '41/0/salesCents': 1300,
+    '41/0/hour21/salesCents': 1300,
+    '41/1/salesCents': 1300,
     '41/0/item9/orders': 1,
     '41/0/item9/quantity': cup.quantity,
     '41/0/item9/grossCents': -400,
@@ -131,8 +129,8 @@ test('an order that only gives back counts below zero, and leaves nothing when i
   const totals = counted([[{ order: anOrder(back) }]], inRome)
   expect(totals).toMatchObject({
     '41/0/Paid': 1,
-    '41/0/sales': -400,
-    '41/0/sold': -2,
+    '41/0/salesCents': -400,
+    '41/0/itemsSold': -2,
     '41/0/hour21/orders': 1,
   })
   const cancelled = anOrder({ ...back, version: 2, status: 'Cancelled' })
@@ -148,7 +146,7 @@ test('an item that is sold and given back in one order is one item with the diff
   const totals = counted([[{ order: anOrder({ items }) }]], inRome)
   expect(totals['41/0/item9/orders']).toBe(1)
   expect(totals['41/0/item9/quantity']).toBeUndefined()
-  expect(totals['41/0/sold']).toBe(1)
+  expect(totals['41/0/itemsSold']).toBe(1)
 })
 
 const repeat = (known: Fields, record: Fields) => {

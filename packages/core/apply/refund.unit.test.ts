@@ -15,8 +15,8 @@ function friday(order: ReturnType<typeof anOrder>, ...refunds: Fields[]) {
   const records = refunds.map((fields, index) => ({ refund: aRefund({ refundId: `R-${index}`, ...fields }) }))
   const totals = counted([[{ order }, ...records]], inRome)
   return {
-    sales: totals['41/0/sales'] ?? 0,
-    sold: totals['41/0/sold'] ?? 0,
+    sales: totals['41/0/salesCents'] ?? 0,
+    sold: totals['41/0/itemsSold'] ?? 0,
     refundedQuantity: totals['41/0/item7/refundedQuantity'] ?? 0,
     refundedCents: totals['41/0/item7/refundedCents'] ?? 0,
   }
@@ -48,7 +48,7 @@ test('a refund is booked on the day and hour of its order, not on its own', () =
     [[{ order: anOrder() }, { refund: aRefund({ refundedAt: '2026-09-06T10:00:00Z' }) }]],
     inRome,
   )
-  expect(totals['41/0/hour21/sales']).toBe(850)
+  expect(totals['41/0/hour21/salesCents']).toBe(850)
   expect(Object.keys(totals).some(name => name.startsWith(`${saturday}/`))).toBe(false)
 })
 
@@ -129,7 +129,7 @@ test('an item whose orders are all refunded stays, with 0 sold', () => {
     '41/0/item7/quantity': 2,
     '41/0/item7/refundedQuantity': 2,
   })
-  expect(totals['41/0/sold']).toBeUndefined()
+  expect(totals['41/0/itemsSold']).toBeUndefined()
 })
 
 test('refunds of an order that is not confirmed count when it is', () => {

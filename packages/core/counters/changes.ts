@@ -1,34 +1,18 @@
-import type { EpochMs, OrderStatus } from '@tally/contract'
+import type { OrderStatus } from '@tally/contract'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
+import { byStatus, type Row, Rows } from './counter.ts'
+import { type AreaChanges, type CounterName, counterNames, counters } from './counters.ts'
+import { daily } from './daily.ts'
 import type { OrderFacts } from './facts.ts'
+import { hourly } from './hourly.ts'
+import { items } from './items.ts'
+import { orderBuckets } from './orderBuckets.ts'
 
 /** The area under which all areas of a day are counted together; real ids begin at 1. */
 export const allAreas = 0
 
 /** Orders by status. */
 export type StatusCounts = Record<OrderStatus, number>
-
-/** Signed amounts for one (day, area): what to add to its stored counters. Money in cents. */
-export type DailyChange = { statuses: StatusCounts; salesCents: number; itemsSold: number }
-export type HourlyChange = { orders: number; salesCents: number }
-export type ItemChange = {
-  orders: number
-  quantity: number
-  grossCents: number
-  refundedQuantity: number
-  refundedCents: number
-}
-
-/**
- * The changes of one (day, area): in total, by time bucket (`bucketStart`), by menu item and by order bucket. Order
- * buckets are counted only for an order's own area.
- */
-export type AreaChanges = {
-  daily: DailyChange
-  hourly: Map<EpochMs, HourlyChange>
-  items: Map<number, ItemChange>
-  orderBuckets: Map<number, StatusCounts>
-}
 
 /** Counter changes of one event: day → area (or all areas) → changes. An empty map changes nothing. */
 export type CounterChanges = Map<number, Map<number, AreaChanges>>
@@ -50,31 +34,33 @@ export function difference(before: OrderFacts | undefined, after: OrderFacts | u
  */
 export function addChanges(into: CounterChanges, changes: FactChange[]): void {
   for (const { sign, facts } of changes) {
-    const ownArea = areaChanges(into, facts.dayId, facts.areaId)
-    addFacts(ownArea, sign, facts)
-    getOrInsertComputed(ownArea.orderBuckets, facts.orderBucket, noStatuses)[facts.status] += sign
-    addFacts(areaChanges(into, facts.dayId, allAreas), sign, facts)
+    const own = areaChanges(into, facts.dayId, facts.areaId)
+    count(own, facts, sign)
+    orderBuckets.count(own.orderBuckets, facts, sign)
+    count(areaChanges(into, facts.dayId, allAreas), facts, sign)
   }
 }
 
-function addFacts({ daily, hourly, items }: AreaChanges, sign: 1 | -1, facts: OrderFacts): void {
-  daily.statuses[facts.status] += sign
-  if (!facts.confirmed) return
-  daily.salesCents += sign * facts.salesCents
-  daily.itemsSold += sign * facts.itemsSold
-
-  const bucket = getOrInsertComputed(hourly, facts.bucket, () => ({ orders: 0, salesCents: 0 }))
-  bucket.orders += sign
-  bucket.salesCents += sign * facts.salesCents
-
-  for (const item of facts.items) {
-    const change = getOrInsertComputed(items, item.menuItemId, noItemChange)
-    change.orders += sign
-    change.quantity += sign * item.quantity
-    change.grossCents += sign * item.grossCents
-    change.refundedQuantity += sign * item.refundedQuantity
-    change.refundedCents += sign * item.refundedCents
+/** Adds rows to changes, or with sign -1 takes them away. */
+export function addCounters(into: CounterChanges, rows: CounterChanges, sign: 1 | -1): void {
+  for (const [dayId, areas] of rows) {
+    for (const [areaId, area] of areas) {
+      const sums = areaChanges(into, dayId, areaId)
+      for (const name of counterNames)
+        for (const [key, row] of area[name]) addRow((sums[name] as Rows).at(key), row, sign)
+    }
   }
+}
+
+function addRow(into: Row, row: Row, sign: 1 | -1): void {
+  for (const [amount, value] of Object.entries(row)) into[amount] = (into[amount] ?? 0) + sign * value
+}
+
+/** By name: a loop over the list takes 220 ns more per order, of 450. */
+function count(area: AreaChanges, facts: OrderFacts, sign: 1 | -1): void {
+  daily.count(area.daily, facts, sign)
+  hourly.count(area.hourly, facts, sign)
+  items.count(area.items, facts, sign)
 }
 
 function areaChanges(changes: CounterChanges, dayId: number, areaId: number): AreaChanges {
@@ -83,19 +69,19 @@ function areaChanges(changes: CounterChanges, dayId: number, areaId: number): Ar
 }
 
 /** The empty element: it changes nothing. */
-export function noAreaChanges(): AreaChanges {
-  return { daily: noDailyChange(), hourly: new Map(), items: new Map(), orderBuckets: new Map() }
-}
+export const noAreaChanges = (): AreaChanges =>
+  Object.fromEntries(counterNames.map(name => [name, new Rows(zeros[name])])) as AreaChanges
 
-function noDailyChange(): DailyChange {
-  return { statuses: noStatuses(), salesCents: 0, itemsSold: 0 }
-}
+/** Of each counter, how to make a row of zeros. */
+export const zeros = Object.fromEntries(
+  counterNames.map(name => {
+    // Parsed, because V8 then copies it as it does a literal: 8 ns per row less than for an object from entries.
+    const zeros = JSON.parse(
+      JSON.stringify(Object.fromEntries(Object.keys(counters[name].amounts).map(amount => [amount, 0]))),
+    )
+    return [name, () => ({ ...zeros })]
+  }),
+) as Record<CounterName, () => Row>
 
 /** No order of any status. */
-export function noStatuses(): StatusCounts {
-  return { PreOrder: 0, Pending: 0, Paid: 0, Preparing: 0, ReadyForPickup: 0, Completed: 0, Cancelled: 0 }
-}
-
-function noItemChange(): ItemChange {
-  return { orders: 0, quantity: 0, grossCents: 0, refundedQuantity: 0, refundedCents: 0 }
-}
+export const noStatuses = (): StatusCounts => byStatus(0)

@@ -62,8 +62,11 @@ export function isConfirmed(status: OrderStatus): boolean {
   return status === 'Paid' || status === 'Preparing' || status === 'ReadyForPickup' || status === 'Completed'
 }
 
-/** The statuses of confirmed orders, for SQL. */
 export const confirmedStatuses = orderStatuses.filter(isConfirmed)
+
+/** The number of confirmed orders among those counted by status. */
+export const confirmedOrders = (counts: Readonly<Record<OrderStatus, number>>): number =>
+  confirmedStatuses.reduce((sum, status) => sum + counts[status], 0)
 
 /**
  * totalAmount less what was refunded, in cents: a refund takes back at most what was charged, and nothing of an order

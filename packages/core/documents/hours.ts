@@ -1,18 +1,16 @@
 import { type EpochMs, type HourBucket, toEuros } from '@tally/contract'
+import type { ByKey } from '../counters/counter.ts'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
 import type { HourOf } from '../hours.ts'
-
-/** The counter of one (day, area, time bucket); money in cents. */
-export type BucketTotals = { bucket: EpochMs; orders: number; salesCents: number }
 
 /**
  * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting).
  * `hourOf` uses the event's current time zone (UTC while the event is unknown).
  */
-export function composeHours(totals: BucketTotals[], hourOf: HourOf): HourBucket[] {
+export function composeHours(buckets: ByKey<'orders' | 'salesCents'>, hourOf: HourOf): HourBucket[] {
   const hours = new Map<number, { orders: number; salesCents: number }>()
-  for (const { bucket, orders, salesCents } of totals) {
-    const hour = getOrInsertComputed(hours, hourOf(bucket), () => ({ orders: 0, salesCents: 0 }))
+  for (const [bucket, { orders, salesCents }] of buckets) {
+    const hour = getOrInsertComputed(hours, hourOf(bucket as EpochMs), () => ({ orders: 0, salesCents: 0 }))
     hour.orders += orders
     hour.salesCents += salesCents
   }

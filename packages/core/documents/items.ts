@@ -1,15 +1,6 @@
 import type { Event, ItemCount, TopItem } from '@tally/contract'
 import { toEuros } from '@tally/contract'
-
-/** The item counter of one (day, area, menu item) over confirmed orders; money in cents. */
-export type ItemTotals = {
-  menuItemId: number
-  orders: number
-  quantity: number
-  grossCents: number
-  refundedQuantity: number
-  refundedCents: number
-}
+import type { RowsOf } from '../counters/counters.ts'
 
 /** The figures of one menu item: a tuple, because the documents of a large menu consist of little else. */
 export type ItemFigures = [
@@ -24,11 +15,11 @@ export type ItemFigures = [
 export type ItemsDocument = ItemFigures[]
 
 /** Items that at least one confirmed order has, net of refunds (docs/records.md, Counting). */
-export function composeItems(totals: ItemTotals[]): ItemsDocument {
-  return totals
-    .filter(({ orders }) => orders > 0)
-    .sort((one, other) => one.menuItemId - other.menuItemId)
-    .map(({ menuItemId, quantity, grossCents, refundedQuantity, refundedCents }) => [
+export function composeItems(rows: RowsOf<'items'>): ItemsDocument {
+  return [...rows]
+    .filter(([, { orders }]) => orders > 0)
+    .sort(([one], [other]) => one - other)
+    .map(([menuItemId, { quantity, grossCents, refundedQuantity, refundedCents }]) => [
       menuItemId,
       quantity - refundedQuantity,
       toEuros(grossCents - refundedCents),

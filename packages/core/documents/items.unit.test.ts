@@ -1,22 +1,15 @@
 import { anEvent } from '@tally/testkit/records/decoded'
 import { burger, chips } from '@tally/testkit/records/records'
 import { expect, test } from 'vitest'
-import { composeItems, type ItemTotals, itemCounts, topItems } from './items.ts'
+import { composeItems, itemCounts, topItems } from './items.ts'
 
 const totals = (
   menuItemId: number,
   quantity: number,
   grossCents: number,
-  more: Partial<ItemTotals> = {},
-) => ({
-  menuItemId,
-  orders: 1,
-  quantity,
-  grossCents,
-  refundedQuantity: 0,
-  refundedCents: 0,
-  ...more,
-})
+  more: { orders?: number; refundedQuantity?: number; refundedCents?: number } = {},
+) =>
+  [menuItemId, { orders: 1, quantity, grossCents, refundedQuantity: 0, refundedCents: 0, ...more }] as const
 const menu = anEvent()
 
 test('quantity and revenue are net of refunds, which have fields of their own', () => {

@@ -1,6 +1,6 @@
 import { type KpisAnswer, toEuros } from '@tally/contract'
 
-/** The daily counter of one (day, area), confirmed orders only; money in cents. */
+/** Of confirmed orders only; money in cents. */
 export type DailyTotals = { orders: number; salesCents: number; itemsSold: number }
 
 /** The KPI document in the form of the API (docs/api.md, Fields). */

@@ -30,14 +30,14 @@ export function bruteForce(
         totals[name] = (totals[name] ?? 0) + amount
       }
       add(order.status, 1)
-      if (area !== 0) add(`orderBucket${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
+      if (area !== 0) add(`slot${Math.trunc(order.orderDateTime / 1000 / 60 / 5)}/${order.status}`, 1)
       if (!confirmed.includes(order.status)) continue
       const charged = Math.max(0, order.totalAmount)
       const effective = order.totalAmount - Math.min(charged, sum(back.map(({ amount }) => amount)))
       const hour = moment.tz(order.orderDateTime, timeZone).hour()
-      add('sales', effective)
+      add('salesCents', effective)
       add(`hour${hour}/orders`, 1)
-      add(`hour${hour}/sales`, effective)
+      add(`hour${hour}/salesCents`, effective)
       for (const item of new Set(order.items.map(({ menuItemId }) => menuItemId))) {
         const lines = order.items.filter(({ menuItemId }) => menuItemId === item)
         const given = back
@@ -46,7 +46,7 @@ export function bruteForce(
         const quantity = sum(lines.map(line => line.quantity))
         const gross = sum(lines.map(line => line.quantity * line.unitPrice))
         const refundedQuantity = Math.min(Math.max(0, quantity), sum(given.map(line => line.quantity)))
-        add('sold', quantity - refundedQuantity)
+        add('itemsSold', quantity - refundedQuantity)
         add(`item${item}/orders`, 1)
         add(`item${item}/quantity`, quantity)
         add(`item${item}/grossCents`, gross)

@@ -1,7 +1,9 @@
-import type { Order, Refund } from '@tally/contract'
+import type { EpochMs, Order, Refund } from '@tally/contract'
 import { applyOrder } from '../apply/order.ts'
 import { applyRefund, applyRefunds } from '../apply/refund.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
+import type { Counter } from '../counters/counter.ts'
+import { counterNames, counters } from '../counters/counters.ts'
 import { type KnownOrder, unknownOrder } from '../counters/facts.ts'
 import type { RefundChange } from '../counters/refundSums.ts'
 import { getOrInsertComputed } from '../getOrInsertComputed.ts'
@@ -10,7 +12,7 @@ import type { HourOf } from '../hours.ts'
 /** A valid record of one event. */
 export type GoodRecord = { order: Order } | { refund: Refund }
 
-/** Counters of one event by name, as `41/0/sales` (day, area, what); zeros are left out. */
+/** Amounts of one event by day, area, own key and name: `41/0/salesCents`, `41/0/item7/orders`; zeros are left out. */
 export type Counted = Record<string, number>
 
 /**
@@ -58,21 +60,15 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
 
 function* flatten(changes: CounterChanges, hourOf: HourOf): Generator<[string, number]> {
   for (const [day, areas] of changes) {
-    for (const [area, { daily, hourly, items, orderBuckets }] of areas) {
-      const at = `${day}/${area}`
-      for (const [status, count] of Object.entries(daily.statuses)) yield [`${at}/${status}`, count]
-      yield [`${at}/sales`, daily.salesCents]
-      yield [`${at}/sold`, daily.itemsSold]
-      for (const [bucket, change] of hourly) {
-        yield [`${at}/hour${hourOf(bucket)}/orders`, change.orders]
-        yield [`${at}/hour${hourOf(bucket)}/sales`, change.salesCents]
-      }
-      for (const [item, change] of items) {
-        for (const [what, amount] of Object.entries(change)) yield [`${at}/item${item}/${what}`, amount]
-      }
-      for (const [bucket, statuses] of orderBuckets) {
-        for (const [status, count] of Object.entries(statuses))
-          yield [`${at}/orderBucket${bucket}/${status}`, count]
+    for (const [area, rows] of areas) {
+      for (const name of counterNames) {
+        const { key } = counters[name] as Counter
+        const own = Object.entries(key).find(([column]) => column !== 'day_id' && column !== 'area_id')
+        for (const [number, row] of rows[name]) {
+          const of =
+            own?.[1] === 'time' ? `hour${hourOf(number as EpochMs)}/` : own ? `${own[0]}${number}/` : ''
+          for (const [amount, value] of Object.entries(row)) yield [`${day}/${area}/${of}${amount}`, value]
+        }
       }
     }
   }

@@ -1,6 +1,14 @@
 import type { EventId, Order } from '@tally/contract'
-import { addChanges, allAreas, type CounterChanges, difference, factsOf, noRefunds } from '@tally/core'
-import { type CounterKey, type CounterScope, itemsPerBlock } from '@tally/read-models'
+import {
+  addChanges,
+  allAreas,
+  type CounterChanges,
+  difference,
+  factsOf,
+  itemsPerBlock,
+  noRefunds,
+} from '@tally/core'
+import type { CounterKey, CounterScope } from '@tally/read-models'
 
 /** Tells two counters apart. */
 export const keyName = ({ kind, eventId, dayId, areaId, number }: CounterKey): string =>

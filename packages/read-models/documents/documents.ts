@@ -1,5 +1,14 @@
 import type { EventId, HourBucket, KpisAnswer } from '@tally/contract'
-import { composeHours, composeItems, composeKpis, hourIn, type ItemsDocument, noSales } from '@tally/core'
+import {
+  composeHours,
+  composeItems,
+  composeKpis,
+  confirmedOrders,
+  hourIn,
+  type ItemsDocument,
+  noSales,
+  type RowsOf,
+} from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import { type AreaCounters, areasAsJson, type CounterScope, parseAreas, withAsked } from './counters.ts'
@@ -31,11 +40,20 @@ group by asked.event_id, event.time_zone`.execute(db)
   )
 }
 
-/** The documents of an event's counters, by name; `timeZone` as for composeArea. */
+/**
+ * The documents of an event's counters, by name: the only way from counters to documents, for the projector, for a query
+ * that finds none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC
+ * then.
+ */
 export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
+  const hourOf = hourIn(timeZone ?? 'UTC')
   const documents: Documents = new Map()
-  for (const { dayId, areaId, ...counters } of areas) {
-    const composed = composeArea(counters, timeZone)
+  for (const { dayId, areaId, daily, hourly, items } of areas) {
+    const composed: { [Name in View]: DocumentOf[Name] | undefined } = {
+      kpis: daily && kpisOf(daily),
+      hours: hourly && composeHours(hourly, hourOf),
+      items: items && composeItems(items),
+    }
     for (const view of views) {
       const document = composed[view]
       if (document !== undefined) documents.set(documentName(view, dayId, areaId), JSON.stringify(document))
@@ -44,17 +62,7 @@ export function documentsOf(areas: AreaCounters[], timeZone: string | null): Doc
   return documents
 }
 
-/**
- * The documents of one (day, area): the only way from counters to documents, for the projector, for a query that finds
- * none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC then.
- */
-export function composeArea(
-  { daily, buckets, items }: Pick<AreaCounters, 'daily' | 'buckets' | 'items'>,
-  timeZone: string | null,
-): { [Name in View]: DocumentOf[Name] | undefined } {
-  return {
-    kpis: daily && composeKpis(daily),
-    hours: buckets && composeHours(buckets, hourIn(timeZone ?? 'UTC')),
-    items: items && composeItems(items),
-  }
+function kpisOf(daily: RowsOf<'daily'>): KpisAnswer {
+  for (const [, day] of daily) return composeKpis({ ...day, orders: confirmedOrders(day) })
+  return noSales
 }

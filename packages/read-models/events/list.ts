@@ -2,8 +2,8 @@ import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
 import { allAreas } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
+import { statusTotal } from '../counters/statusColumns.ts'
 import { lastSaleOf } from '../orders/lastSales.ts'
-import { statusTotal } from '../statusCounts.ts'
 
 /** An event as an operator sees it. Null: no record says it. */
 export type EventOverview = {

@@ -2,7 +2,7 @@ import type { EventId } from '@tally/contract'
 import { allAreas } from '@tally/core'
 import type { Database, Postgres } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { statusTotal } from '../statusCounts.ts'
+import { statusTotal } from '../counters/statusColumns.ts'
 
 /** An event at a revision, which may have been measured at an earlier one or never. */
 export type UnmeasuredEvent = { eventId: EventId; revision: number }

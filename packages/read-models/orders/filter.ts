@@ -1,6 +1,6 @@
 import type { EventId, OrderStatus } from '@tally/contract'
 import { type RawBuilder, sql } from 'kysely'
-import { statusColumns } from '../statusCounts.ts'
+import { statusColumns } from '../counters/statusColumns.ts'
 
 /** Which orders a list shows. */
 export type OrderFilter = {

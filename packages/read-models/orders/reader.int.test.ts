@@ -3,10 +3,11 @@ import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { newEventId } from '@tally/testkit/records/records'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findPageBuckets } from '../orderBuckets/reader.ts'
 import { scanDay } from './dayOrders.ts'
 import type { OrderFilter } from './filter.ts'
+import { findPageBuckets } from './pageBuckets.ts'
 import { countOrders, type PageAsked, readOrder, readOrderPage } from './reader.ts'
 import { storeRefundSums } from './writer.ts'
 
@@ -123,7 +124,7 @@ test('buckets without matching orders are not read, not even by the last page', 
 test('a page is found even if no bucket is counted', async () => {
   const eventId = newEventId()
   await countNewOrders(database.db, [anOrder({ eventId })])
-  await database.db.deleteFrom('order_slots').where('event_id', '=', eventId).execute()
+  await sql`delete from order_slots where event_id = ${eventId}`.execute(database.db)
   const page = await readOrders({ ...everything, eventId }, { offset: 0, limit: 9, deep: 0 })
   expect(idsOf(page)).toEqual(['A-1'])
 })

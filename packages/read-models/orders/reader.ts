@@ -2,8 +2,8 @@ import { type EventId, formatTimestamp, type OrderAnswer, type OrderStatus, toEu
 import { allAreas, effectiveCents } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { findPageBuckets } from '../orderBuckets/reader.ts'
 import { keptOrders, type OrderFilter } from './filter.ts'
+import { findPageBuckets } from './pageBuckets.ts'
 
 type OrderRow = {
   order_id: string

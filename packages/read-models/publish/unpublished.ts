@@ -1,4 +1,4 @@
-import type { AreaKey } from '../counterRows.ts'
+import type { AreaKey } from '../counters/rows.ts'
 
 /**
  * What Redis lacks of an event: everything (`whole`), or the documents of some (day, area), and possibly the event's

@@ -1,50 +1,14 @@
-import { formatTimestamp } from '@tally/contract'
-import { type AreaChanges, type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
+import { type EpochMs, formatTimestamp } from '@tally/contract'
+import { addCounters, type Counter, type CounterChanges, counterNames, counters } from '@tally/core'
+import { columnOf } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
 /** What must be added to the `stored` counters to get the `counted` ones. */
 export function correction(counted: CounterChanges, stored: CounterChanges): CounterChanges {
   const changes: CounterChanges = new Map()
-  for (const dayId of keysOf(counted, stored)) {
-    const [to, from] = [counted.get(dayId), stored.get(dayId)]
-    const areas = keysOf(to, from).map(
-      areaId => [areaId, areaCorrection(to?.get(areaId), from?.get(areaId))] as const,
-    )
-    changes.set(dayId, new Map(areas))
-  }
+  addCounters(changes, counted, 1)
+  addCounters(changes, stored, -1)
   return changes
-}
-
-function areaCorrection(to: AreaChanges = noAreaChanges(), from: AreaChanges = noAreaChanges()): AreaChanges {
-  return {
-    daily: {
-      ...minus(totalsOf(to), totalsOf(from)),
-      statuses: minus(to.daily.statuses, from.daily.statuses),
-    },
-    hourly: perKey(to.hourly, from.hourly, { orders: 0, salesCents: 0 }),
-    items: perKey(to.items, from.items, noItem),
-    orderBuckets: perKey(to.orderBuckets, from.orderBuckets, noStatuses()),
-  }
-}
-
-const noItem = { orders: 0, quantity: 0, grossCents: 0, refundedQuantity: 0, refundedCents: 0 }
-const totalsOf = ({ daily: { salesCents, itemsSold } }: AreaChanges) => ({ salesCents, itemsSold })
-
-function perKey<Key extends number, Row extends Record<string, number>>(
-  to: Map<Key, Row>,
-  from: Map<Key, Row>,
-  nothing: Row,
-): Map<Key, Row> {
-  return new Map(keysOf(to, from).map(key => [key, minus(to.get(key) ?? nothing, from.get(key) ?? nothing)]))
-}
-
-function minus<Row extends Record<string, number>>(to: Row, from: Row): Row {
-  const fields = Object.keys(to).map(field => [field, (to[field] ?? 0) - (from[field] ?? 0)])
-  return Object.fromEntries(fields) as Row
-}
-
-function keysOf<Key extends number>(...maps: (Map<Key, unknown> | undefined)[]): Key[] {
-  return [...new Set(maps.flatMap(map => [...(map?.keys() ?? [])]))].sort((one, other) => one - other)
 }
 
 /** Each counter whose stored value differs from the counted one; a row of zeros equals a missing row. */
@@ -61,26 +25,30 @@ export function counterFindings(counted: CounterChanges, stored: CounterChanges)
 }
 
 /** Counters by name, without those that are 0: `item_counters day 41 area 0 item 7 quantity`. */
-function cellsOf(counters: CounterChanges): Map<string, number> {
+function cellsOf(changes: CounterChanges): Map<string, number> {
   const cells = new Map<string, number>()
-  const put = (row: string, values: Record<string, number>) => {
-    for (const [name, value] of Object.entries(values))
-      if (value !== 0) cells.set(`${row} ${columnOf(name)}`, value)
-  }
-  for (const [dayId, areas] of counters) {
-    for (const [areaId, { daily, hourly, items, orderBuckets }] of areas) {
-      const { statuses, ...totals } = daily
-      put(`daily_counters day ${dayId} area ${areaId}`, { ...statuses, ...totals })
-      for (const [bucket, row] of hourly)
-        put(`hourly_counters day ${dayId} area ${areaId} bucket ${formatTimestamp(bucket)}`, row)
-      for (const [item, row] of items) put(`item_counters day ${dayId} area ${areaId} item ${item}`, row)
-      for (const [slot, row] of orderBuckets) put(`order_slots slot ${slot} day ${dayId} area ${areaId}`, row)
+  for (const [dayId, areas] of changes) {
+    for (const [areaId, area] of areas) {
+      for (const name of counterNames) {
+        for (const [key, row] of area[name]) {
+          const place = placeOf(counters[name], { dayId, areaId, key })
+          for (const [amount, value] of Object.entries(row))
+            if (value !== 0) cells.set(`${place} ${columnOf(amount)}`, value)
+        }
+      }
     }
   }
   return cells
 }
 
-/** The column of a counter: ready_for_pickup for `ReadyForPickup`, sales_cents for `salesCents`. */
-function columnOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter, index) => `${index === 0 ? '' : '_'}${letter.toLowerCase()}`)
+type Place = { dayId: number; areaId: number; key: number }
+
+/** The name of a row: its table, and each column of its key with the value. */
+function placeOf({ table, key: columns }: Counter, { dayId, areaId, key }: Place): string {
+  const named = Object.entries(columns).map(([column, type]) => {
+    if (column === 'day_id') return `day ${dayId}`
+    if (column === 'area_id') return `area ${areaId}`
+    return `${column} ${type === 'time' ? formatTimestamp(key as EpochMs) : key}`
+  })
+  return [table, ...named].join(' ')
 }

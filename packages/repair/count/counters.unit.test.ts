@@ -1,4 +1,4 @@
-import { type CounterChanges, noAreaChanges, noStatuses } from '@tally/core'
+import { type CounterChanges, noAreaChanges } from '@tally/core'
 import { expect, test } from 'vitest'
 import { correction, counterFindings } from './counters.ts'
 
@@ -23,10 +23,9 @@ function counters({
   ready?: number
 }): CounterChanges {
   const area = noAreaChanges()
-  area.daily.statuses.Paid = paid
-  area.daily.salesCents = sales
+  Object.assign(area.daily.only(), { Paid: paid, salesCents: sales })
   if (seven !== undefined) area.items.set(7, item(seven))
-  if (ready !== undefined) area.orderBuckets.set(500, { ...noStatuses(), ReadyForPickup: ready })
+  if (ready !== undefined) area.orderBuckets.at(500).ReadyForPickup = ready
   return new Map([[41, new Map([[0, area]])]])
 }
 
@@ -47,7 +46,7 @@ test('a row of zeros equals no row', () => {
 test('the correction turns the stored counters into the counted ones, and surplus rows into zeros', () => {
   const changes = correction(counters({ paid: 2, sales: 5 }), counters({ paid: 3, sales: 1, seven: 3 }))
   const area = changes.get(41)?.get(0)
-  expect(area?.daily).toMatchObject({ statuses: { Paid: -1, Pending: 0 }, salesCents: 4, itemsSold: 0 })
+  expect(area?.daily.only()).toMatchObject({ Paid: -1, Pending: 0, salesCents: 4, itemsSold: 0 })
   expect(area?.items.get(7)).toMatchObject({ orders: -1, quantity: -3 })
 })
 

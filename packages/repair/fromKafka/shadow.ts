@@ -1,4 +1,4 @@
-import { openPostgres } from '@tally/read-models'
+import { counterTables, openPostgres } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 import { type RawBuilder, sql } from 'kysely'
 import { finishRun, newRun } from '../rebuild/run.ts'
@@ -7,15 +7,7 @@ import { finishRun, newRun } from '../rebuild/run.ts'
 export const shadowSchema = 'tally_rebuild'
 
 /** What belongs to one event: switched with it, and emptied by `tally events remove`. */
-export const eventTables = [
-  'events',
-  'orders',
-  'refunds',
-  'daily_counters',
-  'hourly_counters',
-  'item_counters',
-  'order_slots',
-]
+export const eventTables = ['events', 'orders', 'refunds', ...counterTables]
 
 /** What batches write; everything else (the sequence of revisions, types, keys) is that of the live schema. */
 const shadowTables = [

@@ -1,13 +1,5 @@
-import type { OrderStatus } from '@tally/contract'
-import {
-  type CounterChanges,
-  composeHours,
-  composeItems,
-  composeKpis,
-  hourIn,
-  isConfirmed,
-} from '@tally/core'
-import { complete, documentName, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
+import type { CounterChanges } from '@tally/core'
+import { complete, documentsOf, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
 /** The fields that Redis should have for an event, composed from counters as a publication composes them. */
@@ -19,23 +11,10 @@ export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string,
   if (head.event !== undefined) {
     fields.set('version', versionOf(head.event)).set('event', JSON.stringify(head.event))
   }
-  const hourOf = hourIn(head.event?.timeZone ?? 'UTC')
-  for (const [dayId, areas] of counters) {
-    for (const [areaId, { daily, hourly, items }] of areas) {
-      const statuses = Object.entries(daily.statuses) as [OrderStatus, number][]
-      const confirmed = statuses.filter(([status]) => isConfirmed(status))
-      const orders = confirmed.reduce((sum, [, count]) => sum + count, 0)
-      const documents = {
-        kpis: composeKpis({ orders, salesCents: daily.salesCents, itemsSold: daily.itemsSold }),
-        hours: composeHours(
-          [...hourly].map(([bucket, totals]) => ({ bucket, ...totals })),
-          hourOf,
-        ),
-        items: composeItems([...items].map(([menuItemId, totals]) => ({ menuItemId, ...totals }))),
-      }
-      for (const view of views) fields.set(documentName(view, dayId, areaId), JSON.stringify(documents[view]))
-    }
-  }
+  const areas = [...counters].flatMap(([dayId, ofDay]) =>
+    [...ofDay].map(([areaId, area]) => ({ dayId, areaId, ...area })),
+  )
+  for (const [name, text] of documentsOf(areas, head.event?.timeZone ?? null)) fields.set(name, text)
   return fields
 }
 

@@ -11,6 +11,7 @@ import {
   versionOf,
 } from '@tally/read-models'
 import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { beginSession } from '../signIn/sessions.ts'
 import { type Fixture, newEvent, newOffice, newVisitor, openFixture, useFixture } from '../test/fixture.ts'
@@ -206,11 +207,7 @@ test('after Postgres lost commits, a screen shows what Postgres has', async () =
   const { ref, key, before } = await publishedDay()
   const screen = look(ref)
   await until('it is shown', () => screen.orders() === 8 && screen.beats.at(-1)?.asOfMs === 2_000)
-  await fixture.db
-    .updateTable('daily_counters')
-    .set({ paid: 7 })
-    .where('event_id', '=', ref.eventId)
-    .execute()
+  await sql`update daily_counters set paid = 7 where event_id = ${ref.eventId}`.execute(fixture.db)
   const revision = Number(before.revision)
   await fixture.db.updateTable('event_heads').set({ revision }).where('event_id', '=', ref.eventId).execute()
   await fixture.deps.redis.del(key)

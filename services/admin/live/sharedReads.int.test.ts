@@ -1,6 +1,7 @@
 import type { EventId } from '@tally/contract'
 import { noStatuses } from '@tally/core'
 import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import { openLiveHub } from './hub.ts'
@@ -49,24 +50,10 @@ test('days whose screens were opened one after the other are looked at together'
 
 test('orders by status of days that change together, or of areas, are read in one query, in their order', async () => {
   const [unsold, sold] = (await newEvents(2)) as [EventId, EventId]
-  const counts = {
-    pre_order: 1,
-    pending: 2,
-    paid: 3,
-    preparing: 4,
-    ready_for_pickup: 5,
-    completed: 6,
-    cancelled: 7,
-  }
-  const row = { event_id: sold, day_id: 41, items_sold: 0, sales_cents: 0, ...counts }
-  await fixture.db
-    .insertInto('daily_counters')
-    .values([
-      { ...row, area_id: 0 },
-      { ...row, area_id: 1, paid: 99 },
-      { ...row, area_id: 0, day_id: 42, paid: 99 },
-    ])
-    .execute()
+  await sql`
+insert into daily_counters
+values (${sold}, 41, 0, 1, 2, 3, 4, 5, 6, 7, 0, 0), (${sold}, 41, 1, 1, 2, 99, 4, 5, 6, 7, 0, 0),
+  (${sold}, 42, 0, 1, 2, 99, 4, 5, 6, 7, 0, 0)`.execute(fixture.db)
   const reading = vi.spyOn(fixture.db, 'getExecutor')
   const statusesOf = openStatusReader(fixture.db)
   const days = [unsold, sold, unsold].map(eventId => statusesOf({ eventId, dayId: 41 }))

@@ -11,15 +11,12 @@ export async function sell(
   orders: number,
   isPublished = true,
 ): Promise<void> {
-  const none = { pre_order: 0, pending: 1, preparing: 0, ready_for_pickup: 0, completed: 0, cancelled: 0 }
-  const row = { event_id: eventId, day_id: dayId, area_id: 0, ...none, items_sold: orders }
-  const sold = { paid: orders, sales_cents: orders * 1_000 }
   await change(fixture, eventId, isPublished, tx =>
-    tx
-      .insertInto('daily_counters')
-      .values({ ...row, ...sold })
-      .onConflict(of => of.columns(['event_id', 'day_id', 'area_id']).doUpdateSet(sold))
-      .execute(),
+    sql`
+insert into daily_counters
+values (${eventId}, ${dayId}, 0, 0, 1, ${orders}, 0, 0, 0, 0, ${orders * 1_000}, ${orders})
+on conflict (event_id, day_id, area_id) do update
+set paid = excluded.paid, sales_cents = excluded.sales_cents`.execute(tx),
   )
 }
 

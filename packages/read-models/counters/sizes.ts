@@ -1,8 +1,7 @@
 import type { EventId } from '@tally/contract'
-import { allAreas } from '@tally/core'
+import { allAreas, itemsPerBlock } from '@tally/core'
 import { bigints, ints, type Tx, uuids } from '@tally/storage'
 import { sql } from 'kysely'
-import { itemsPerBlock } from './items/table.ts'
 
 /** Counters whose number is limited (docs/records.md, Limits of an event): an event's rows, or those of one day. */
 export type CounterScope =

@@ -1,7 +1,7 @@
 import { orderBucketMs } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { keptOrders, type OrderFilter } from '../orders/filter.ts'
+import { keptOrders, type OrderFilter } from './filter.ts'
 
 /** The order buckets of a page: its orders are from `sinceMs` until before `untilMs`, after `skipped` of them. */
 export type PageBuckets = { sinceMs: number; untilMs: number; skipped: number }

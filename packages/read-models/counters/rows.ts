@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { AreaChanges, CounterChanges } from '@tally/core'
+import type { AreaChanges, CounterChanges, Row } from '@tally/core'
 
 export type AreaKey = { eventId: EventId; dayId: number; areaId: number }
 
@@ -21,3 +21,5 @@ export function flattenAreas<Row>(
 function sorted<Key extends string | number, Value>(map: Map<Key, Value>): [Key, Value][] {
   return [...map].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
 }
+
+export const isZero = (row: Row): boolean => Object.values(row).every(amount => amount === 0)

@@ -2,7 +2,7 @@ import type { EventId, OrderStatus } from '@tally/contract'
 import { allAreas, noStatuses } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
-import { statusCounts } from '../statusCounts.ts'
+import { statusCounts } from './statusColumns.ts'
 
 /** The numbers of orders by status of days, over one area or all: one for each, in their order. */
 export async function readStatuses(

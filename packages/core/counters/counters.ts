@@ -1,0 +1,19 @@
+import type { ByKey, Counter, Rows } from './counter.ts'
+import { daily } from './daily.ts'
+import { hourly } from './hourly.ts'
+import { items } from './items.ts'
+import { orderBuckets } from './orderBuckets.ts'
+
+/** Every counter, in the order in which a batch writes them. */
+export const counters = { daily, hourly, items, orderBuckets }
+export type CounterName = keyof typeof counters
+export const counterNames = Object.keys(counters) as CounterName[]
+
+type AmountOf<Name extends CounterName> =
+  (typeof counters)[Name] extends Counter<infer Amount> ? Amount : never
+
+/** The changes of one (day, area), by counter. */
+export type AreaChanges = { [Name in CounterName]: Rows<AmountOf<Name>> }
+
+/** Rows of a counter, for what only reads them. */
+export type RowsOf<Name extends CounterName> = ByKey<AmountOf<Name>>
