@@ -58,17 +58,6 @@ const damageOf = (table: string, column: string) =>
 
 const cases: Case[] = [
   {
-    rule: 'a daily counter that was changed',
-    harm: () =>
-      postgres(
-        `update daily_counters set sales_cents = sales_cents + 100, pending = 0 where ${where} and day_id = 41 and area_id = 0`,
-      ),
-    finds: [
-      { where: 'postgres', what: 'daily_counters day 41 area 0 sales_cents' },
-      { what: 'daily_counters day 41 area 0 pending', found: 0 },
-    ],
-  },
-  {
     rule: 'each amount of each counter that was changed',
     harm: async () => {
       for (const { table, columns, isBlocks } of damagedCounters) {
