@@ -1,12 +1,6 @@
 import { orderStatuses } from '@tally/contract'
-import { anOrder } from '@tally/testkit/records/decoded'
-import { friday } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applyOrder } from './apply/order.ts'
-import { addChanges, type CounterChanges } from './counters/changes.ts'
-import { counterNames } from './counters/counters.ts'
-import { unknownOrder } from './counters/facts.ts'
 import { hourIn } from './hours.ts'
 import { anyZone, recordSet } from './test/arbitraries.ts'
 import { bruteForce } from './test/bruteForce.ts'
@@ -82,11 +76,3 @@ function sumOf(totals: Counted, at: string, what: RegExp): number {
     0,
   )
 }
-
-test('every counter counts an order that has all there is to count', () => {
-  const changes: CounterChanges = new Map()
-  const outcome = applyOrder(unknownOrder, anOrder({}))
-  if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
-  const own = changes.get(friday)?.get(1)
-  expect(counterNames.filter(name => own?.[name].size !== 1)).toEqual([])
-})

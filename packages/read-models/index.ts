@@ -1,4 +1,4 @@
-export { columnOf, counterTables, ownKeyOf } from './counters/columns.ts'
+export { columnOf, counterTables } from './counters/columns.ts'
 export * from './counters/rows.ts'
 export { readCounters } from './counters/scan.ts'
 export * from './counters/sizes.ts'

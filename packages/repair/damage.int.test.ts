@@ -45,7 +45,6 @@ type Case = {
 }
 const ahead = 9_000_000_000_000_000
 const postgres = (statement: string) => damage(tally, statement)
-const hourAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 3_600_000)
 const slotAt = (time: string) => Math.floor(Date.parse(`2026-09-04T${time}:00Z`) / 300_000)
 
 const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, blocks }) => ({
@@ -54,7 +53,7 @@ const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, 
   isBlocks: blocks !== undefined,
 }))
 const damageOf = (table: string, column: string) =>
-  new RegExp(`^${table} (slot \\d+ )?day 41 area 1( (bucket|item) \\S+)? ${column}$`)
+  new RegExp(`^${table} (slot \\d+ )?day 41 area 1( bucket 2026-09-04T[\\d:]+Z| item \\d+)? ${column}$`)
 
 const cases: Case[] = [
   {
@@ -74,20 +73,6 @@ const cases: Case[] = [
     ),
   },
   {
-    rule: 'an hour that is missing',
-    harm: () =>
-      postgres(
-        `delete from hourly_counters where ${where} and day_id = 42 and bucket / 3600000 = ${hourAt('16:00')}`,
-      ),
-    finds: [
-      {
-        where: 'postgres',
-        what: 'hourly_counters day 42 area 0 bucket 2026-09-04T16:00:00Z orders',
-        found: 0,
-      },
-    ],
-  },
-  {
     rule: 'counters of an item and of a day without sales',
     harm: async () => {
       const item99 = (number: number) =>
@@ -102,19 +87,12 @@ const cases: Case[] = [
     ],
   },
   {
-    rule: 'time buckets of the list of orders that were changed, lost and invented',
+    rule: 'time buckets of the list of orders that were lost and invented',
     harm: async () => {
-      await postgres(`update order_slots set paid = paid + 3 where ${where} and slot = ${slotAt('16:07')}`)
       await postgres(`delete from order_slots where ${where} and slot = ${slotAt('16:00')}`)
       await postgres(`insert into order_slots values ('${eventId}', 7, 77, 3, 0, 0, 0, 0, 0, 2, 0)`)
     },
     finds: [
-      {
-        where: 'postgres',
-        what: `order_slots slot ${slotAt('16:07')} day 42 area 2 paid`,
-        found: 4,
-        counted: 1,
-      },
       { what: `order_slots slot ${slotAt('16:00')} day 41 area 1 pending`, found: 0, counted: 1 },
       { what: 'order_slots slot 7 day 77 area 3 completed', found: 2, counted: 0 },
     ],

@@ -14,7 +14,7 @@ export type Counter<Amount extends string = string> = {
   /** The columns of the primary key after `event_id`, in their order. A `time` is a bigint of epoch milliseconds. */
   readonly key: Readonly<Record<string, 'int' | 'time'>>
   /** In the order of the columns, which follow those of the key. */
-  readonly amounts: Readonly<Record<Amount, ColumnType>>
+  readonly amounts: Readonly<Record<Amount, 'int' | 'bigint'>>
   /**
    * Stores `size` neighbouring keys in one row, as arrays: for keys that are close together. `seldom`: amounts that
    * most batches do not change; such a batch leaves their arrays alone, because Postgres then needs less time.
@@ -23,7 +23,6 @@ export type Counter<Amount extends string = string> = {
   /** Adds what one order states to the rows of a (day, area), or with sign -1 takes it away. Sums only. */
   count(rows: Rows<Amount>, facts: OrderFacts, sign: 1 | -1): void
 }
-export type ColumnType = 'int' | 'bigint'
 
 /** Rows of a counter in one (day, area), by its own key; that of a counter without one is 0. */
 export type ByKey<Amount extends string> = Iterable<readonly [key: number, row: Row<Amount>]>

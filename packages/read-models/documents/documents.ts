@@ -41,9 +41,9 @@ group by asked.event_id, event.time_zone`.execute(db)
 }
 
 /**
- * The documents of an event's counters, by name: the only way from counters to documents, for the projector, for a query
- * that finds none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those of UTC
- * then.
+ * The documents of an event's counters, by name: the only way from counters to documents, for the projector, for a
+ * query that finds none in Redis, and for repairs. `timeZone`: null while the event is not known; its hours are those
+ * of UTC then.
  */
 export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
   const hourOf = hourIn(timeZone ?? 'UTC')

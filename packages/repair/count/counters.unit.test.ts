@@ -50,11 +50,6 @@ test('the correction turns the stored counters into the counted ones, and surplu
   expect(area?.items.get(7)).toMatchObject({ orders: -1, quantity: -3 })
 })
 
-test('if nothing differs, the correction changes nothing', () => {
-  const same = counters({ paid: 2, sales: 5, seven: 3 })
-  expect(counterFindings(correction(same, same), new Map())).toEqual([])
-})
-
 test('a time bucket that differs is named and corrected, and so is a surplus one', () => {
   expect(counterFindings(counters({ ready: 2 }), counters({}))).toEqual([
     { where: 'postgres', what: 'order_slots slot 500 day 41 area 0 ready_for_pickup', found: 0, counted: 2 },
