@@ -6,8 +6,6 @@ import type { Projected } from './projectJudged.ts'
 
 /** A larger batch costs so much that a transaction of its own makes no difference. */
 const small = { records: 100, bytes: 256 * 1024 }
-/** How long a shared transaction waits for each lock. */
-const patienceMs = 100
 /** The next shared transaction waits no longer than this for the one before: its connection may hang. */
 const turnMs = 300
 /**
@@ -30,6 +28,8 @@ type GroupCommitDeps = {
   project(type: RecordType, judged: Judged[], options?: { patienceMs: number }): Promise<Projected[]>
   /** How many batches share a transaction at most. */
   most: number
+  /** How long a shared transaction waits for each lock, in milliseconds. */
+  patienceMs?: number
   /** Called with the error of a shared transaction; its batches then have transactions of their own. */
   onFailed(error: unknown, batches: number): void
 }
@@ -41,7 +41,7 @@ type Waiting = { judged: Judged; resolve: (projected: Projected | undefined) => 
  * fails, or would wait for a lock, each of its batches has one of its own, and the partition that fails or waits there
  * as well stays apart for a while.
  */
-export function openGroupCommit({ project, most, onFailed }: GroupCommitDeps): GroupCommit {
+export function openGroupCommit({ project, most, patienceMs = 100, onFailed }: GroupCommitDeps): GroupCommit {
   let waiting: Waiting[] = []
   let isRunning = false
   /** Until when partitions stay apart. */
