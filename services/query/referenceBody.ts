@@ -39,7 +39,7 @@ export function referenceBody(document: object): string {
     const own = operations.filter(operation => operation.tags.includes(name))
     return `<h2>${name}</h2>\n<p>${inline(description)}</p>\n${own.map(sectionOf).join('')}`
   })
-  return `<nav aria-label="Contents">
+  return `<nav class="contents" aria-label="Contents">
 <h1>Reference</h1>
 ${contents.join('')}<p>All endpoints</p>
 <ul>${link('requests', 'Requests')}${link('answers', 'Answers')}${link('errors', 'Errors')}</ul>

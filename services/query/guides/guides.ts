@@ -1,18 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
-
-export type Guide = {
-  /** Its address. */
-  path: string
-  title: string
-  /** The first paragraph, as text. */
-  summary: string
-  /** The file with links that lead to the Markdown of the service's other pages. */
-  markdown: string
-  /** The body of its page. */
-  html: string
-}
+import { type Guide, headingsOf, idOf, type Neighbour, plain } from './layout.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
 const root = '/docs/guide'
@@ -29,6 +18,9 @@ const files = [
   'dashboard/README.md',
   'recipes/README.md',
 ].filter(file => existsSync(new URL(file, folder)))
+
+/** Those that one reads in a row: all but the pages of single errors. */
+const chapters = files.filter(file => !/^errors\/(?!README)/.test(file))
 
 /** The files that a guide tells its reader to copy, each with the type that browsers show. */
 const recipes = [
@@ -67,13 +59,23 @@ function readGuide(file: string): Guide {
   const marked = markedFor(file)
   const tokens = marked.lexer(markdown)
   const first = (type: string) => tokens.find(token => token.type === type) as Tokens.Paragraph | undefined
+  const at = chapters.includes(file) ? chapters.indexOf(file) : Number.NaN
   return {
     path: pathOf(file),
     title: first('heading')?.text ?? file,
     summary: plain(first('paragraph')?.text ?? ''),
     markdown: withServedLinks(markdown, file),
     html: scrollable(marked.parser(tokens)),
+    headings: headingsOf(tokens),
+    previous: neighbour(chapters[at - 1]),
+    next: neighbour(chapters[at + 1]),
   }
+}
+
+function neighbour(file: string | undefined): Neighbour | undefined {
+  if (file === undefined) return undefined
+  const [, title = file] = /^# (.+)$/m.exec(readFileSync(new URL(file, folder), 'utf8')) ?? []
+  return { path: pathOf(file), title }
 }
 
 /** What may be wider than a phone scrolls by itself, also with the keyboard. */
@@ -83,24 +85,13 @@ const scrollable = (html: string): string =>
     .replaceAll('<table>', '<div tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
 
-/** Markdown in text: without backticks, and with the words of its links only. */
-const plain = (text: string): string =>
-  text
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll('`', '')
-    .replaceAll('\n', ' ')
-
 /** Renders one file: titles get GitHub's anchors, links lead to pages of the service, HTML is text. */
 function markedFor(file: string): Marked {
   return new Marked({
     async: false,
     renderer: {
       heading({ tokens, depth, text }) {
-        const id = plain(text)
-          .toLowerCase()
-          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-          .replaceAll(' ', '-')
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+        return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens)

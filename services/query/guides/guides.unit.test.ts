@@ -1,6 +1,7 @@
 import { problemTypes } from '@tally/contract'
 import { expect, test } from 'vitest'
 import { listGuides, llmsText, readRecipes } from './guides.ts'
+import { guideBody } from './layout.ts'
 
 const guides = listGuides().map(({ read }) => read())
 
@@ -54,4 +55,21 @@ test('llms.txt names every guide with its first sentence', () => {
 test('a guide is rendered once', () => {
   const [first] = listGuides()
   expect(first?.read()).toBe(first?.read())
+})
+
+test('each guide leads to its neighbours in the list of guides, and its contents to its titles', () => {
+  const listed = [...(guides[0]?.html ?? '').matchAll(/href="(\/docs\/guide\/[^"#]+)"/g)].map(
+    ([, path]) => path,
+  )
+  const chapters = guides.filter(({ path }) => !path.includes('/errors/'))
+  expect(chapters.map(({ path }) => path)).toEqual(['/docs/guide', ...listed])
+  for (const [index, guide] of chapters.entries()) {
+    expect(guide.previous?.title).toBe(chapters[index - 1]?.title)
+    expect(guide.next?.title).toBe(chapters[index + 1]?.title)
+  }
+  for (const guide of guides) {
+    const body = guideBody(guide)
+    for (const [, id] of body.matchAll(/<a href="#([^"]+)">/g)) expect(body).toContain(` id="${id}"`)
+    if (guide.path.includes('/errors/')) expect(body).not.toContain('rel="next"')
+  }
 })

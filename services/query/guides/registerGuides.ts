@@ -1,6 +1,7 @@
 import { type ProblemType, problemTypes } from '@tally/contract'
 import type { FastifyInstance } from 'fastify'
-import { type Guide, listGuides, llmsText, readRecipes } from './guides.ts'
+import { listGuides, llmsText, readRecipes } from './guides.ts'
+import { type Guide, guideBody } from './layout.ts'
 import { sendPage } from './page.ts'
 
 /**
@@ -24,8 +25,8 @@ export function registerGuides(app: FastifyInstance): void {
 
 function showGuide(app: FastifyInstance, path: string, read: () => Guide): void {
   app.get(path, (_, reply) => {
-    const { title, html } = read()
-    return sendPage(reply, { title, body: html })
+    const guide = read()
+    return sendPage(reply, { title: guide.title, body: guideBody(guide), layout: 'guide' })
   })
 }
 

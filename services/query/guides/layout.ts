@@ -1,0 +1,56 @@
+import type { Token, Tokens } from 'marked'
+import { escaped } from './page.ts'
+
+export type Guide = {
+  /** Its address. */
+  path: string
+  title: string
+  /** The first paragraph, as text. */
+  summary: string
+  /** The file with links that lead to the Markdown of the service's other pages. */
+  markdown: string
+  /** The text of its page. */
+  html: string
+  /** For the contents at its side. */
+  headings: Heading[]
+  /** Its neighbours in the list of guides; the page of one error has none. */
+  previous: Neighbour | undefined
+  next: Neighbour | undefined
+}
+export type Neighbour = { path: string; title: string }
+type Heading = { id: string; text: string }
+
+/** Markdown in text: without backticks, and with the words of its links only. */
+export const plain = (text: string): string =>
+  text
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '')
+    .replaceAll('\n', ' ')
+
+/** The anchor of a title, as GitHub makes it. */
+export const idOf = (title: string): string =>
+  plain(title)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+
+const isTitle = (token: Token | undefined): token is Tokens.Heading =>
+  token?.type === 'heading' && token.depth === 2
+
+export const headingsOf = (tokens: Token[]): Heading[] =>
+  tokens.filter(isTitle).map(({ text }) => ({ id: idOf(text), text: plain(text) }))
+
+/** The body of a guide's page, with its contents at the side and its neighbours at the foot. */
+export function guideBody({ html, headings, previous, next }: Guide): string {
+  const contents = headings.map(({ id, text }) => `<li><a href="#${id}">${escaped(text)}</a></li>`)
+  const turns = [turn('prev', previous), turn('next', next)].join('')
+  return `<nav class="contents" aria-label="On this page"><ul>${contents.join('')}</ul></nav>
+<div>
+${html}${turns && `<nav class="turns" aria-label="Previous and next">${turns}</nav>\n`}</div>
+`
+}
+
+const turn = (rel: 'prev' | 'next', to: Neighbour | undefined): string =>
+  to === undefined
+    ? ''
+    : `<a rel="${rel}" href="${to.path}"><small>${rel === 'prev' ? 'Previous' : 'Next'}</small> ${escaped(to.title)}</a>`
