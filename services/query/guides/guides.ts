@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
-import { type Guide, headingsOf, idOf, type Neighbour, plain } from './layout.ts'
+import { type Guide, headingsOf, idOf, type Neighbour, plain, withTabs } from './layout.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
 const root = '/docs/guide'
@@ -65,7 +65,7 @@ function readGuide(file: string): Guide {
     title: first('heading')?.text ?? file,
     summary: plain(first('paragraph')?.text ?? ''),
     markdown: withServedLinks(markdown, file),
-    html: scrollable(marked.parser(tokens)),
+    html: scrollable(withTabs(tokens, part => marked.parser(part))),
     headings: headingsOf(tokens),
     previous: neighbour(chapters[at - 1]),
     next: neighbour(chapters[at + 1]),

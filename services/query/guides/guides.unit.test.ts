@@ -73,3 +73,16 @@ test('each guide leads to its neighbours in the list of guides, and its contents
     if (guide.path.includes('/errors/')) expect(body).not.toContain('rel="next"')
   }
 })
+
+test.each([
+  ['first-answer', ['curl', 'Node', 'Python', 'Go', 'Arduino and ESP32']],
+  ['polling', ['Node with the client', 'Python by hand']],
+  ['recipes', []],
+])('the languages of %s are tabs of which the first is open, with all of their code', (name, languages) => {
+  const { html = '', markdown = '' } = guides.find(({ path }) => path === `/docs/guide/${name}`) ?? {}
+  const tabs = html.split('<details name="language"').slice(1)
+  expect(tabs.map(tab => /<h2>(.+)<\/h2>/.exec(tab)?.[1])).toEqual(languages)
+  expect(tabs.map(tab => tab.startsWith(' open>'))).toEqual(languages.map((_, index) => index === 0))
+  expect(html.match(/<pre/g)).toHaveLength(markdown.match(/^```\w/gm)?.length ?? 0)
+  expect(html.match(/<div/g)?.length).toBe(html.match(/<\/div>/g)?.length)
+})

@@ -54,3 +54,30 @@ const turn = (rel: 'prev' | 'next', to: Neighbour | undefined): string =>
   to === undefined
     ? ''
     : `<a rel="${rel}" href="${to.path}"><small>${rel === 'prev' ? 'Previous' : 'Next'}</small> ${escaped(to.title)}</a>`
+
+/** How a title begins under which the guide says in one language what it says under its neighbours in another one. */
+const language = /^(curl|Node|Python|Go|Arduino)( |$)/
+
+/** The HTML of a guide: its sections in several languages, one below the other in Markdown, are tabs. */
+export function withTabs(tokens: Token[], render: (tokens: Token[]) => string): string {
+  const sections: Token[][] = [[]]
+  for (const token of tokens) {
+    if (isTitle(token)) sections.push([])
+    sections.at(-1)?.push(token)
+  }
+  const titles = sections.map(([first]) =>
+    isTitle(first) && language.test(first.text) ? first.text : undefined,
+  )
+  const html = sections.map((section, index) => {
+    const title = titles[index]
+    if (title === undefined) return render(section)
+    const isFirst = titles[index - 1] === undefined
+    // The anchor is inside, not on the summary: a link to what is in a closed tab opens it.
+    const tab = `<details name="language"${isFirst ? ' open' : ''}><summary><h2>${escaped(title)}</h2></summary>
+<div id="${idOf(title)}">
+${render(section.slice(1))}</div></details>
+`
+    return (isFirst ? '<div class="tabs">\n' : '') + tab + (titles[index + 1] === undefined ? '</div>\n' : '')
+  })
+  return html.join('')
+}
