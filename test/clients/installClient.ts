@@ -30,13 +30,6 @@ export function packCommand(document: string): string {
   return line.trim()
 }
 
-/** Builds `@tally/client` as docs/guides/dashboard says, and returns the folder with what was built. */
-export async function buildClient(made: string): Promise<string> {
-  const checkout = copyCheckout(made)
-  await run('npm', ['run', 'build', '-w', '@tally/client'], { cwd: checkout })
-  return join(checkout, client, 'dist')
-}
-
 /**
  * Makes the package as its README says, installs it into an empty folder in `made`, as an adopter does, and returns the
  * path of that folder.

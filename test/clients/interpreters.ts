@@ -10,7 +10,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`)
 const have = (name: string, debianPackage: string) =>
   programPath({ names: [name], debianPackage, neededBy } satisfies Program, log)
 
-/** Makes a command of a block in each language, in a folder into which `@tally/client` is installed. */
+/** Makes a command of a block in each language, in a folder that has the client. */
 export const interpreters: Record<string, (text: string, folder: string) => Promise<Command>> = {
   async sh(text) {
     await have('curl', 'curl')

@@ -1,9 +1,11 @@
-import { connect } from './tally-client/index.js'
+import { connect } from './client.js'
 
 const shownItems = 8
 
 const at = id => document.getElementById(id)
-const settings = { ...kept(), ...fromAddress() }
+/** Tally's address, if it serves this page itself. */
+const [, own] = /^([^#?]+)\/docs\/dashboard\/[^/]*$/.exec(location.origin + location.pathname) ?? []
+const settings = { ...kept(), ...fromAddress(), ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
 /** What the form was given, if this browser keeps it. */
@@ -13,7 +15,7 @@ function kept() {
   } catch {}
 }
 
-/** A screen's settings may be in its address: dashboard/#url=https://…&key=tally_…&every=30 */
+/** A screen's settings may be in its address: #url=https://…&key=tally_…&every=30 */
 function fromAddress() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 }
@@ -29,6 +31,7 @@ at('setup').addEventListener('submit', event => {
 function showSetup(reason) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
+  at('url').hidden = own !== undefined
   at('setup').hidden = false
   at('figures').hidden = true
   say(reason, true)

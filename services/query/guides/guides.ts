@@ -19,6 +19,9 @@ const files = [
   'recipes/README.md',
 ].filter(file => existsSync(new URL(file, folder)))
 
+/** What the list of guides says to those who have the repository, for whom it is. */
+const forSenders = /^## For those who send records\n.*?(?=^## )/ms
+
 /** Those that one reads in a row: all but the pages of single errors. */
 const chapters = files.filter(file => !/^errors\/(?!README)/.test(file))
 
@@ -55,7 +58,7 @@ export const listGuides = (): { path: string; read: () => Guide }[] =>
   })
 
 function readGuide(file: string): Guide {
-  const markdown = readFileSync(new URL(file, folder), 'utf8')
+  const markdown = readFileSync(new URL(file, folder), 'utf8').replace(forSenders, '')
   const marked = markedFor(file)
   const tokens = marked.lexer(markdown)
   const first = (type: string) => tokens.find(token => token.type === type) as Tokens.Paragraph | undefined
@@ -94,32 +97,33 @@ function markedFor(file: string): Marked {
         return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
       link({ href, tokens }) {
-        const text = this.parser.parseInline(tokens)
-        const target = served(href, file)
-        return target === undefined ? text : `<a href="${target}">${text}</a>`
+        return `<a href="${served(href, file)}">${this.parser.parseInline(tokens)}</a>`
       },
       html: ({ text }) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
     },
   })
 }
 
-/** Where a link of a guide leads in the service; undefined if only the repository has its target. */
-function served(href: string, from: string): string | undefined {
+/** Where a link of a guide leads in the service. It may not lead to what only the repository has. */
+function served(href: string, from: string): string {
   if (/^(https?:|#)/.test(href)) return href
   const { pathname, hash } = new URL(href, new URL(from, folder))
   if (pathname.endsWith('/docs/api.md')) return '/docs'
+  if (pathname.endsWith('/packages/client/README.md')) return '/docs/client.js'
   const file = pathname.startsWith(folder.pathname) ? pathname.slice(folder.pathname.length) : ''
   if (recipes.some(recipe => recipe.file === file)) return `${root}/${file}`
-  return files.includes(file) ? pathOf(file) + hash : undefined
+  if (file === 'dashboard/index.html') return '/docs/dashboard/'
+  if (!files.includes(file)) throw new Error(`${from}: nobody who reads it in the service has ${href}`)
+  return pathOf(file) + hash
 }
 
 const withServedLinks = (markdown: string, file: string): string =>
   markdown.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, text: string, href: string) => {
     const target = served(href, file)
-    if (target === undefined) return text
     // The page at /docs needs a browser, and who reads Markdown often has none.
     if (target === '/docs') return `[${text}](/api/v1/openapi.json)`
-    // An address of elsewhere and the file of a recipe stay as they are.
+    // What is no guide stays as it is.
+    if (target === '/docs/dashboard/') return `[${text}](${target})`
     return `[${text}](${target.replace(/^[^#:.]+(?=#|$)/, '$&.md')})`
   })
 

@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { listGuides, llmsText, readRecipes } from './guides.ts'
 import { type Guide, guideBody } from './layout.ts'
 import { sendPage } from './page.ts'
+import { registerFiles } from './registerFiles.ts'
 
 /**
- * Registers the guides under `/docs/guide` (as pages, and with `.md` as Markdown) with the files of their recipes,
- * `/llms.txt`, and the help page of each problem type under `/problems/`, which is the same page as in the guides.
+ * Registers the guides under `/docs/guide` (as pages, and with `.md` as Markdown) with the files of their recipes
+ * and others to fetch, `/llms.txt`, and the help page of each problem type under `/problems/`, the same as in the
+ * guides.
  */
 export function registerGuides(app: FastifyInstance): void {
   const guides = listGuides()
@@ -19,6 +21,7 @@ export function registerGuides(app: FastifyInstance): void {
     if (guide === undefined) throw new Error(`docs/guides/errors/${type}.md is missing`)
     showGuide(app, `/problems/${type}`, guide.read)
   }
+  registerFiles(app)
   for (const { path, type, text } of readRecipes()) sendText(app, path, type, () => text)
   sendText(app, '/llms.txt', 'text/plain', () => llmsText(guides.map(({ read }) => read())))
 }

@@ -1,0 +1,48 @@
+import { fastify } from 'fastify'
+import { expect, test } from 'vitest'
+import { clientFile, registerFiles } from './registerFiles.ts'
+
+const app = fastify()
+registerFiles(app)
+
+test('the client is one module with all that the package exports, and imports nothing', async () => {
+  const code = clientFile()
+  expect(code).not.toMatch(/^import|: string/m)
+  expect(code.length).toBeLessThan(20_000)
+  const module = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+  expect(Object.keys(module)).toEqual(['TallyProblem', 'connect'])
+  const asked: string[] = []
+  const tally = module.connect({
+    url: 'https://tally.example.org',
+    key: 'tally_none',
+    fetch: async (url: URL) => {
+      asked.push(String(url))
+      return new Response('{"type":"/problems/unauthorized"}', { status: 401 })
+    },
+  })
+  await expect(tally.listEvents()).rejects.toBeInstanceOf(module.TallyProblem)
+  await expect(tally.watch('listEvents', {}).next()).rejects.toMatchObject({ problem: 'unauthorized' })
+  expect(asked).toEqual(Array(2).fill('https://tally.example.org/api/v1/events'))
+})
+
+test.each([
+  ['/docs/client.js', 'text/javascript', 'function connect'],
+  ['/docs/dashboard/client.js', 'text/javascript', 'function connect'],
+  ['/docs/dashboard/dashboard.js', 'text/javascript', "from './client.js'"],
+  ['/docs/dashboard/dashboard.css', 'text/css', ':root'],
+  ['/docs/dashboard/', 'text/html', '<!doctype html>'],
+  ['/docs/dashboard/index.html', 'text/html', '<!doctype html>'],
+  ['/docs/tally.py', 'text/x-python', 'import email.utils'],
+])('%s is %s, and asks this origin only', async (url, type, part) => {
+  const { body, headers } = await app.inject(url)
+  expect(headers['content-type']).toBe(`${type}; charset=utf-8`)
+  expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self';")
+  expect(headers['content-security-policy']).toContain("connect-src 'self';")
+  expect(body).toContain(part)
+  expect(body).not.toContain('```')
+})
+
+test('the dashboard without a slash leads to the one with it, as its files are next to it', async () => {
+  const { statusCode, headers } = await app.inject('/docs/dashboard')
+  expect([statusCode, headers.location]).toEqual([302, 'dashboard/'])
+})
