@@ -3,9 +3,11 @@ import { connect } from './client.js'
 const shownItems = 8
 
 const at = id => document.getElementById(id)
-/** Tally's address, if it serves this page itself. */
-const [, own] = /^([^#?]+)\/docs\/dashboard\/[^/]*$/.exec(location.origin + location.pathname) ?? []
-const settings = { ...kept(), ...fromAddress(), ...(own && { url: own }) }
+/** Tally's address, if it serves this page. */
+const own = /^([^#?]+?)\/docs\/dashboard\//.exec(location.href)?.[1]
+/** A screen's settings may be in its address: #url=https://…&key=tally_…&every=30 */
+const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+const settings = { ...kept(), ...given, ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
 /** What the form was given, if this browser keeps it. */
@@ -15,11 +17,6 @@ function kept() {
   } catch {}
 }
 
-/** A screen's settings may be in its address: #url=https://…&key=tally_…&every=30 */
-function fromAddress() {
-  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
-}
-
 at('setup').addEventListener('submit', event => {
   event.preventDefault()
   localStorage.setItem('tally', JSON.stringify(Object.fromEntries(new FormData(event.target))))
@@ -27,11 +24,11 @@ at('setup').addEventListener('submit', event => {
   location.reload()
 })
 
-/** Keeps what is being typed: the form may be shown again after each attempt to connect. */
+/** Keeps what is typed: each attempt to connect may show the form again. */
 function showSetup(reason) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
-  at('url').hidden = own !== undefined
+  at('url').hidden = own
   at('setup').hidden = false
   at('figures').hidden = true
   say(reason, true)
@@ -45,7 +42,7 @@ function say(text, isWarning = false) {
 const locale = navigator.language
 const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
 const number = new Intl.NumberFormat(locale)
-const time = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const time = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 
 const draw = {
   getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }) {
@@ -65,7 +62,7 @@ const draw = {
     )
   },
   getTopItems(items) {
-    // A cup that came back has a quantity or a price below zero.
+    // Such as cups.
     const isReturned = ({ quantity, revenue }) => quantity < 0 || revenue < 0
     const returned = items.filter(isReturned)
     const best = items.filter(item => item.quantity > 0 && !isReturned(item)).slice(0, shownItems)
@@ -120,7 +117,7 @@ function showStatus() {
   const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
   const old = asOf > 0 ? `figures as of ${time.format(asOf)}` : 'no figures yet'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
-  // A computer that slept, and a request that hangs: nothing has said yet that the figures are old.
+  // Nothing says so after a sleep, or while a request hangs.
   else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
     say(`Behind: ${old}`, true)
   else say('Live')

@@ -46,12 +46,11 @@ group by asked.event_id, event.time_zone`.execute(db)
  * of UTC then.
  */
 export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
-  const hourOf = hourIn(timeZone ?? 'UTC')
   const documents: Documents = new Map()
   for (const { dayId, areaId, daily, hourly, items } of areas) {
     const composed: { [Name in View]: DocumentOf[Name] | undefined } = {
       kpis: daily && kpisOf(daily),
-      hours: hourly && composeHours(hourly, hourOf),
+      hours: hourly && composeHours(hourly, hourIn(timeZone ?? 'UTC')),
       items: items && composeItems(items),
     }
     for (const view of views) {

@@ -92,11 +92,15 @@ async function judge<Result>(
       requireUserVerification: false,
     })
   } catch (error) {
-    if (isTransient(error)) throw error
+    if (isTransient(error) || isOfPostgres(error)) throw error
     logger.info({ administratorId, address: request.ip, reason: reasonOf(error) }, 'a passkey was refused')
     return undefined
   }
 }
+
+/** Errors of Postgres have a code of five letters and digits (SQLSTATE): no answer is to blame for one. */
+const isOfPostgres = (error: unknown): boolean =>
+  /^[\dA-Z]{5}$/.test(String((error as { code?: unknown } | null)?.code))
 
 /** Takes the challenge of the sign-in, or one of the session, which is used up; throws for another one. */
 async function takeChallenge({ tx, administratorId, ...judged }: Judged, challenge: string): Promise<true> {

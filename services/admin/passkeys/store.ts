@@ -6,9 +6,11 @@ import { z } from 'zod'
 export const mostPasskeys = 20
 
 /** How a browser reaches an authenticator; other ways that it names are left out. */
+const transport = z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
 export const transports = z
-  .array(z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']))
+  .array(z.unknown())
   .catch([])
+  .transform(named => [...new Set(named.flatMap(one => transport.safeParse(one).data ?? []))])
 
 /** What a signature is verified with. */
 export type NewPasskey = {

@@ -34,7 +34,7 @@ export async function openSession(
     await noteOf(tx, { email, address }, { action })
     return beginSession(tx, administratorId, { address, browser, ...proven })
   })
-  recall.forget(administratorId)
+  recall.forget(administratorId, last)
   if (action !== 'password-changed') metrics.signIns.inc({ outcome: 'signed-in' })
   clearCookies(request, reply)
   giveCookie(request, reply, 'session', token)

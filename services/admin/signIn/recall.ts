@@ -16,6 +16,8 @@ export type Recall = ReturnType<typeof openRecall>
  */
 export function openRecall(nowMs: () => number = Date.now) {
   const kept = new Map<string, { session: Session; readAtMs: number }>()
+  /** How often something was forgotten: what was read before that is not kept after it. */
+  let forgotten = 0
   const forgetIf = (isOver: (of: { session: Session; readAtMs: number }) => boolean) => {
     for (const [key, of] of kept) if (isOver(of)) kept.delete(key)
   }
@@ -24,10 +26,12 @@ export function openRecall(nowMs: () => number = Date.now) {
     async find(db: Postgres, token: string, mayRecall: boolean): Promise<Session | undefined> {
       const key = sha256(token).toString('hex')
       forgetIf(({ readAtMs }) => nowMs() - readAtMs > keptMs)
+      const before = forgotten
       try {
         const session = await findSession(db, token)
         kept.delete(key)
-        if (session?.isPlatform && kept.size < mostKept) kept.set(key, { session, readAtMs: nowMs() })
+        if (session?.isPlatform && before === forgotten && kept.size < mostKept)
+          kept.set(key, { session, readAtMs: nowMs() })
         return session
       } catch (error) {
         const found = kept.get(key)
@@ -35,8 +39,11 @@ export function openRecall(nowMs: () => number = Date.now) {
         return found.session
       }
     },
-    /** Forgets the sessions of an administrator, of which some have ended. */
-    forget: (administratorId: string) =>
-      forgetIf(({ session }) => session.administratorId === administratorId),
+    /** Forgets the sessions of an administrator, of which some have ended, and the session of a token. */
+    forget(administratorId: string, token?: string) {
+      forgotten += 1
+      forgetIf(({ session }) => session.administratorId === administratorId)
+      if (token !== undefined) kept.delete(sha256(token).toString('hex'))
+    },
   }
 }

@@ -85,3 +85,20 @@ test('a sign-out is not undone by an outage: the sessions of its administrator a
   forget('anna')
   await expect(ask()).rejects.toThrow('ECONNREFUSED')
 })
+
+test('what was read before an administrator was forgotten is not kept after it', async () => {
+  const { ask, forget, fails } = given({ isPlatform: true })
+  const reading = ask()
+  forget('anna')
+  await reading
+  fails(down)
+  await expect(ask()).rejects.toThrow('ECONNREFUSED')
+})
+
+test('the session that a sign-in of somebody else ends is forgotten by its token', async () => {
+  const { ask, forget, fails } = given({ isPlatform: true })
+  await ask()
+  forget('somebody else', 'token')
+  fails(down)
+  await expect(ask()).rejects.toThrow('ECONNREFUSED')
+})
