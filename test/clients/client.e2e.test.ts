@@ -4,7 +4,7 @@ import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { run } from '#infra/command.ts'
-import { installClient, packCommand, useFolder } from './installClient.ts'
+import { installClient, useFolder } from './installClient.ts'
 import { nodes } from './nodes.ts'
 
 const tally = useTally({ settings: { RATE_LIMITS: 'Trial=2,ActiveDayPass=1000,Inactive=2' } })
@@ -104,10 +104,6 @@ test('an adopter’s program type-checks against the packed client, and works in
     tried.push(version)
   }
   expect(tried.length).toBeGreaterThan(0)
-})
-
-test('the guide makes the package as the README does', () => {
-  expect(packCommand('docs/guides/first-answer.md')).toBe(packCommand('packages/client/README.md'))
 })
 
 test('the package has no dependency, and nothing in it but JavaScript, types, README and manifest', async () => {

@@ -24,7 +24,7 @@ export function useFolder(): string {
 }
 
 /** The line of a document, a path in the checkout, that makes the package. */
-export function packCommand(document: string): string {
+function packCommand(document: string): string {
   const [line] = /^npm .*\bpack\b[^#\n]*/m.exec(readFileSync(join(root, document), 'utf8')) ?? []
   if (line === undefined) throw new Error(`${document} does not say how to make the package`)
   return line.trim()
