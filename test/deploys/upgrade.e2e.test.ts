@@ -101,4 +101,4 @@ test('an upgrade from the previous version under load is exact and fails no requ
   expect(requests.failures).toEqual([])
   await expectSeason(tally, festivals, records)
   expect(await runTally(['verify'], tally.settings)).toMatchObject({ code: 0 })
-})
+}, 600_000)
