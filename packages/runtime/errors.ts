@@ -106,7 +106,9 @@ const fatalKafkaTypes = new Set([
  * frozen), 26000 and 42P05 prepared statements that a pooler mixed up, 3D000 no such database (yet).
  */
 const transientStates = /^(08|28|40|53|55|57|58|XX)...$|^(25006|25P0[234]|26000|3D000|42P05)$/
-const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+/** Whether an error's code is one of Postgres: five letters and digits. */
+export const isSqlState = (code: unknown): code is string =>
+  typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
 
 /** pg's own messages, which have no code. */
 const pgConnection =

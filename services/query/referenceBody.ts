@@ -31,14 +31,15 @@ export function referenceBody(document: object): string {
   const contact = url
     ? `<p>Questions: <a href="${escaped(url.replaceAll('"', '%22'))}">${escaped(email ?? url)}</a></p>\n`
     : ''
-  const contents = tags.map(({ name }) => {
-    const own = operations.filter(operation => operation.tags.includes(name))
-    return `<p>${name}</p>\n<ul>${own.map(({ path }) => link(idOf(path), `<code>${shortOf(path)}</code>`)).join('')}</ul>\n`
-  })
-  const groups = tags.map(({ name, description }) => {
-    const own = operations.filter(operation => operation.tags.includes(name))
-    return `<h2>${name}</h2>\n<p>${inline(description)}</p>\n${own.map(sectionOf).join('')}`
-  })
+  const groups = tags.map(tag => ({ ...tag, own: operations.filter(({ tags }) => tags.includes(tag.name)) }))
+  const contents = groups.map(
+    ({ name, own }) =>
+      `<p>${name}</p>\n<ul>${own.map(({ path }) => link(idOf(path), `<code>${shortOf(path)}</code>`)).join('')}</ul>\n`,
+  )
+  const sections = groups.map(
+    ({ name, description, own }) =>
+      `<h2>${name}</h2>\n<p>${inline(description)}</p>\n${own.map(sectionOf).join('')}`,
+  )
   return `<nav class="contents" aria-label="Contents">
 <h1>Reference</h1>
 ${contents.join('')}<p>All endpoints</p>
@@ -47,7 +48,7 @@ ${contents.join('')}<p>All endpoints</p>
 <div>
 ${marked.parse(info.description, { async: false })}${contact}<p>The same as an <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a>. <a href="/docs/guide/first-answer">First answer</a> says what
 <code>TALLY_KEY</code> and <code>EVENT_ID</code> are in the commands below.</p>
-${groups.join('')}${sharedSections(components, operations[0]?.parameters ?? [])}</div>
+${sections.join('')}${sharedSections(components, operations[0]?.parameters ?? [])}</div>
 `
 }
 

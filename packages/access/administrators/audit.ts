@@ -73,7 +73,7 @@ export async function note(
     .execute()
 }
 
-/** As note, for an administrator who is not signed in; returns whose entry it is, or undefined if there is nobody. */
+/** As note, for an administrator who is not signed in; returns their id, undefined if the e-mail is unknown. */
 export async function noteOf(
   db: Postgres | Tx,
   { email, address }: { email: string; address: string },

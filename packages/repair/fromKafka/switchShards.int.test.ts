@@ -125,7 +125,7 @@ test('nothing is switched whole if records of a partition came that is not read'
 
 test('an event that the topics do not have leaves Redis with its shard', async () => {
   const deps = await caughtUp()
-  const [eventId] = [randomUUID() as EventId]
+  const eventId = randomUUID() as EventId
   await sql`insert into event_heads (event_id, shard, revision) values (${eventId}, 0, 1)`.execute(deps.db)
   await deps.redis.hset(deps.keys.event(eventId), 'revision', '1')
   await switchShards(deps, [0], { isTogether: false })

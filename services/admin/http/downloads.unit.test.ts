@@ -40,7 +40,7 @@ async function download(organization: string, path = '/a.csv'): Promise<{ socket
 
 const isSent = ({ head }: { head: string }) => head.startsWith('HTTP/1.1 200')
 
-test('an organization gets four files at a time, a process sends sixteen, and a page is no file', async () => {
+test('an organization gets four files at a time, a process sends sixteen, and pages do not count', async () => {
   const open = []
   for (let count = 0; count < 4; count += 1) open.push(await download('one'))
   expect(open.every(isSent)).toBe(true)

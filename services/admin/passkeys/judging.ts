@@ -1,5 +1,5 @@
 import { ownerOfToken, useToken } from '@tally/access'
-import { isTransient, reasonOf } from '@tally/runtime'
+import { isSqlState, isTransient, reasonOf } from '@tally/runtime'
 import type { Tx } from '@tally/storage'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
@@ -92,15 +92,12 @@ async function judge<Result>(
       requireUserVerification: false,
     })
   } catch (error) {
-    if (isTransient(error) || isOfPostgres(error)) throw error
+    // No answer is to blame for an error of Postgres.
+    if (isTransient(error) || isSqlState((error as { code?: unknown } | null)?.code)) throw error
     logger.info({ administratorId, address: request.ip, reason: reasonOf(error) }, 'a passkey was refused')
     return undefined
   }
 }
-
-/** Errors of Postgres have a code of five letters and digits (SQLSTATE): no answer is to blame for one. */
-const isOfPostgres = (error: unknown): boolean =>
-  /^[\dA-Z]{5}$/.test(String((error as { code?: unknown } | null)?.code))
 
 /** Takes the challenge of the sign-in, or one of the session, which is used up; throws for another one. */
 async function takeChallenge({ tx, administratorId, ...judged }: Judged, challenge: string): Promise<true> {

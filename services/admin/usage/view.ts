@@ -47,8 +47,8 @@ ${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <stron
 </ul></section>`
 }
 
-/** The chart's units: its width and height, and the height of the highest bar. */
-const [chartWidth, chartHeight, barHeight] = [720, 124, 116]
+/** In the chart's units: its width and height, where bars stand, and how high the highest is. */
+const [chartWidth, chartHeight, baseline, barHeight] = [720, 124, 120, 116]
 /** The limit is drawn if the busiest hour had at least this part of it: less than that would be bars of nothing. */
 const nearLimit = 1 / 4
 
@@ -61,10 +61,10 @@ function dayCard(byHour: Usage['byHour'], { limit }: Window, { whole }: Format):
   const bars = byHour.map(({ requests, refused }, index) => {
     const ago = byHour.length - index
     const bar = (count: number, below: number, kind: string) =>
-      html`<rect class="${kind}" x="${(index * width + 2).toFixed(1)}" y="${(120 - (below + count) * scale).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${(count * scale).toFixed(1)}"></rect>`
+      html`<rect class="${kind}" x="${(index * width + 2).toFixed(1)}" y="${(baseline - (below + count) * scale).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${(count * scale).toFixed(1)}"></rect>`
     return html`<g><title>${ago} to ${ago - 1} h ago: ${counted(requests, 'request', whole)}, ${whole(refused)} refused</title>${bar(requests - refused, 0, 'answered')}${bar(refused, requests - refused, 'refused')}</g>`
   })
-  const limitAt = (120 - allowed * scale).toFixed(1)
+  const limitAt = (baseline - allowed * scale).toFixed(1)
   return html`<section class="card"><h2>Last 24 hours</h2>
 <svg class="bars" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}${isNear ? html`<line class="limit" x1="0" x2="${chartWidth}" y1="${limitAt}" y2="${limitAt}"></line>` : ''}<line x1="0" x2="${chartWidth}" y1="121" y2="121"></line></svg>
 <p class="faint ends"><span>24 h ago</span><span>18</span><span>12</span><span>6</span><span>now</span></p>

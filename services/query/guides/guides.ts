@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { problemTypes } from '@tally/contract'
 import { Marked, type Tokens } from 'marked'
 import { type Guide, headingsOf, idOf, type Neighbour, plain, withTabs } from './layout.ts'
+import { escaped } from './page.ts'
 
 const folder = new URL('../../../docs/guides/', import.meta.url)
 const root = '/docs/guide'
@@ -99,7 +100,7 @@ function markedFor(file: string): Marked {
       link({ href, tokens }) {
         return `<a href="${served(href, file)}">${this.parser.parseInline(tokens)}</a>`
       },
-      html: ({ text }) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+      html: ({ text }) => escaped(text),
     },
   })
 }
@@ -122,9 +123,8 @@ const withServedLinks = (markdown: string, file: string): string =>
     const target = served(href, file)
     // The page at /docs needs a browser, and who reads Markdown often has none.
     if (target === '/docs') return `[${text}](/api/v1/openapi.json)`
-    // What is no guide stays as it is.
-    if (target === '/docs/dashboard/') return `[${text}](${target})`
-    return `[${text}](${target.replace(/^[^#:.]+(?=#|$)/, '$&.md')})`
+    // Files and folders are no guides.
+    return `[${text}](${target.replace(/^[^#:.]+(?<!\/)(?=#|$)/, '$&.md')})`
   })
 
 /** The index for language models (llmstxt.org): what the service is, and every guide as Markdown. */

@@ -26,7 +26,7 @@ test.each([
   ['who takes what begins like HTML', 'text/html-x', 404],
   ['who talks nonsense', 'text/html;q=., ,;', 404],
   ['who takes HTML rather', 'application/json;q=0.5, TEXT/HTML ; level=1;q=0.7', 200],
-])('at / there is the right answer for %s, and caches are told', async (_, accept, status) => {
+])('GET / answers %s as it asks, and Vary names Accept', async (_, accept, status) => {
   const { statusCode, headers } = await ask('/?from=a-link', accept)
   expect([statusCode, headers.vary]).toEqual([status, ['Origin', 'Accept']])
 })
