@@ -1,4 +1,5 @@
 import { FatalError } from '@tally/runtime'
+import type { TopicPartition } from './topics/topicPartition.ts'
 
 /** A required topic does not exist. */
 export class TopicMissingError extends FatalError {
@@ -14,17 +15,13 @@ export class PartitionCountError extends FatalError {
   override readonly name = 'PartitionCountError'
 }
 
-/** The offset to read from lies outside what the topic still holds. */
+/** The log of a partition does not hold the offset to read from. */
 export class OffsetOutOfLogError extends FatalError {
   override readonly name = 'OffsetOutOfLogError'
-  constructor(topic: string, partition: number, wanted: number, log: { start: number; end: number }) {
-    const why =
-      wanted > log.end
-        ? 'was the topic created again, or does KAFKA_BROKERS name another cluster?'
-        : 'records that were not read yet have been deleted (retention?).'
+  constructor({ topic, partition, wanted }: TopicPartition & { wanted: number }) {
     super(
-      `${topic}-${partition} is to be read from offset ${wanted}, but holds ${log.start} to ${log.end}: ${why} ` +
-        'See `tally offsets`.',
+      `${topic}-${partition} does not hold offset ${wanted}, which is to be read next: records were deleted before they ` +
+        'were read (retention?), or the topic was created again. See `tally offsets`.',
     )
   }
 }

@@ -60,15 +60,10 @@ export type RecordBatch = {
 /** Partitions by topic. */
 export type Assignment = Map<string, number[]>
 
-/**
- * Offsets to read on from, by topic and partition; `held` keeps a partition from being fetched until `Consumer.resume`.
- * Partitions that are not named continue at the group's committed offset.
- */
+/** Offsets to read on from, by topic and partition; `held`, or none: not fetched until `Consumer.resume`. */
 export type StartOffsets = Map<string, Map<number, number | 'held'>>
 
 export type BatchControl = {
-  /** Sends a heartbeat if one is due. Never throws: a lost partition shows in `isStale`. */
-  heartbeat(): Promise<void>
   /** True when the partition is being taken away, or the consumer stops: finish soon. */
   isStale(): boolean
 }
@@ -82,16 +77,15 @@ export type ConsumeOptions = {
    */
   onBatch(batch: RecordBatch, control: BatchControl): Promise<number>
   /**
-   * Called after each join with all partitions that are now assigned. May return where to begin (the offsets in
-   * Postgres); no batch is passed on before. If it throws, it is called again with the same back-off.
+   * Called after each join with all partitions that are now assigned. Returns where each begins (the offsets in
+   * Postgres); nothing is fetched before. If it throws, it is called again with the same back-off.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a callback may return nothing
-  onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | void>
+  onAssigned(assignment: Assignment): StartOffsets | Promise<StartOffsets>
   /**
    * Called if the log of an assigned partition does not hold the next offset to read. The partition is held; the others
-   * go on. Without this callback the consumer crashes (OffsetOutOfLogError).
+   * go on.
    */
-  onOutOfLog?(of: { topic: string; partition: number; wanted: number }): void
+  onOutOfLog(of: { topic: string; partition: number; wanted: number }): void
   /**
    * The log to fetch a partition from, asked before each fetch: only records of this log are passed on. A partition
    * without an answer is not fetched yet. A consumer without this callback fetches by name.
@@ -102,9 +96,7 @@ export type ConsumeOptions = {
    * again, or the partition has a new leader. The partition is held; the others go on.
    */
   onRefused?(of: TopicPartition): void
-  /**
-   * Called with an error that can never heal: authorization, unsupported version, topic gone, offset outside the log.
-   */
+  /** Called with an error that can never heal: authorization, unsupported version, topic gone. */
   onCrash(error: Error): void
   maxBytesPerPartition?: number
   maxBytes?: number
@@ -135,10 +127,7 @@ export type Consumer = {
   state(): ConsumerState
   /** Continues at an offset immediately; ignored if the partition is not assigned. */
   seek(topic: string, partition: number, offset: number): void
-  /**
-   * Stops fetching a partition, also across rebalances that leave it here, until `resume` or an onAssigned that names
-   * its offset.
-   */
+  /** Stops fetching a partition until `resume` or the next join. */
   hold(topic: string, partition: number): void
   resume(topic: string, partition: number): void
   /** Finishes the batches in progress (at most 8 s), commits, leaves the group. */

@@ -54,8 +54,8 @@ export function fetchOf(
   from = 0,
   abortedTransactions: AbortedTransaction[] = [],
 ): FetchedBatch {
-  const data = { partition: 0, highWatermark: '1000000', abortedTransactions, messages: bytes }
-  return new FetchedBatch('t', String(from), data)
+  const of = { topic: 't', partition: 0, highWatermark: 1_000_000 }
+  return new FetchedBatch({ ...of, abortedTransactions, messages: bytes }, from)
 }
 
 /** Everything that can be read from a fetch, and the error that ended it. */

@@ -1,5 +1,4 @@
 import type { Kafka } from 'kafkajs'
-import type { PartitionData } from '../batches/fetchedBatch.ts'
 
 /**
  * The part of kafkajs 2.2.4's internal Cluster that this package uses, for requests that the public API does not offer.
@@ -14,17 +13,33 @@ export type Cluster = {
   findLeaderForPartitions(topic: string, partitions: number[]): Record<string, number[]>
   findBroker(of: { nodeId: string }): Promise<Broker>
   findControllerBroker(): Promise<Broker>
-  brokerPool: { metadataExpireAt: number | null; brokers: Record<string, unknown> }
+  findGroupCoordinator(of: { groupId: string }): Promise<Broker>
+  brokerPool: {
+    metadataExpireAt: number | null
+    brokers: Record<string, unknown>
+    /** Asks brokers, one after the other, until one answers (patches/silence.ts). */
+    withBroker<Answer>(ask: (of: { broker: Broker }) => Promise<Answer>): Promise<Answer | null>
+  }
 }
 
 export type Broker = {
   versions: Record<number, { maxVersion: number }> | null
-  fetch(request: object): Promise<FetchResponse>
+  joinGroup(request: object): Promise<JoinedGroup>
+  syncGroup(request: object): Promise<{ memberAssignment: Buffer }>
+  heartbeat(request: object): Promise<void>
+  offsetCommit(request: object): Promise<void>
+  leaveGroup(request: object): Promise<void>
   findGroupCoordinator(request: object): Promise<{ coordinator: { nodeId: string } }>
   listOffsets(request: object): Promise<ListOffsetsResponse>
   connectionPool: { send<Answer>(of: { request: object; response: object }): Promise<Answer> }
 }
-type FetchResponse = { responses: { partitions: PartitionData[] }[] }
+export type JoinedGroup = {
+  memberId: string
+  generationId: number
+  leaderId: string
+  /** Only the leader gets them. */
+  members: { memberId: string; memberMetadata: Buffer }[]
+}
 type ListOffsetsResponse = {
   responses: { topic: string; partitions: { partition: number; offset: string }[] }[]
 }

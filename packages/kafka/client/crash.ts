@@ -1,30 +1,23 @@
 import { causesOf } from '@tally/runtime'
 
-/** The fields of kafkajs's errors that are used here. */
-type KafkaError = Error & { type?: string; cause?: unknown }
-
-export type OutOfRange = { topic: string; partition: number; wantedOffset: number }
-
 /** Errors that mean that the group continues without this member's generation: it has to join again. */
-const rejoinTypes = new Set([
-  'REBALANCE_IN_PROGRESS',
-  'NOT_COORDINATOR_FOR_GROUP',
-  'ILLEGAL_GENERATION',
-  'UNKNOWN_MEMBER_ID',
-])
+const rejoinTypes = /^(REBALANCE_IN_PROGRESS|NOT_COORDINATOR_FOR_GROUP|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID)$/
+const lostTypes = /^(GROUP_LOAD_IN_PROGRESS|GROUP_COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP)$/
+const lostNames =
+  /^KafkaJS(ConnectionError|ConnectionClosedError|RequestTimeoutError|BrokerNotFound|LockTimeout|GroupCoordinatorNotFound)$/
 
-export function meansRejoin(error: unknown): boolean {
-  return causes(error).some(({ type }) => type !== undefined && rejoinTypes.has(type))
-}
+export const meansRejoin = (error: unknown): boolean => hasType(error, rejoinTypes)
+
+/** Whether the group does not know this member any more: it has to join as a new one. */
+export const isUnknownMember = (error: unknown): boolean => hasType(error, /^UNKNOWN_MEMBER_ID$/)
+
+/** Whether the group's coordinator cannot be reached, or is another one now. */
+export const isCoordinatorLost = (error: unknown): boolean =>
+  hasType(error, lostTypes) || causesOf(error).some(({ name }) => lostNames.test(name))
 
 /** Whether the broker does not know the topic; right after its start it may briefly know none. */
-export function isUnknownTopic(error: unknown): boolean {
-  return causes(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
-}
+export const isUnknownTopic = (error: unknown): boolean => hasType(error, /^UNKNOWN_TOPIC_OR_PARTITION$/)
 
-/** The partition and offset that the log does not hold, if that is what ended the consumer. */
-export function outOfRange(error: unknown): OutOfRange | undefined {
-  return causes(error).find(({ name }) => name === 'KafkaJSOffsetOutOfRange') as OutOfRange | undefined
-}
-
-const causes = (error: unknown): KafkaError[] => causesOf(error) as KafkaError[]
+/** Whether an error of kafkajs, or a cause of it, has one of these types. */
+const hasType = (error: unknown, types: RegExp): boolean =>
+  causesOf(error).some(cause => types.test((cause as { type?: string }).type ?? ''))

@@ -1,17 +1,10 @@
 import { createRequire } from 'node:module'
 import { zstdCompressSync } from 'node:zlib'
-import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { encodeRecord } from '../patches/encodeRecord.ts'
-import { addFetchById } from '../patches/fetchById.ts'
-import { keepBytes } from '../patches/fetchResponse.ts'
 import { groupMessages } from '../patches/groupMessages.ts'
-import { patchJoined } from '../patches/joined.ts'
-import { patchLostBroker } from '../patches/lostBroker.ts'
-import { patchOffsetOutOfRange } from '../patches/offsetOutOfRange.ts'
 import { patchReconnect } from '../patches/reconnect.ts'
 import { patchRequestQueue } from '../patches/requestQueue.ts'
 import { patchBrokerPool, patchSilence } from '../patches/silence.ts'
-import { patchStoppedRunner } from '../patches/stoppedRunner.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -23,15 +16,9 @@ const require = createRequire(import.meta.url)
  * module may import kafkajs first.
  */
 function loadPatched(): typeof import('kafkajs') {
-  replaceModule('protocol/requests/fetch/v4/decodeMessages.js', () => keepBytes)
-  replaceModule('consumer/batch.js', () => FetchedBatch)
   replaceModule('protocol/recordBatch/record/v0/index.js', () => encodeRecord)
   replaceModule('producer/groupMessagesPerPartition.js', () => groupMessages)
   const kafkajs: typeof import('kafkajs') = require('kafkajs')
-  addFetchById(require('kafkajs/src/protocol/requests/fetch/index.js'), {
-    parse: require('kafkajs/src/protocol/requests/fetch/v0/response.js').parse,
-    createErrorFromCode: require('kafkajs/src/protocol/error.js').createErrorFromCode,
-  })
   patchReconnect(
     require('kafkajs/src/network/connection.js').prototype,
     kafkajs.KafkaJSConnectionError as never,
@@ -42,17 +29,10 @@ function loadPatched(): typeof import('kafkajs') {
     require('kafkajs/src/cluster/brokerPool.js').prototype,
     require('kafkajs/src/errors.js').KafkaJSBrokerNotFound,
   )
-  patchStoppedRunner(require('kafkajs/src/consumer/runner.js').prototype)
-  patchJoined(require('kafkajs/src/consumer/consumerGroup.js').prototype)
-  patchLostBroker(require('kafkajs/src/consumer/consumerGroup.js').prototype)
-  patchOffsetOutOfRange(
-    require('kafkajs/src/consumer/consumerGroup.js').prototype,
-    kafkajs.KafkaJSNonRetriableError as never,
-  )
   // For the producer: kafkajs names ZSTD but does not ship it. What is read is unpacked by codecs/.
   kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
     compress: async ({ buffer }: { buffer: Buffer }) => zstdCompressSync(buffer),
-    decompress: async () => Promise.reject(new Error('batches/ unpacks what is read')),
+    decompress: async () => Promise.reject(new Error('codecs/ unpacks what is read')),
   })
   return kafkajs
 }

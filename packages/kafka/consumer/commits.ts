@@ -1,7 +1,7 @@
 import { openInterval } from '@tally/runtime'
-import type { Consumer } from 'kafkajs'
 import { settled } from '../client/backoff.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
+import type { Membership } from './membership.ts'
 
 const commitEveryMs = 1_000
 const lastCommitMs = 1_000
@@ -12,14 +12,14 @@ export type Commits = { add(topic: string, partition: number, next: number): voi
  * Commits each partition's next offset to Kafka at most once a second, and when closed, so that lag tools see it. The
  * offsets that count are in Postgres, so a commit that fails is dropped: the next one replaces it.
  */
-export function commitLater(consumer: Consumer): Commits {
+export function commitLater(membership: Membership): Commits {
   const pending = new OffsetTable<number>()
   const flush = async (): Promise<void> => {
     const offsets = pending
       .entries()
-      .map(([topic, partition, next]) => ({ topic, partition, offset: String(next) }))
+      .map(([topic, partition, next]) => ({ topic, partitions: [{ partition, offset: String(next) }] }))
     pending.clear()
-    if (offsets.length > 0) await consumer.commitOffsets(offsets).catch(() => undefined)
+    if (offsets.length > 0) await membership.commit(offsets).catch(() => undefined)
   }
   const flushes = openInterval(commitEveryMs, flush, () => {})
   return {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   connectForTest,
-  deleteBefore,
   newTopic,
   readForTest,
   sendAll,
@@ -13,7 +12,6 @@ import {
 import { until } from '@tally/testkit/until'
 import { expect, inject, test } from 'vitest'
 import { inside } from '../client/connection.ts'
-import { OffsetOutOfLogError } from '../errors.ts'
 
 const brokers = inject('servers').kafkaBrokers
 
@@ -112,43 +110,6 @@ test('a start that cannot be found is asked for again, and no batch comes before
   expect(tries).toBe(3)
 })
 
-test('an offset behind the end of the log stops the consumer with an error, it never starts over', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b']))
-  const { crashes, records } = await readForTest(connection, {
-    topics: [topic],
-    onAssigned: () => startAt(topic, 500),
-  })
-  await until('it crashes', () => crashes.length === 1)
-  expect(crashes[0]).toBeInstanceOf(OffsetOutOfLogError)
-  expect(crashes[0]?.message).toContain(`${topic}-0 is to be read from offset 500, but holds 0 to 2`)
-  expect(records).toEqual([])
-})
-
-test('an offset before the start of the log stops the consumer with an error, too', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
-  await deleteBefore(connection, { topic, partition: 0, offset: 2 })
-  const { crashes } = await readForTest(connection, { topics: [topic], onAssigned: () => startAt(topic, 1) })
-  await until('it crashes', () => crashes.length === 1)
-  expect(crashes[0]?.message).toContain('is to be read from offset 1, but holds 2 to 3')
-})
-
-test('an offset that only the group remembers and the log does not hold means the start of the log', async () => {
-  const connection = connectForTest(brokers)
-  const topic = await newTopic(connection)
-  const groupId = `group-${randomUUID()}`
-  await sendAll(connection, texts(topic, ['a', 'b', 'c']))
-  await inside(connection).admin.use(admin =>
-    admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset: '77' }] }),
-  )
-  const { records, crashes } = await readForTest(connection, { topics: [topic], groupId })
-  await until('all are read', () => records.length === 3)
-  expect(crashes).toEqual([])
-})
-
 test('a consumer that stops finishes its batch, commits it, and hands over at once', async () => {
   const connection = connectForTest(brokers)
   const topic = await newTopic(connection)
@@ -233,16 +194,18 @@ test('a batch that is being processed when its partition is revoked learns of it
   const groupId = `group-${randomUUID()}`
   await sendAll(connection, texts(topic, ['a']))
   let heardStale = false
+  const begun = Promise.withResolvers<void>()
   const first = await readForTest(connection, {
     topics: [topic],
     groupId,
     async onBatch(batch, control) {
+      begun.resolve()
       if (batch.from === 0) await until('it is stale', () => control.isStale())
       heardStale = true
       return batch.next
     },
   })
-  await until('the first has joined', () => first.consumer.state().joined)
+  await begun.promise
   const second = await readForTest(connection, { topics: [topic], groupId })
   await until('both have one partition', () =>
     [first, second].every(({ consumer }) => consumer.state().assignment.get(topic)?.length === 1),

@@ -2,7 +2,8 @@ import { backoffMs, settled, sleepUntil } from '../client/backoff.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'
 import type { ConsumeOptions, Consumer } from '../types.ts'
 import { newMemory, stateOf, type Tuning } from './memory.ts'
-import { openSession, type Session } from './session.ts'
+import { resume, seekNow } from './partitionState.ts'
+import { Session } from './session.ts'
 import { openUnexpected } from './unexpected.ts'
 import { openWhyFatal } from './whyFatal.ts'
 
@@ -22,7 +23,7 @@ const defaultTuning: Tuning = {
 }
 
 const stopTimeoutMs = 8_000
-/** Without an answer for this long, the consumer is replaced: kafkajs stalls for unknown reasons (issue 659). */
+/** Without an answer for this long, the session is replaced: kafkajs stalls for unknown reasons (issue 659). */
 const stalledMs = 60_000
 
 /**
@@ -41,12 +42,12 @@ export async function consumeBatches(
   let session: Session | undefined
   let sessionBeganAt = 0
   const unexpected = openUnexpected(logger, 'the consumer stopped; starting it again')
-  const whyFatal = openWhyFatal(connection, options.topics, memory)
+  const whyFatal = openWhyFatal(connection, options.topics)
 
   const supervise = async (): Promise<void> => {
     for (let failures = 1; !stopping.signal.aborted; failures++) {
       sessionBeganAt = Date.now()
-      session = openSession(connection, options, tuning, memory)
+      session = new Session(connection, options, tuning, memory)
       const error = await session.ended
       if (stopping.signal.aborted) return
       memory.kafkaError = error
@@ -70,13 +71,16 @@ export async function consumeBatches(
   return {
     state: () => stateOf(memory),
     seek(topic, partition, offset) {
-      session?.seek(topic, partition, offset)
+      const of = memory.partitions.get(topic, partition)
+      if (of !== undefined) seekNow(of, offset)
     },
     hold(topic, partition) {
-      session?.hold(topic, partition)
+      const of = memory.partitions.get(topic, partition)
+      if (of !== undefined) of.isHeld = true
     },
     resume(topic, partition) {
-      session?.resume(topic, partition)
+      const of = memory.partitions.get(topic, partition)
+      if (of !== undefined) resume(of)
     },
     async stop() {
       stopping.abort()

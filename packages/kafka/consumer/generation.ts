@@ -1,70 +1,65 @@
 import type { Logger } from '@tally/runtime'
 import { backoffMs, sleepUntil } from '../client/backoff.ts'
-import type { Assignment, ConsumeOptions } from '../types.ts'
+import type { Assignment, ConsumeOptions, StartOffsets } from '../types.ts'
+import type { Joined } from './membership.ts'
 import type { Memory } from './memory.ts'
-import type { Positions } from './positions.ts'
+import { newPartitions, seek } from './partitionState.ts'
 import { openUnexpected } from './unexpected.ts'
 
-/** From one join to the next. `over` is aborted when the partitions are being taken away: start nothing more. */
-export type Generation = { over: AbortController; ready: Promise<void>; isReady: boolean }
+/**
+ * From one join to the next. `over` is aborted when the partitions are being taken away: start nothing more. `counts`:
+ * how many partitions each topic has; others mean that the group has to join again.
+ */
+export type Generation = { over: AbortController; counts: Map<string, number> | undefined }
 
-export type Generations = ReturnType<typeof openGenerations>
+type GenerationDeps = { options: ConsumeOptions; memory: Memory; logger: Logger }
 
-type GenerationDeps = { options: ConsumeOptions; memory: Memory; positions: Positions; logger: Logger }
+/** Begins a generation: its partitions are held until onAssigned has said where they start. */
+export function beginGeneration(deps: GenerationDeps, { assignment, counts }: Joined): Generation {
+  const { memory, logger } = deps
+  Object.assign(memory, {
+    assignment,
+    partitions: newPartitions(assignment, memory.partitions),
+    joined: true,
+    begun: false,
+    kafkaError: undefined,
+    lastAnswerAt: Date.now(),
+  } satisfies Partial<Memory>)
+  const over = new AbortController()
+  void findStarts(deps, assignment, over.signal)
+  logger.info({ assignment: Object.fromEntries(assignment) }, 'joined the consumer group')
+  return { over, counts }
+}
 
-/** The current generation. It is ready once onAssigned has said where its partitions start. */
-export function openGenerations({ options, memory, positions, logger }: GenerationDeps) {
+async function findStarts(
+  { options, memory, logger }: GenerationDeps,
+  assignment: Assignment,
+  over: AbortSignal,
+): Promise<void> {
   const unexpected = openUnexpected(logger, 'could not find where to begin; trying again')
-  let current: Generation = {
-    over: new AbortController(),
-    ready: new Promise(() => undefined),
-    isReady: false,
-  }
-
-  const start = async (assignment: Assignment, over: AbortSignal): Promise<void> => {
-    for (let failures = 1; !over.aborted; failures++) {
-      try {
-        const starts = await options.onAssigned?.(assignment)
-        if (over.aborted) return
-        for (const [topic, partitions] of starts ?? []) {
-          for (const [partition, offset] of partitions) {
-            if (assignment.get(topic)?.includes(partition)) positions.start(topic, partition, offset)
-          }
-        }
-        memory.assignError = undefined
-        return
-      } catch (error) {
-        memory.assignError = error as Error
-        unexpected(error, failures)
-        await sleepUntil(backoffMs(failures), over)
-      }
+  for (let failures = 1; !over.aborted; failures++) {
+    try {
+      const starts = await options.onAssigned(assignment)
+      if (over.aborted) return
+      start(memory, starts)
+      memory.assignError = undefined
+      memory.begun = true
+      return
+    } catch (error) {
+      memory.assignError = error as Error
+      unexpected(error, failures)
+      await sleepUntil(backoffMs(failures), over)
     }
   }
+}
 
-  return {
-    current: (): Generation => current,
-
-    joined(assignment: Assignment): void {
-      current.over.abort()
-      memory.assignment = assignment
-      memory.joined = true
-      memory.begun = false
-      memory.kafkaError = undefined
-      memory.lastAnswerAt = Date.now()
-      positions.restore(assignment)
-      const over = new AbortController()
-      const begun: Generation = { over, ready: start(assignment, over.signal), isReady: false }
-      void begun.ready.then(() => {
-        begun.isReady = true
-        if (current === begun) memory.begun = true
-      })
-      current = begun
-      logger.info({ assignment: Object.fromEntries(assignment) }, 'joined the consumer group')
-    },
-
-    rebalancing(): void {
-      memory.joined = false
-      current.over.abort()
-    },
+function start({ partitions }: Memory, starts: StartOffsets): void {
+  for (const [topic, offsets] of starts) {
+    for (const [partition, offset] of offsets) {
+      const of = partitions.get(topic, partition)
+      if (of === undefined || offset === 'held') continue
+      seek(of, offset)
+      of.isHeld = false
+    }
   }
 }

@@ -1,6 +1,7 @@
-import { OffsetTable } from '../log/offsetTable.ts'
+import type { OffsetTable } from '../log/offsetTable.ts'
 import type { Assignment, ConsumerState } from '../types.ts'
 import type { Claim } from './claim.ts'
+import { newPartitions, type PartitionState } from './partitionState.ts'
 
 export type Tuning = {
   maxBytesPerPartition: number
@@ -13,19 +14,11 @@ export type Tuning = {
   concurrency: number
 }
 
-/** State that outlives one kafkajs consumer: the position and the errors of each partition. */
+/** State that outlives one session. */
 export type Memory = {
-  /** Where this process wants to read on: set by results of onBatch and onAssigned, never by Kafka's group. */
-  positions: OffsetTable<number>
-  batchErrors: OffsetTable<Error>
-  failures: OffsetTable<number>
-  /** Where a fetch brought a batch that cannot be decoded, until a second fetch confirms or refutes it. */
-  suspects: OffsetTable<number>
-  /** Partitions that are not fetched until `resume` is called. */
-  held: OffsetTable<true>
-  /** Number of seeks of each partition: a batch fetched before the last seek is out of date. */
-  seeks: OffsetTable<number>
   assignment: Assignment
+  /** The assigned partitions. */
+  partitions: OffsetTable<PartitionState>
   /** What this process claims when it joins its group again. */
   claim?: Claim | undefined
   joined: boolean
@@ -36,14 +29,10 @@ export type Memory = {
 }
 
 export function newMemory(): Memory {
+  const assignment: Assignment = new Map()
   return {
-    positions: new OffsetTable(),
-    batchErrors: new OffsetTable(),
-    failures: new OffsetTable(),
-    suspects: new OffsetTable(),
-    held: new OffsetTable(),
-    seeks: new OffsetTable(),
-    assignment: new Map(),
+    assignment,
+    partitions: newPartitions(assignment),
     joined: false,
     begun: false,
     lastAnswerAt: Date.now(),
@@ -51,9 +40,9 @@ export function newMemory(): Memory {
 }
 
 export function stateOf(memory: Memory): ConsumerState {
-  const batchErrors = memory.batchErrors
+  const batchErrors = memory.partitions
     .entries()
-    .map(([topic, partition, error]) => ({ topic, partition, error }))
+    .flatMap(([topic, partition, { error }]) => (error ? [{ topic, partition, error }] : []))
   const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
   return {
     joined: memory.joined,

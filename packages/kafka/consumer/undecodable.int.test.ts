@@ -6,6 +6,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { inside } from '../client/connection.ts'
 import { kafkajs } from '../client/kafkajs.ts'
 import { UndecodableBatchError } from '../errors.ts'
+import type { Answered } from '../log/fetch.ts'
 import { readBack } from '../log/readBack.ts'
 import { readRecordAt } from '../log/readRecordAt.ts'
 import { readTopic } from '../log/readTopic.ts'
@@ -36,24 +37,23 @@ function damage(times = Number.POSITIVE_INFINITY): { mend(): void; happened(): b
   return { mend, happened: () => left === 0 }
 }
 
-type Answer = { responses: { partitions: { highWatermark: string }[] }[] }
-type Asking = { fetch(of: unknown): Promise<Answer> }
-const broker: Asking = createRequire(import.meta.url)('kafkajs/src/broker/index.js').prototype
+type Sending = { send(of: { request: { apiName: string } }): Promise<unknown> }
+const pool: Sending = createRequire(import.meta.url)('kafkajs/src/network/connectionPool.js').prototype
 
 /**
  * The first answer with records names a high watermark from before them, as of a broker that is appended to meanwhile.
  */
 function reportOnce(highWatermark: number): { happened(): boolean } {
-  const { fetch } = broker
+  const { send } = pool
   let isReported = false
-  const mend = (): void => void Object.assign(broker, { fetch })
-  Object.assign(broker, {
-    async fetch(this: Asking, of: unknown) {
-      const answer = await fetch.call(this, of)
-      const found = answer.responses.flatMap(({ partitions }) => partitions)
-      const late = found.find(one => !isReported && Number(one.highWatermark) > highWatermark)
+  const mend = (): void => void Object.assign(pool, { send })
+  Object.assign(pool, {
+    async send(this: Sending, of: { request: { apiName: string } }) {
+      const answer = await send.call(this, of)
+      if (of.request.apiName !== 'Fetch') return answer
+      const late = (answer as Answered[]).find(one => !isReported && one.highWatermark > highWatermark)
       if (late !== undefined) {
-        late.highWatermark = String(highWatermark)
+        late.highWatermark = highWatermark
         isReported = true
       }
       return answer

@@ -4,6 +4,7 @@ import {
   type Consumer,
   consumeBatches,
   cutAt,
+  OffsetOutOfLogError,
   partitionKey,
   type RecordBatch,
   recordTopics,
@@ -84,6 +85,7 @@ export async function follow(
         throw error
       }),
     onAssigned: assignment => readStarts(shadow, assignment),
+    onOutOfLog: of => failure.reject(new OffsetOutOfLogError(of)),
     onCrash: failure.reject,
   })
 

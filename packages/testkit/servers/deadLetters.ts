@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { connectKafka, consumeBatches, endOffsets, type KafkaRecord, topicNames } from '@tally/kafka'
+import { connectKafka, type KafkaRecord, readTopic, topicNames } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
 import type { Tally } from '../processes/tally.ts'
-import { until } from '../until.ts'
 
 /** All dead letters that Kafka has by now, in their order. */
 export async function readDeadLetters({ settings }: Tally): Promise<KafkaRecord[]> {
@@ -13,23 +11,8 @@ export async function readDeadLetters({ settings }: Tally): Promise<KafkaRecord[
     { clientId: 'test', logger: openLogger('test', 'silent') },
   )
   try {
-    const end = (await endOffsets(kafka, [topic])).get(topic)?.get(0)?.end ?? 0
     const deadLetters: KafkaRecord[] = []
-    let next = 0
-    const consumer = await consumeBatches(kafka, {
-      groupId: `test-${randomUUID()}`,
-      topics: [topic],
-      onAssigned: () => new Map([[topic, new Map([[0, 0]])]]),
-      async onBatch(batch) {
-        deadLetters.push(...batch.records)
-        next = batch.next
-        return batch.next
-      },
-      onCrash: error => {
-        throw error
-      },
-    })
-    await until('the dead letters are read', () => next >= end).finally(() => consumer.stop())
+    for await (const { records } of readTopic(kafka, topic)) deadLetters.push(...records)
     return deadLetters
   } finally {
     await kafka.close()

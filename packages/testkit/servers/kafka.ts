@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type {
+  Assignment,
   ConsumeOptions,
   Consumer,
   KafkaRecord,
@@ -70,16 +71,32 @@ export async function sendAll(connection: KafkaConnection, records: OutgoingReco
 
 export type Reading = { consumer: Consumer; batches: RecordBatch[]; records: KafkaRecord[]; crashes: Error[] }
 
+/** Where `onAssigned` says nothing, reading begins after what was read, or else where the group stands. */
+type ReadOptions = Omit<Partial<ConsumeOptions>, 'onAssigned'> & {
+  topics: string[]
+  // biome-ignore lint/suspicious/noConfusingVoidType: a callback may return nothing
+  onAssigned?(assignment: Assignment): StartOffsets | void | Promise<StartOffsets | undefined>
+}
+
 /** Reads topics and collects the batches. If the given `onBatch` throws, its batch is not collected. */
-export async function readForTest(
-  connection: KafkaConnection,
-  options: Partial<ConsumeOptions> & { topics: string[] },
-): Promise<Reading> {
+export async function readForTest(connection: KafkaConnection, options: ReadOptions): Promise<Reading> {
   const reading = { batches: [], records: [], crashes: [] } as Omit<Reading, 'consumer'>
+  const groupId = `group-${randomUUID()}`
   const consumer = await consumeBatches(connection, {
-    groupId: `group-${randomUUID()}`,
+    groupId,
+    onOutOfLog: () => {},
     onCrash: error => void reading.crashes.push(error),
     ...options,
+    async onAssigned(assignment) {
+      const given = (await options.onAssigned?.(assignment)) ?? new Map()
+      const starts = await committedOffsets(connection, options.groupId ?? groupId, assignment)
+      for (const [topic, offsets] of starts) {
+        const mine = reading.batches.filter(batch => batch.topic === topic)
+        const read = new Map(mine.map(({ partition, next }) => [partition, next]))
+        starts.set(topic, new Map([...offsets, ...read, ...(given.get(topic) ?? [])]))
+      }
+      return starts
+    },
     async onBatch(batch, control) {
       const next = (await options.onBatch?.(batch, control)) ?? batch.next
       reading.batches.push(batch)
@@ -89,6 +106,28 @@ export async function readForTest(
   })
   onTestFinished(() => consumer.stop())
   return { ...reading, consumer }
+}
+
+/** Where the group stands, or the start of the log. */
+export async function committedOffsets(
+  connection: KafkaConnection,
+  groupId: string,
+  assignment: Assignment,
+): Promise<StartOffsets> {
+  const topics = [...assignment.keys()]
+  const committed = await inside(connection).admin.use(admin => admin.fetchOffsets({ groupId, topics }))
+  const logs = await endOffsets(connection, topics)
+  const startOf = (topic: string, partition: number): number => {
+    const of = committed.find(one => one.topic === topic)?.partitions.find(one => one.partition === partition)
+    const offset = Number(of?.offset ?? -1)
+    return offset < 0 ? (logs.get(topic)?.get(partition)?.start ?? 0) : offset
+  }
+  return new Map(
+    [...assignment].map(([topic, partitions]) => [
+      topic,
+      new Map(partitions.map(partition => [partition, startOf(topic, partition)])),
+    ]),
+  )
 }
 
 /**

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isFatal } from '@tally/runtime'
+import { FetchedBatch } from '../batches/fetchedBatch.ts'
+import { settled } from '../client/backoff.ts'
+import type { Cluster } from '../client/cluster.ts'
+import { type Answered, errorOf, fetchFrom, type Wanted } from '../log/fetch.ts'
+import { offsetOutOfRange } from '../log/fetchOnce.ts'
+import type { ConsumeOptions } from '../types.ts'
+import type { Leaders } from './leaders.ts'
+import { lookAgainMs, lookMs } from './membership.ts'
+import type { Memory, Tuning } from './memory.ts'
+import { mayFetch, type PartitionState } from './partitionState.ts'
+
+/** How long a loop sleeps if none of its partitions may be fetched: the log of each has to be checked first. */
+const idleMs = 50
+/**
+ * The next fetch waits until this long after a small answer. At a few hundred records a second it then brings those of
+ * several partitions, not one record; a record that comes alone waits for nothing.
+ */
+const gatherMs = 5
+const smallBytes = 64 * 1024
+/** How long a loop waits for a busy partition: longer than most batches take, so that few have to wait. */
+const busyMs = 200
+/** How long a partition is not fetched after its broker was not ready to read it, as during an election. */
+const refusedMs = 100
+/**
+ * The topic was deleted, or created again (UNKNOWN_TOPIC_ID, INCONSISTENT_TOPIC_ID), or a new leader, whose log may be
+ * shorter, has taken over (FENCED_LEADER_EPOCH).
+ */
+const otherLogCodes = new Set([100, 103, 74])
+/**
+ * The broker does not lead the partition (UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER,
+ * REPLICA_NOT_AVAILABLE, KAFKA_STORAGE_ERROR) or does not know yet that it does (UNKNOWN_LEADER_EPOCH,
+ * OFFSET_NOT_AVAILABLE).
+ */
+const transientCodes = new Set([3, 5, 6, 9, 56, 75, 78])
+
+export type FetchDeps = {
+  cluster: Cluster
+  leaders: Leaders
+  options: ConsumeOptions
+  tuning: Tuning
+  memory: Memory
+  /** Takes a batch; resolves once it is begun or dropped. */
+  hand(of: PartitionState, fetched: FetchedBatch): Promise<void>
+  /** Ends the session. */
+  end(error: Error): void
+  closing: AbortSignal
+}
+
+/** One broker: when it last gave a small answer, and since when it has failed. */
+type Node = { id: string; smallAtMs: number; failingSinceMs: number | undefined }
+type Asked = Wanted & { state: PartitionState }
+
+/**
+ * Fetches the assigned partitions from their leaders, each broker in a loop of its own: it hands over the batches of an
+ * answer, waits until they are begun, and fetches again while they are processed. A partition whose batch waits longer
+ * than 200 ms for the one in progress is left out of the next fetches.
+ */
+export class FetchLoops {
+  readonly #deps: FetchDeps
+  readonly #running = new Map<string, Promise<void>>()
+
+  constructor(deps: FetchDeps) {
+    this.#deps = deps
+  }
+
+  /** Begins a loop for each broker that leads an assigned partition; a loop ends when its broker leads none. */
+  begin(): void {
+    for (const id of new Set(this.#deps.memory.partitions.entries().map(([, , of]) => this.#leaderOf(of)))) {
+      if (id === undefined || id === '-1' || this.#running.has(id)) continue
+      const node: Node = { id, smallAtMs: -gatherMs, failingSinceMs: undefined }
+      this.#running.set(
+        id,
+        this.#run(node).finally(() => this.#running.delete(id)),
+      )
+    }
+  }
+
+  #leaderOf({ topic, partition }: PartitionState): string | undefined {
+    return this.#deps.leaders.of(topic, partition)
+  }
+
+  async #run(node: Node): Promise<void> {
+    const { memory, leaders, end, closing } = this.#deps
+    const leads = (): boolean =>
+      memory.partitions.entries().some(([, , of]) => this.#leaderOf(of) === node.id)
+    while (!closing.aborted && leads()) {
+      try {
+        await this.#fetchOnce(node)
+        node.failingSinceMs = undefined
+      } catch (error) {
+        node.failingSinceMs ??= Date.now()
+        if (isFatal(error) || Date.now() - node.failingSinceMs > lookMs) return end(error as Error)
+        leaders.expire()
+        await sleep(lookAgainMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  async #fetchOnce(node: Node): Promise<void> {
+    const { cluster, tuning, memory } = this.#deps
+    const waitMs = node.smallAtMs + gatherMs - performance.now()
+    if (waitMs > 0) await sleep(Math.ceil(waitMs))
+    const asked = this.#wantedOf(node)
+    if (asked.length === 0) return void (await sleep(idleMs))
+    const { maxWaitTimeMs: maxWaitMs, maxBytes } = tuning
+    for (const { state } of asked) state.isFetching = true
+    try {
+      const broker = await cluster.findBroker({ nodeId: node.id })
+      const answered = await fetchFrom(broker, { maxWaitMs, maxBytes }, asked)
+      memory.lastAnswerAt = Date.now()
+      await this.#take(node, asked, answered)
+    } finally {
+      for (const { state } of asked) state.isFetching = false
+    }
+  }
+
+  #wantedOf(node: Node): Asked[] {
+    const { options, tuning, memory } = this.#deps
+    const nowMs = performance.now()
+    const free = memory.partitions
+      .entries()
+      .map(([, , state]) => state)
+      .filter(state => this.#leaderOf(state) === node.id && mayFetch(state, nowMs))
+      .toSorted((one, other) => one.servedAtMs - other.servedAtMs)
+    return free.flatMap(state => {
+      const { topic, partition, next: offset } = state
+      const wanted = { topic, partition, offset, maxBytes: tuning.maxBytesPerPartition, state }
+      if (options.identityOf === undefined) return [wanted]
+      const identity = options.identityOf({ topic, partition })
+      return identity === undefined ? [] : [{ ...wanted, identity }]
+    })
+  }
+
+  /** Hands over what was answered, and waits a little until it is begun. */
+  async #take(node: Node, asked: Asked[], answered: Answered[]): Promise<void> {
+    const { memory, hand } = this.#deps
+    let bytes = 0
+    const handed: Promise<void>[] = []
+    for (const answer of answered) {
+      const { topic, partition, messages } = answer
+      const of = asked.find(one => one.topic === topic && one.partition === partition)
+      if (of === undefined) continue
+      const { state, offset } = of
+      state.isFetching = false
+      bytes += messages.length
+      const isMine = memory.partitions.get(topic, partition) === state
+      if (!isMine || state.isHeld || state.next !== offset) continue
+      if (answer.errorCode !== 0) this.#refuse(state, answer.errorCode)
+      else if (messages.length > 0) {
+        const fetched = new FetchedBatch(answer, offset)
+        if (fetched.isEmpty) continue
+        state.servedAtMs = performance.now()
+        handed.push(hand(state, fetched))
+      }
+    }
+    if (bytes > 0 && bytes < smallBytes) node.smallAtMs = performance.now()
+    if (handed.length > 0) await settled(Promise.all(handed), busyMs)
+  }
+
+  /** Holds a partition whose log does not hold its offset, or is another one; delays one that is refused for now. */
+  #refuse(state: PartitionState, code: number): void {
+    const { options, leaders } = this.#deps
+    const { topic, partition, next: wanted } = state
+    leaders.expire()
+    if (code === offsetOutOfRange) {
+      state.isHeld = true
+      options.onOutOfLog({ topic, partition, wanted })
+    } else if (otherLogCodes.has(code)) {
+      state.isHeld = true
+      options.onRefused?.({ topic, partition })
+    } else if (transientCodes.has(code)) {
+      state.pausedUntilMs = performance.now() + refusedMs
+    } else {
+      throw errorOf(code)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Broker, Cluster, JoinedGroup } from '../client/cluster.ts'
+import { isCoordinatorLost, isUnknownMember, meansRejoin } from '../client/crash.ts'
+import { kafkajs } from '../client/kafkajs.ts'
+import type { Assignment } from '../types.ts'
+import { assignShards } from './assignShards.ts'
+import { type Claim, decodeClaim, encodeClaim } from './claim.ts'
+import type { Tuning } from './memory.ts'
+
+const { MemberAssignment, MemberMetadata } = kafkajs.AssignerProtocol
+
+/** The same name as in version 0.1.0, whose members claim nothing: old and new ones can be in one group. */
+const protocolName = 'TallyShards'
+const protocolVersion = 1
+
+/**
+ * How long to wait until Kafka names another coordinator: by default, it gives up a broker after 9 s, and a member of a
+ * group after 10 s more. After that, the consumer starts again.
+ */
+export const lookMs = 30_000
+export const lookAgainMs = 250
+
+export type MembershipDeps = {
+  cluster: Cluster
+  groupId: string
+  topics: string[]
+  tuning: Tuning
+  /** What this member claims when it joins. */
+  claim(): Claim | undefined
+  /** How many partitions each topic has now. */
+  counts(): Promise<Map<string, number>>
+}
+
+/** The result of a join; `counts`: how many partitions of each topic this member has assigned, if it is the leader. */
+export type Joined = { generation: number; assignment: Assignment; counts: Map<string, number> | undefined }
+
+/** Next offsets, as Kafka's group keeps them for lag tools. */
+export type Offsets = { topic: string; partitions: { partition: number; offset: string }[] }[]
+
+/**
+ * This process as a member of its consumer group, by kafkajs's requests. Its methods throw kafkajs's error.
+ *
+ * A heartbeat that fails because the coordinator is lost goes to the group's new one, which knows the member, as with
+ * the Java client: a member that joins as a new one waits until the group gives up the old one (10 s).
+ */
+export class Membership {
+  readonly #deps: MembershipDeps
+  #coordinator: Broker | undefined
+  #memberId = ''
+  #generation = -1
+  #failingSinceMs: number | undefined
+
+  constructor(deps: MembershipDeps) {
+    this.#deps = deps
+  }
+
+  /** Joins the group, however often other members join or leave meanwhile. Resolves with the assigned partitions. */
+  async join(signal: AbortSignal): Promise<Joined> {
+    for (const beganMs = Date.now(); ; ) {
+      try {
+        return await this.#joinOnce()
+      } catch (error) {
+        if (signal.aborted) throw error
+        if (isUnknownMember(error)) this.#memberId = ''
+        else if (isCoordinatorLost(error) && Date.now() - beganMs < lookMs) await sleep(lookAgainMs)
+        else if (!meansRejoin(error)) throw error
+      }
+    }
+  }
+
+  async #joinOnce(): Promise<Joined> {
+    const { cluster, groupId, topics, tuning, claim } = this.#deps
+    const userData = encodeClaim(claim())
+    const metadata = MemberMetadata.encode({ version: protocolVersion, topics, userData })
+    this.#coordinator = await cluster.findGroupCoordinator({ groupId })
+    const joined = await this.#coordinator.joinGroup({
+      groupId,
+      sessionTimeout: tuning.sessionTimeoutMs,
+      rebalanceTimeout: tuning.rebalanceTimeoutMs,
+      memberId: this.#memberId,
+      groupProtocols: [{ name: protocolName, metadata }],
+    })
+    this.#memberId = joined.memberId
+    this.#generation = joined.generationId
+    const counts = joined.leaderId === joined.memberId ? await this.#deps.counts() : undefined
+    const { memberAssignment } = await this.#coordinator.syncGroup({
+      groupId,
+      generationId: joined.generationId,
+      memberId: joined.memberId,
+      groupAssignment: counts === undefined ? [] : assign(joined.members, counts),
+    })
+    this.#failingSinceMs = undefined
+    const assigned = MemberAssignment.decode(memberAssignment)?.assignment ?? {}
+    const entries = Object.entries(assigned).filter(([topic]) => topics.includes(topic))
+    return {
+      generation: joined.generationId,
+      assignment: new Map(entries.map(([topic, list]) => [topic, list.toSorted((a, b) => a - b)])),
+      counts,
+    }
+  }
+
+  /** Sends a heartbeat. An error for which `meansRejoin` holds means: join again. */
+  async heartbeat(): Promise<void> {
+    const { cluster, groupId } = this.#deps
+    const generation = this.#generation
+    try {
+      await this.#coordinator?.heartbeat({ groupId, memberId: this.#memberId, groupGenerationId: generation })
+      this.#failingSinceMs = undefined
+    } catch (error) {
+      // It has joined again meanwhile.
+      if (generation !== this.#generation) return
+      if (isUnknownMember(error)) this.#memberId = ''
+      this.#failingSinceMs ??= Date.now()
+      if (!isCoordinatorLost(error) || Date.now() - this.#failingSinceMs > lookMs) throw error
+      await sleep(lookAgainMs, undefined, { ref: false })
+      const found = await cluster.findGroupCoordinator({ groupId }).catch(() => undefined)
+      if (found !== undefined && generation === this.#generation) this.#coordinator = found
+    }
+  }
+
+  async commit(topics: Offsets): Promise<void> {
+    const of = { groupId: this.#deps.groupId, memberId: this.#memberId, groupGenerationId: this.#generation }
+    await this.#coordinator?.offsetCommit({ ...of, topics })
+  }
+
+  async leave(): Promise<void> {
+    if (this.#memberId === '') return
+    await this.#coordinator?.leaveGroup({ groupId: this.#deps.groupId, memberId: this.#memberId })
+    this.#memberId = ''
+  }
+}
+
+/** What each member gets, as the group's leader says it. */
+function assign(members: JoinedGroup['members'], counts: Map<string, number>) {
+  const claiming = members.map(({ memberId, memberMetadata }) => ({
+    id: memberId,
+    claim: decodeClaim(MemberMetadata.decode(memberMetadata)?.userData ?? null),
+  }))
+  return [...assignShards(claiming, counts)].map(([memberId, assignment]) => ({
+    memberId,
+    memberAssignment: MemberAssignment.encode({
+      version: protocolVersion,
+      assignment: Object.fromEntries(assignment),
+      userData: Buffer.alloc(0),
+    }),
+  }))
+}

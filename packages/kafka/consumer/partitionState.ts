@@ -1,0 +1,95 @@
+import { backoffMs } from '../client/backoff.ts'
+import { OffsetTable } from '../log/offsetTable.ts'
+import type { Assignment } from '../types.ts'
+
+/** Where one assigned partition is read, and why it is not fetched now. */
+export type PartitionState = {
+  readonly topic: string
+  readonly partition: number
+  /** The offset after the last batch that was processed; with what `next` begins again after a hold. */
+  position: number
+  /** The offset to fetch next. */
+  next: number
+  /** Number of seeks: a batch that was fetched before the last one is out of date. */
+  seeks: number
+  /** Not fetched until the caller resumes it; so before onAssigned has said where it begins. */
+  isHeld: boolean
+  /** A request for it is under way. */
+  isFetching: boolean
+  /** A fetched batch of it waits for the one in progress. */
+  isWaiting: boolean
+  /** Not fetched before this time (of `performance.now()`): a batch has failed, or its broker is not ready. */
+  pausedUntilMs: number
+  /** When it last had records: those that had some longest ago are asked for first. */
+  servedAtMs: number
+  /** Batches that failed in a row, and the error of the last one. */
+  failures: number
+  error: Error | undefined
+  /** Where a fetch brought a batch that cannot be decoded, until a second fetch confirms or refutes it. */
+  suspect: number | undefined
+}
+
+/** The states of assigned partitions, all held; a partition that was assigned `before` keeps its failures. */
+export function newPartitions(
+  assignment: Assignment,
+  before: OffsetTable<PartitionState> = new OffsetTable(),
+): OffsetTable<PartitionState> {
+  const table = new OffsetTable<PartitionState>()
+  for (const [topic, partitions] of assignment) {
+    for (const partition of partitions) {
+      const { failures = 0, error, suspect } = before.get(topic, partition) ?? {}
+      table.set(topic, partition, {
+        topic,
+        partition,
+        position: 0,
+        next: 0,
+        seeks: 0,
+        isHeld: true,
+        isFetching: false,
+        isWaiting: false,
+        pausedUntilMs: 0,
+        servedAtMs: 0,
+        failures,
+        error,
+        suspect,
+      })
+    }
+  }
+  return table
+}
+
+export function seek(of: PartitionState, offset: number): void {
+  of.position = offset
+  of.next = offset
+  of.seeks++
+}
+
+/** Reads on where it stood: batches that were fetched before the hold were dropped. */
+export function resume(of: PartitionState): void {
+  of.isHeld = false
+  of.error = undefined
+  seek(of, of.position)
+}
+
+/** Reads a batch that failed again after a back-off. */
+export function retry(of: PartitionState, from: number): void {
+  seek(of, from)
+  of.pausedUntilMs = performance.now() + backoffMs(of.failures)
+}
+
+export function succeeded(of: PartitionState): void {
+  of.failures = 0
+  of.error = undefined
+  of.suspect = undefined
+}
+
+/** As Consumer.seek: at once, whatever failed before. */
+export function seekNow(of: PartitionState, offset: number): void {
+  seek(of, offset)
+  of.failures = 0
+  of.error = undefined
+  of.pausedUntilMs = 0
+}
+
+export const mayFetch = (of: PartitionState, nowMs: number): boolean =>
+  !of.isHeld && !of.isFetching && !of.isWaiting && of.pausedUntilMs <= nowMs

@@ -1,0 +1,145 @@
+import { createRequire } from 'node:module'
+import type { AbortedTransaction } from '../batches/aborted.ts'
+import type { Broker } from '../client/cluster.ts'
+import { Decoder, Encoder, readCompactBytes, readId, skipTaggedFields, writeId } from '../client/flexible.ts'
+// Must come before kafkajs's own modules: it patches them.
+import '../client/kafkajs.ts'
+import type { LogIdentity } from '../types.ts'
+
+/**
+ * A partition to fetch; with an identity, the broker itself refuses to read another log than that one (KIP-516,
+ * KIP-320).
+ */
+export type Wanted = {
+  topic: string
+  partition: number
+  offset: number
+  maxBytes: number
+  identity?: LogIdentity
+}
+
+export type FetchLimits = { maxWaitMs: number; maxBytes: number }
+
+/** What a broker answers for one partition: an error code of Kafka, or records as raw bytes. */
+export type Answered = {
+  topic: string
+  partition: number
+  errorCode: number
+  /** Set if the partition was fetched by the id of its topic. */
+  topicId?: string
+  highWatermark: number
+  abortedTransactions: AbortedTransaction[]
+  messages: Buffer
+}
+
+const fetchKey = 1
+/** The first version that names topics by their ids (Kafka 3.1), and the last that names them by their names. */
+const [versionById, versionByName] = [13, 12]
+const readCommitted = 1
+const unknownEpoch = -1
+
+/**
+ * Fetches partitions from their leader: all of them by the id of their topic, or all by its name. kafkajs 2.2.4 stops at
+ * version 11, which knows no ids; it unpacks all records of an answer before anything else sees it, and drops the whole
+ * answer if one partition has an error. Throws the error of the request as a whole.
+ *
+ * The message: FetchRequest.json and FetchResponse.json in apache/kafka, clients/src/main/resources/common/message.
+ */
+export async function fetchFrom(broker: Broker, limits: FetchLimits, wanted: Wanted[]): Promise<Answered[]> {
+  const isById = wanted.every(({ identity }) => identity !== undefined)
+  return broker.connectionPool.send<Answered[]>({
+    request: {
+      apiKey: fetchKey,
+      apiVersion: isById ? versionById : versionByName,
+      apiName: 'Fetch',
+      encode: async () => encodeFetch(limits, wanted),
+    },
+    response: {
+      decode: async (data: Buffer) => decodeFetch(data, wanted),
+      parse: async ({ errorCode, partitions }: ReturnType<typeof decodeFetch>) => {
+        if (errorCode !== 0) throw errorOf(errorCode)
+        return partitions
+      },
+    },
+  })
+}
+
+/** kafkajs's error for an error code of Kafka. */
+export const errorOf: (code: number) => Error = createRequire(import.meta.url)(
+  'kafkajs/src/protocol/error.js',
+).createErrorFromCode
+
+/** The request without a fetch session. The header's tagged fields come first: kafkajs writes a header without them. */
+export function encodeFetch({ maxWaitMs, maxBytes }: FetchLimits, wanted: Wanted[]): Encoder {
+  return new Encoder()
+    .writeUVarInt(0)
+    .writeInt32(-1) // replica_id
+    .writeInt32(maxWaitMs)
+    .writeInt32(1) // min_bytes
+    .writeInt32(maxBytes)
+    .writeInt8(readCommitted)
+    .writeInt32(0) // session_id
+    .writeInt32(-1) // session_epoch
+    .writeUVarIntArray(wanted.map(encodePartition))
+    .writeUVarIntArray([]) // forgotten_topics_data
+    .writeUVarIntString('') // rack_id
+    .writeUVarInt(0)
+}
+
+/**
+ * Each partition as a topic of its own: a topic may occur several times, and the order is that of the answer (KIP-74).
+ */
+function encodePartition({ topic, partition, offset, maxBytes, identity }: Wanted): Encoder {
+  const encoded = new Encoder()
+    .writeInt32(partition)
+    .writeInt32(identity?.leaderEpoch ?? unknownEpoch)
+    .writeInt64(offset)
+    .writeInt32(-1) // last_fetched_epoch
+    .writeInt64(-1) // log_start_offset
+    .writeInt32(maxBytes)
+    .writeUVarInt(0)
+  const named = identity ? writeId(new Encoder(), identity.topicId) : new Encoder().writeUVarIntString(topic)
+  return named.writeUVarIntArray([encoded]).writeUVarInt(0)
+}
+
+export function decodeFetch(data: Buffer, wanted: Wanted[]): { errorCode: number; partitions: Answered[] } {
+  const names = new Map(wanted.map(({ topic, identity }) => [identity?.topicId ?? topic, topic]))
+  const isById = wanted.every(({ identity }) => identity !== undefined)
+  const from = new Decoder(data)
+  skipTaggedFields(from) // of the header
+  from.readInt32() // throttle_time_ms
+  const errorCode = from.readInt16()
+  from.readInt32() // session_id
+  const topics = from.readUVarIntArray(() => {
+    const key = isById ? readId(from) : (from.readUVarIntString() ?? '')
+    const of = { topic: names.get(key) ?? key, ...(isById && { topicId: key }) }
+    const partitions = from.readUVarIntArray(() => decodePartition(from, of)) ?? []
+    skipTaggedFields(from)
+    return partitions
+  })
+  return { errorCode, partitions: (topics ?? []).flat() }
+}
+
+function decodePartition(from: Decoder, of: { topic: string; topicId?: string }): Answered {
+  const partition = from.readInt32()
+  const errorCode = from.readInt16()
+  const highWatermark = Number(from.readInt64())
+  from.readInt64() // last_stable_offset
+  from.readInt64() // log_start_offset
+  const abortedTransactions = from.readUVarIntArray(() => {
+    const [producerId, firstOffset] = [String(from.readInt64()), String(from.readInt64())]
+    skipTaggedFields(from)
+    return { producerId, firstOffset }
+  })
+  from.readInt32() // preferred_read_replica
+  const messages = readCompactBytes(from)
+  skipTaggedFields(from) // diverging_epoch, current_leader, snapshot_id
+  return {
+    ...of,
+    partition,
+    errorCode,
+    highWatermark,
+    abortedTransactions: abortedTransactions ?? [],
+    messages,
+  }
+}
