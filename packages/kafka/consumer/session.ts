@@ -69,7 +69,11 @@ export class Session {
       closing: this.#closing.signal,
     })
     this.#timers = [
-      openInterval(tuning.heartbeatIntervalMs, () => this.#heartbeat(), this.#end.resolve as () => void),
+      openInterval(
+        tuning.heartbeatIntervalMs,
+        () => this.#heartbeat(),
+        error => this.end(error as Error),
+      ),
       openInterval(
         lookAgainMs,
         () => this.#refresh(),
