@@ -33,7 +33,13 @@ beforeAll(async () => {
   programs = await postgresPrograms(console.error)
   // The user that runs Postgres must be able to enter it.
   chmodSync(folder, 0o755)
-  const setup = { folder: join(folder, 'postgres'), logFile, port: await freePort(), durable: true }
+  const setup = {
+    folder: join(folder, 'postgres'),
+    logFile,
+    port: await freePort(),
+    durable: true,
+    brief: true,
+  }
   server = await postgresServer({ ...setup, log: () => {}, onDeath: console.error }, programs)
   await server.start()
   mkdirSync(backup)

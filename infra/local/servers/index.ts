@@ -28,6 +28,8 @@ export interface ServersWanted {
   fresh?: boolean
   /** Keeps the data through a crash of the machine; tests do without (false). */
   durable?: boolean
+  /** Runs for minutes: starts with less of the processor, and has less throughput; by default what is not durable. */
+  brief?: boolean
   /**
    * Called if a server ends unexpectedly, with a sentence and the end of its log, and what starts it again; by default
    * the sentence is logged.
@@ -59,7 +61,14 @@ const names = ['kafka', 'postgres', 'redis'] as const
  * ends.
  */
 export async function startServers(wanted: ServersWanted): Promise<LocalServers> {
-  const { dataFolder, logFolder = dataFolder, log = () => {}, durable = true, signal } = wanted
+  const {
+    dataFolder,
+    logFolder = dataFolder,
+    log = () => {},
+    durable = true,
+    brief = !durable,
+    signal,
+  } = wanted
   const { onDeath = log } = wanted
   if (wanted.fresh) await forgetAll(dataFolder)
   mkdirSync(dataFolder, { recursive: true })
@@ -71,7 +80,7 @@ export async function startServers(wanted: ServersWanted): Promise<LocalServers>
     const folder = join(dataFolder, name)
     const port = wanted.ports?.[name] ?? (await freePort())
     const logFile = join(logFolder, `${name}.log`)
-    const server = await makers[name]({ folder, logFile, port, durable, log, onDeath, signal })
+    const server = await makers[name]({ folder, logFile, port, durable, brief, log, onDeath, signal })
     signal?.throwIfAborted()
     running.set(name, server)
     await server.start()

@@ -8,6 +8,8 @@ export interface PartSetup extends ServerOptions {
   port: number
   /** Data survives a crash of the machine; false is faster and good enough for tests. */
   durable: boolean
+  /** Runs for minutes only, in tests: starts with less of the processor, and has less throughput. */
+  brief: boolean
   /** Gets a line for each step that takes time. */
   log: (line: string) => void
 }

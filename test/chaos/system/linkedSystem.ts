@@ -25,6 +25,7 @@ async function open({ folder, dataFolder, log, signal, onDeath, onRelease }: Ope
   const servers = await startServers({
     dataFolder,
     logFolder: folder,
+    brief: true,
     log,
     onDeath,
     ...(signal && { signal }),

@@ -21,6 +21,7 @@ export async function startGuardedKafka(certificate: string, key: string): Promi
     logFile: join(folder, 'log'),
     port: await freePort(),
     durable: false,
+    brief: true,
     log: () => {},
     onDeath: console.error,
   }
