@@ -3,17 +3,14 @@ import { runTally } from '@tally/testkit/processes/process'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { enterPassword, type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
+import { enterPassword, follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
-let fixture: Fixture
 const festival = newFestival()
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   await fixture.tally.count([festival.organization(), festival.event(), festival.order()])
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 const next = 'un altro gelato alla fragola'
 
@@ -58,7 +55,7 @@ test('a password is changed on the account page, and all sessions are ended ther
   await page.getByRole('button', { name: 'End this session' }).click()
   await page.getByRole('button', { name: 'End this session' }).waitFor({ state: 'detached' })
   // The page is loaded again, and has no rows for a moment.
-  await expect.poll(() => page.getByRole('row', { name: /Chrom/ }).count(), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => page.getByRole('row', { name: /Chrom/ }).count(), { timeout: 120_000 }).toBe(1)
   await signIn(other.page, email)
   await page.getByLabel('Current password').fill('un gelato al pistacchio')
   await page.getByLabel('New password').fill(next)

@@ -1,25 +1,22 @@
 import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { countEvening, type Evening } from './evening.ts'
 import { layoutWrongs } from './fits.ts'
-import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
+import { signIn, useFixture, visit, type Watched } from './fixture.ts'
 import { pagesOf } from './pdf.ts'
 
-let fixture: Fixture
 let evening: Evening
 /** One session for all tests: an Italian organizer who is on a journey. */
 let visitor: Watched
 let page: Page
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   evening = await countEvening(fixture.tally, 600)
   visitor = await visit(fixture, { locale: 'it-IT', timezoneId: 'America/New_York' })
   page = visitor.page
   await signIn(page, await fixture.administrator(evening.organizationId))
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 const of = () => `eventId=${evening.eventId}&day=${evening.dayId}`
 

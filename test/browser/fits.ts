@@ -23,7 +23,7 @@ export async function expectFits(page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: width < 700 ? 844 : 900 })
     // Charts follow the new width a frame later.
     const wrongs = () => page.evaluate(layoutWrongs, { width, thumbPx: width < 700 ? thumbPx : 0 })
-    await expect.poll(wrongs, { timeout: 10_000, message: `${name} at ${width} px` }).toEqual([])
+    await expect.poll(wrongs, { timeout: 120_000, message: `${name} at ${width} px` }).toEqual([])
     if (takesPictures) await shoot(page, `${name}-${width}`)
   }
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { createAdministrator, hashPassword } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { localFolder } from '#infra/folder.ts'
-import { chromiumPath } from '#infra/install/chromium.ts'
+import { openContext } from './browser.ts'
 
 const password = 'un gelato al pistacchio'
 /** What a hash costs is judged in services/admin: here a check takes 0.1 ms instead of 0.15 s. */
@@ -16,63 +17,70 @@ export type Fixture = {
   tally: Tally
   /** The administration area's address. */
   area: string
-  browser: Browser
+  /** The visitors' contexts. */
+  contexts: BrowserContext[]
   /** Makes an administrator of a known organization, and returns the e-mail. */
   administrator(organizationId: string, more?: { isPlatform: boolean }): Promise<string>
   close(): Promise<void>
 }
 
-/** All of Tally with the administration area, and a browser. The first time it may have to be installed. */
-export async function openFixture(): Promise<Fixture> {
-  const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
+/**
+ * All of Tally with the administration area, for the tests of one file. `prepare` runs before the first one; who visits
+ * it in a test leaves after that test, as each open page takes its share of the processor.
+ */
+export function useFixture(prepare: (fixture: Fixture) => Promise<unknown>): Fixture {
+  const fixture = { contexts: [] as BrowserContext[] } as Fixture
+  let kept = 0
+  const leave = (from: number) => Promise.all(fixture.contexts.splice(from).map(context => context.close()))
+  beforeAll(async () => {
+    await openFixture(fixture)
+    await prepare(fixture)
+    kept = fixture.contexts.length
+  }, 300_000)
+  afterEach(() => leave(kept))
+  afterAll(async () => {
+    await leave(0)
+    await fixture.close?.()
+  })
+  return fixture
+}
+
+async function openFixture(fixture: Fixture): Promise<void> {
   const tally = await startTally({ settings: { RATE_LIMITS: 'Trial=5,ActiveDayPass=60,Inactive=2' } })
+  Object.assign(fixture, { tally, close: tally.stop })
   const { address } = await tally.startAdmin({
     ADMIN_API_URL: tally.queries[0]?.address ?? '',
     ADMIN_SECRET_KEY: randomBytes(32).toString('hex'),
   })
-  const browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet],
-  })
   let made = 0
-  return {
-    tally,
-    area: address,
-    browser,
-    async administrator(organizationId, { isPlatform } = { isPlatform: false }) {
-      const email = `anna${++made}@example.org`
-      const passwordHash = await cheapHash()
-      const wanted = { organizationId: organizationId as OrganizationId, email, isPlatform, passwordHash }
-      await createAdministrator(tally.database.db, wanted)
-      return email
-    },
-    async close() {
-      await browser.close()
-      await tally.stop()
-    },
+  const administrator: Fixture['administrator'] = async (
+    organizationId,
+    { isPlatform } = { isPlatform: false },
+  ) => {
+    const email = `anna${++made}@example.org`
+    const passwordHash = await cheapHash()
+    const wanted = { organizationId: organizationId as OrganizationId, email, isPlatform, passwordHash }
+    await createAdministrator(tally.database.db, wanted)
+    return email
   }
+  Object.assign(fixture, { area: address, administrator })
 }
-
-/** Chromium's own requests, which have nothing to do with the pages. */
-const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
 
 export type Watched = { page: Page; wrongs: string[] }
 
 /** A new visitor; `wrongs` collects every request to another host, every error and all that the policy stopped. */
 export async function visit(
-  { browser, area }: Fixture,
+  { contexts, area }: Fixture,
   options: BrowserContextOptions = {},
 ): Promise<Watched> {
-  const context = await browser.newContext({
+  const context = await openContext({
     baseURL: area,
     viewport: { width: 1280, height: 860 },
     permissions: ['clipboard-read', 'clipboard-write'],
-    locale: 'en-GB',
     timezoneId: 'Europe/Rome',
     ...options,
   })
-  // As of `until`: only to end a test that would never end.
-  context.setDefaultTimeout(120_000)
+  contexts.push(context)
   const page = await context.newPage()
   const wrongs: string[] = []
   page.on('request', request => {

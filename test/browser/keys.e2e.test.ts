@@ -1,16 +1,14 @@
 import { ask } from '@tally/testkit/processes/http'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
+import { follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
-let fixture: Fixture
 const festival = newFestival()
 const other = newFestival()
 let email: string
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   await fixture.tally.count([
     festival.organization(),
     festival.event(),
@@ -19,8 +17,7 @@ beforeAll(async () => {
     other.event(),
   ])
   email = await fixture.administrator(festival.organizationId)
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 test('a key is made, copied, used, and refused after it is revoked', async () => {
   const { page, wrongs } = await visit(fixture)

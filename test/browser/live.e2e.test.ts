@@ -5,19 +5,17 @@ import { runTally, startProcess } from '@tally/testkit/processes/process'
 import { bar, burger, friday, newFestival, saturday } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '#infra/servers/ports.ts'
 import { expectAccessible } from './accessible.ts'
-import { type Fixture, openFixture, picture, signIn, takesPictures, visit } from './fixture.ts'
+import { picture, signIn, takesPictures, useFixture, visit } from './fixture.ts'
 import { large, openLarge } from './largeFestival.ts'
 import { loadedBy } from './weight.ts'
 
-let fixture: Fixture
 const festival = newFestival()
 const other = newFestival()
 let email: string
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   await fixture.tally.count([
     festival.organization(),
     festival.event(),
@@ -26,8 +24,7 @@ beforeAll(async () => {
     other.event(),
   ])
   email = await fixture.administrator(festival.organizationId)
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 const text = (page: Page, id: string) => page.locator(`#${id}`).textContent()
 const reads = (page: Page, id: string, wanted: string | RegExp) =>
@@ -145,7 +142,7 @@ test('signing out elsewhere shows the sign-in form on this screen too', async ()
   await second.goto('/keys')
   await second.getByRole('button', { name: 'Sign out' }).click()
   await second.waitForURL(/sign-in/)
-  await page.waitForURL(/sign-in/, { timeout: 20_000 })
+  await page.waitForURL(/sign-in/, { timeout: 120_000 })
 })
 
 test('a day stands against the day before, within its festival and beside the last one', async () => {

@@ -1,16 +1,13 @@
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
-import { type Fixture, follow, openFixture, picture, signIn, visit } from './fixture.ts'
+import { follow, picture, signIn, useFixture, visit } from './fixture.ts'
 
-let fixture: Fixture
 const festival = newFestival()
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   await fixture.tally.count([festival.organization(), festival.event(), festival.order()])
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 test('the platform team sees a rejected record, and replays it when its cause is mended', async () => {
   await fixture.tally.count([festival.order({ totalAmount: '1' }), festival.order({ dayId: 'x' })])
@@ -19,7 +16,8 @@ test('the platform team sees a rejected record, and replays it when its cause is
   await follow(page, 'Operations')
   await page.getByText('2 records').waitFor()
   expect(await page.getByRole('row', { name: /totalAmount/ }).textContent()).toContain('schema')
-  expect(await page.getByText('up to date').count()).toBe(2)
+  // A page that was made before all was applied is renewed after 10 s.
+  await expect.poll(() => page.getByText('up to date').count()).toBe(2)
   await picture(page, 'operations')
   await expectAccessible(page)
 

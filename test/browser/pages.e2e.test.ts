@@ -1,25 +1,22 @@
 import { beginReset } from '@tally/access'
 import { newFestival } from '@tally/testkit/records/festival'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { countEvening, type Evening } from './evening.ts'
 import { expectFits } from './fits.ts'
-import { type Fixture, openFixture, signIn, visit } from './fixture.ts'
+import { signIn, useFixture, visit } from './fixture.ts'
 
-let fixture: Fixture
 let evening: Evening
 let email: string
 const empty = newFestival()
-beforeAll(async () => {
-  fixture = await openFixture()
+const fixture = useFixture(async fixture => {
   await fixture.tally.count([
     empty.organization({ name: 'Associazione Turistica Pro Loco di San Vito al Tagliamento' }),
   ])
   evening = await countEvening(fixture.tally, 400)
   email = await fixture.administrator(evening.organizationId, { isPlatform: true })
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 /** Pages that no other test shows to axe. */
 const unchecked = new Set(['reset', 'screens', 'screens-listed', 'confirm', 'no-events'])

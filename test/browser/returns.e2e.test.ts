@@ -1,21 +1,19 @@
 import { bar, burger, newFestival, saturday, water } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectAccessible } from './accessible.ts'
 import { expectFits } from './fits.ts'
-import { type Fixture, openFixture, signIn, visit, type Watched } from './fixture.ts'
+import { signIn, useFixture, visit, type Watched } from './fixture.ts'
 
 const festival = newFestival()
 const cup = { menuItemId: 70, itemName: 'Cup deposit' }
 const cupBack = { menuItemId: 71, itemName: 'Cup returned' }
-let fixture: Fixture
 let visitor: Watched
 let page: Page
 
 /** An evening whose cups come back at night: at one till as a negative quantity, at the other as a negative price. */
-beforeAll(async () => {
-  fixture = await openFixture()
+useFixture(async fixture => {
   const menuItems = [
     { menuItemId: burger, name: 'Burger', categoryName: 'Grill' },
     { menuItemId: water, name: 'Acqua', categoryName: 'Drinks' },
@@ -51,8 +49,7 @@ beforeAll(async () => {
   visitor = await visit(fixture, { locale: 'it-IT' })
   page = visitor.page
   await signIn(page, await fixture.administrator(festival.organizationId))
-}, 300_000)
-afterAll(() => fixture?.close())
+})
 
 /** The texts of rows, with a bar between their cells. */
 async function rows(selector: string): Promise<string[]> {

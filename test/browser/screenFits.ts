@@ -18,7 +18,7 @@ export async function expectOneScreen(page: Page, cut: string[], seen: (size: st
     await page.setViewportSize(size)
     const wrongs = () => page.evaluate(screenWrongs, cut)
     const message = `${size.width} × ${size.height}`
-    await expect.poll(wrongs, { timeout: 20_000, message }).toEqual([])
+    await expect.poll(wrongs, { timeout: 120_000, message }).toEqual([])
     await seen(`${size.width}x${size.height}`)
   }
 }

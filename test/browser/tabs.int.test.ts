@@ -3,15 +3,8 @@ import type { EventId } from '@tally/contract'
 import { openRelay, type Relay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { chromiumPath } from '#infra/install/chromium.ts'
 import {
   type Fixture,
   newEvent,
@@ -21,13 +14,13 @@ import {
 } from '../../services/admin/test/fixture.ts'
 import { listDays, sell } from '../../services/admin/test/sell.ts'
 import { expectAccessible } from './accessible.ts'
+import { openContext } from './browser.ts'
 import { picture } from './fixture.ts'
 import { beginShard, longName, sellMenu, sellMore } from './menu.ts'
 import { oldBrowser } from './oldBrowser.ts'
 import { expectOneScreen } from './screenFits.ts'
 
 let fixture: Fixture
-let browser: Browser
 let network: Relay
 let context: BrowserContext
 beforeAll(async () => {
@@ -35,10 +28,6 @@ beforeAll(async () => {
   await fixture.app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = fixture.app.server.address() as AddressInfo
   network = await openRelay({ host: '127.0.0.1', port })
-  browser = await chromium.launch({
-    executablePath: await chromiumPath(),
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
   context = await newContext()
 })
 afterEach(async () => {
@@ -47,16 +36,15 @@ afterEach(async () => {
   await context.clearCookies()
 })
 afterAll(async () => {
-  await browser?.close()
+  await context?.close()
   await network?.close()
   await fixture?.close()
 })
 
 const newContext = (options: BrowserContextOptions = {}) =>
-  browser.newContext({
+  openContext({
     ...options,
     baseURL: `http://127.0.0.1:${network.port}`,
-    locale: 'en-GB',
     viewport: { width: 900, height: 700 },
   })
 
@@ -117,7 +105,7 @@ const says = (text: string) => `document.body.innerText.includes('${text}')`
 
 /** Waits until an expression of the page is true. Playwright's own waits need a Chromium of 2022. */
 const untilTrue = (page: Page, expression: string) =>
-  until(expression, async () => (await page.evaluate(expression).catch(() => false)) === true, 30_000)
+  until(expression, async () => (await page.evaluate(expression).catch(() => false)) === true)
 
 test('two links in two tabs keep their events while the network is cut, is silent, and comes back', async () => {
   const office = await newOffice(fixture)

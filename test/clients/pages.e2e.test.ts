@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
 import { burger, newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chromiumPath } from '#infra/install/chromium.ts'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#infra/servers/ports.ts'
 import { clientFile } from '../../services/query/guides/registerFiles.ts'
 import { expectAccessible } from '../browser/accessible.ts'
+import { openContext } from '../browser/browser.ts'
 import { oldBrowser } from '../browser/oldBrowser.ts'
 import { useFolder } from './installClient.ts'
 import { type StaticPages, serveFolder } from './staticPages.ts'
@@ -19,7 +19,7 @@ const festival = newFestival()
 const { organizationId, eventId } = festival
 const folder = useFolder()
 let pages: StaticPages
-let browser: Browser
+const contexts: BrowserContext[] = []
 let query: Awaited<ReturnType<typeof tally.startQuery>>
 let token: string
 
@@ -27,20 +27,19 @@ beforeAll(async () => {
   cpSync(source, folder, { recursive: true })
   writeFileSync(join(folder, 'client.js'), clientFile())
   pages = await serveFolder(folder)
-  const executablePath = await chromiumPath(line => void process.stderr.write(`${line}\n`))
-  browser = await chromium.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run'],
-  })
   query = await tally.startQuery({ CORS_ORIGINS: pages.origin })
   const late = { orderDateTime: '2026-09-05T22:10:00Z' }
   await tally.count([festival.organization(), festival.event(), festival.order(), festival.order(late)])
   token = await tally.key(organizationId, { scopes: ['events:read', 'analytics:read'], eventId } as never)
 }, 300_000)
-afterAll(async () => {
-  await browser?.close()
-  await pages?.close()
-})
+afterEach(() => Promise.all(contexts.splice(0).map(context => context.close())))
+afterAll(() => pages?.close())
+
+async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await openContext(options)
+  contexts.push(context)
+  return context
+}
 
 /** A visitor's page; `wrongs` collects what it threw and what its policy stopped. */
 async function visit(
@@ -48,7 +47,7 @@ async function visit(
   hash = '',
   prepare?: (page: Page) => Promise<void>,
 ) {
-  const page = await (await browser.newContext({ locale: 'en-GB', ...options })).newPage()
+  const page = await (await newContext(options)).newPage()
   const wrongs: string[] = []
   page.on('pageerror', error => wrongs.push(error.message))
   page.on('console', message => {
@@ -111,7 +110,7 @@ test('Tally serves the dashboard itself, which asks for the key alone, or finds 
 })
 
 test('a television of 2021 shows the dashboard, dark if it wants it so', async () => {
-  const television = await browser.newContext({ locale: 'en-GB', colorScheme: 'dark' })
+  const television = await newContext({ colorScheme: 'dark' })
   await television.addInitScript(oldBrowser)
   const page = await television.newPage()
   const thrown: string[] = []
@@ -122,7 +121,6 @@ test('a television of 2021 shows the dashboard, dark if it wants it so', async (
   await reads(page, 'hours', '21:00€27.5000:00€27.50')
   expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 21, 20)')
   expect(thrown).toEqual([])
-  await television.close()
 })
 
 test('an hour below zero has a bar on the other side, and returned cups are no best sellers', async () => {
