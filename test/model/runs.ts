@@ -8,6 +8,8 @@ export type Run = {
   violates?: string
   /** Whether it is part of `npm test`. */
   isShort: boolean
+  /** A short one with millions of states, of which an optimized search saves more than its compiler takes. */
+  isLarge?: boolean
   /**
    * Too large to keep every state: Spin keeps a few bits of each (bitstate hashing), and may miss some; for 7 minutes
    * at most.
@@ -36,6 +38,7 @@ const inForce: Run[] = [
     about: 'Postgres loses commits, and a frozen projector wakes up',
     switches: bounds(1, 0, 1),
     isShort: true,
+    isLarge: true,
   },
   {
     name: 'revisions',
