@@ -18,7 +18,7 @@ export async function shortRun<On extends System>(
   const folder = mkdtempSync(join(tmpdir(), 'tally-faults-'))
   const log: string[] = []
   try {
-    const load = { count: wanted.kinds.length, rate: 100, readers: 2 }
+    const load = { count: wanted.kinds.length, rate: 100, readers: 1 }
     const outcome = await runFaults({ ...wanted, ...load, folder, log: line => void log.push(line) })
     console.info(tableOf(outcome))
     expectOutcome(outcome)
