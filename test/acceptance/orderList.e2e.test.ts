@@ -1,6 +1,6 @@
 import { oracle } from '@tally/testkit/oracle/oracle'
-import { queryOf } from '@tally/testkit/oracle/questions'
 import { runScenario, type Scenario } from '@tally/testkit/oracle/scenario'
+import { queryOf } from '@tally/testkit/oracle/words'
 import { useSharedTally } from '@tally/testkit/processes/sharedTally'
 import { bar, friday, kitchen, newFestival, saturday } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
@@ -132,7 +132,7 @@ test('a page far beyond the last is empty, with true totals; no orders at all ar
 })
 
 test('a single order equals its entry in the list: an empty table number or note is not null', async () => {
-  for (const order of expected.allOrders.slice(0, 40))
+  for (const order of expected.allOrders().slice(0, 40))
     expect(await scenario.data(`/orders/${encodeURIComponent(order.id)}`)).toEqual(order)
   const [first, second] = [await scenario.data(`/orders/a`), await scenario.data('/orders/B')]
   expect([first.tableNumber, first.items[0].note, second.tableNumber, second.items[0].note]).toEqual([

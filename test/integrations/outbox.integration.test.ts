@@ -9,6 +9,7 @@ import {
   topicNames,
 } from '@tally/kafka'
 import { openLogger } from '@tally/runtime'
+import { figuresOf } from '@tally/testkit/oracle/sqlFigures'
 import { useTally } from '@tally/testkit/processes/tally'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
 import { until } from '@tally/testkit/until'
@@ -28,7 +29,6 @@ import {
   type Shop,
   takeOrder,
 } from './shop.ts'
-import { figuresOf } from './sqlFigures.ts'
 
 /** docs/guides/outbox, run as it tells: a shop with orders, then the outbox, Connect and the backfill. */
 const tally = useTally({ partitions: 6 })

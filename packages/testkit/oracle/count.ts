@@ -34,22 +34,23 @@ export const totalsOf = (list: Figures[]) => ({
 
 /** A row for each hour of the day in the event's time zone; the product reads the same data without moment. */
 export function ordersByHour(list: Figures[], timeZone: string) {
-  const hourOf = ({ order }: Figures) => moment.tz(at(order.orderDateTime), timeZone).hour()
-  return unique(list.map(hourOf))
-    .sort((a, b) => a - b)
-    .map(hour => {
-      const own = list.filter(figures => hourOf(figures) === hour)
-      return { hour, orderCount: own.length, revenue: centsOf(own) / 100, currency: 'EUR' }
-    })
+  const hours = Map.groupBy(list, ({ order }) => moment.tz(at(order.orderDateTime), timeZone).hour())
+  return [...hours]
+    .sort(([a], [b]) => a - b)
+    .map(([hour, own]) => ({
+      hour,
+      orderCount: own.length,
+      revenue: centsOf(own) / 100,
+      currency: 'EUR',
+    }))
 }
 
 /** A row for each item that was sold, by id. */
 export function itemsOf(list: Figures[], menu: Menu) {
   const lines = list.flatMap(({ items }) => items)
-  return unique(lines.map(({ menuItemId }) => menuItemId))
-    .sort((a, b) => a - b)
-    .map(menuItemId => {
-      const own = lines.filter(line => line.menuItemId === menuItemId)
+  return [...Map.groupBy(lines, ({ menuItemId }) => menuItemId)]
+    .sort(([a], [b]) => a - b)
+    .map(([menuItemId, own]) => {
       const total = (name: 'quantity' | 'revenue' | 'refundedQuantity' | 'refundedRevenue') =>
         sum(own.map(line => line[name]))
       return {

@@ -6,24 +6,30 @@ import { type Any, at, compare, unique } from './words.ts'
 type Scope = { dayId?: number | null | undefined; areaId?: number | undefined }
 type Filter = { dayId?: number; areaId?: number; status?: string }
 
-const confirmedStatuses = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
+export const confirmedStatuses = ['Paid', 'Preparing', 'ReadyForPickup', 'Completed']
 
 /** Every answer about one event, from its winning record, its orders' winning records and its refunds. */
 export function eventOracle(event: Any, orders: Any[], refunds: Any[]) {
-  const all = orders.map(order => figures(order, refunds))
+  const refundsOf = Map.groupBy(refunds, ({ orderId }) => orderId as string)
+  const all = orders.map(order => figures(order, refundsOf.get(order.orderId) ?? []))
   const confirmed = all.filter(({ order }) => confirmedStatuses.includes(order.status))
+  const ofDays = Map.groupBy(confirmed, ({ order }) => order.dayId as number | null)
   const defaultDay = defaultDayOf(event)
   const inScope = ({ dayId = defaultDay, areaId }: Scope) =>
-    confirmed.filter(
-      ({ order }) => order.dayId === dayId && (areaId === undefined || order.areaId === areaId),
-    )
+    (ofDays.get(dayId) ?? []).filter(({ order }) => areaId === undefined || order.areaId === areaId)
   const menu = new Map<number, Any>(event.menuItems.map((item: Any) => [item.menuItemId, item]))
-  const presented = all
-    .sort(
-      (a, b) =>
-        at(b.order.orderDateTime) - at(a.order.orderDateTime) || compare(b.order.orderId, a.order.orderId),
-    )
-    .map(presentOrder)
+  const list = () =>
+    all
+      .toSorted(
+        (a, b) =>
+          at(b.order.orderDateTime) - at(a.order.orderDateTime) || compare(b.order.orderId, a.order.orderId),
+      )
+      .map(presentOrder)
+  let listed: ReturnType<typeof list> | undefined
+  const allOrders = () => {
+    listed ??= list()
+    return listed
+  }
 
   return {
     defaultDay,
@@ -52,13 +58,14 @@ export function eventOracle(event: Any, orders: Any[], refunds: Any[]) {
       })
     },
     orders: ({ dayId, areaId, status }: Filter) =>
-      presented.filter(
+      allOrders().filter(
         order =>
           (dayId === undefined || order.dayId === dayId) &&
           (areaId === undefined || order.areaId === areaId) &&
           (status === undefined ? order.status !== 'Cancelled' : order.status === status),
       ),
-    allOrders: presented,
+    /** From the newest to the oldest. */
+    allOrders,
   }
 }
 export type EventOracle = ReturnType<typeof eventOracle>

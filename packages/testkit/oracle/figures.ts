@@ -2,9 +2,8 @@ import { type Any, at, cents, sum, unique } from './words.ts'
 
 const refundLinesSince = at('2026-08-19T00:00:00Z')
 
-/** One order's figures (docs/records.md, One order). */
-export function figures(order: Any, allRefunds: Any[]) {
-  const refunds = allRefunds.filter(refund => refund.orderId === order.orderId)
+/** One order's figures, with its refunds (docs/records.md, One order). */
+export function figures(order: Any, refunds: Any[]) {
   const lines = refunds
     .filter(refund => at(refund.refundedAt) >= refundLinesSince)
     .flatMap(refund => refund.lines ?? [])

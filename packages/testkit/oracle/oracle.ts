@@ -1,7 +1,7 @@
 import type { TestRecord } from '../processes/tally.ts'
 import { eventOracle } from './event.ts'
-import { presentEvent } from './present.ts'
-import { type Any, at, compare, low } from './words.ts'
+import { presentEvents } from './present.ts'
+import { type Any, low } from './words.ts'
 
 /**
  * Every answer, computed by brute force from the raw records as docs/records.md (Counting) and docs/api.md define it.
@@ -29,11 +29,7 @@ export function oracle(records: TestRecord[]) {
   )
   return {
     eventIds: [...events.keys()],
-    listEvents: (organizationId: string) =>
-      [...events.values()]
-        .filter(event => low(event.organizationId) === organizationId)
-        .sort((a, b) => at(b.startDate) - at(a.startDate) || compare(low(a.eventId), low(b.eventId)))
-        .map(presentEvent),
+    listEvents: (organizationId: string) => presentEvents([...events.values()], organizationId),
     event: (eventId: string) =>
       eventOracle(
         events.get(eventId),

@@ -1,4 +1,4 @@
-import { type Any, low, utc } from './words.ts'
+import { type Any, at, compare, low, utc } from './words.ts'
 
 /** The day that has no end yet. */
 export const openDay = (event: Any) => event.days.find((day: Any) => (day.closedAt ?? null) === null)
@@ -10,6 +10,13 @@ export function presentEvent(event: Any) {
   const { name, startDate } = event
   return { id: low(event.eventId), name, startDate: utc(startDate), isOpen: open !== undefined, currentDay }
 }
+
+/** The list of an organization's events, newest first. */
+export const presentEvents = (events: Any[], organizationId: string) =>
+  events
+    .filter(event => low(event.organizationId) === organizationId)
+    .sort((a, b) => at(b.startDate) - at(a.startDate) || compare(low(a.eventId), low(b.eventId)))
+    .map(presentEvent)
 
 /** An order as the API answers it; `effective` in cents. */
 export function presentOrder({ order, effective }: { order: Any; effective: number }) {

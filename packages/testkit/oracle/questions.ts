@@ -6,6 +6,7 @@ import type { Tally } from '../processes/tally.ts'
 import { until } from '../until.ts'
 import type { EventOracle } from './event.ts'
 import type { Oracle } from './oracle.ts'
+import { queryOf } from './words.ts'
 
 export type Question = {
   endpoint: keyof typeof endpoints
@@ -100,13 +101,16 @@ function listsOf(base: string, expected: EventOracle): Question[] {
 }
 
 function detailsOf(base: string, expected: EventOracle): Question[] {
-  return expected.allOrders.slice(0, 20).map(
-    (order): Question => ({
-      endpoint: 'getOrder',
-      path: `${base}/orders/${encodeURIComponent(order.id)}`,
-      data: order,
-    }),
-  )
+  return expected
+    .allOrders()
+    .slice(0, 20)
+    .map(
+      (order): Question => ({
+        endpoint: 'getOrder',
+        path: `${base}/orders/${encodeURIComponent(order.id)}`,
+        data: order,
+      }),
+    )
 }
 
 /**
@@ -160,10 +164,4 @@ export async function getWhenFree(tally: Tally, path: string, token: string): Pr
 /** As toEqual, which takes four times as long, and is needed only to say what differs. */
 function expectEqual(actual: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected)
-}
-
-/** The query string of the parameters that have a value. */
-export function queryOf(parameters: Record<string, unknown>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined)
-  return given.length === 0 ? '' : `?${given.map(([name, value]) => `${name}=${String(value)}`).join('&')}`
 }

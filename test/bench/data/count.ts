@@ -1,12 +1,13 @@
+import { confirmedStatuses, eventOracle } from '@tally/testkit/oracle/event'
+import { queryOf } from '@tally/testkit/oracle/words'
 import type { TestRecord } from '@tally/testkit/processes/tally'
-import { addFigures, type EventTotals, emptyTotals, type OrderRow } from './totals.ts'
 
 /** A path below `/api/v1/events/{eventId}` and the `data` that it must answer. */
 export type Expected = { path: string; data: unknown }
 
 /**
- * The count that every answer is compared with: adds up the raw records and shares no code with the product. Unlike
- * packages/testkit/oracle it has to do with millions of orders, so it keeps a row of numbers of each.
+ * The count that every answer is compared with, by packages/testkit/oracle. It has to do with millions of orders, so it
+ * keeps a row of numbers of each.
  */
 export type Count = {
   add: (record: TestRecord) => void
@@ -26,14 +27,20 @@ export type Count = {
 
 // biome-ignore lint/suspicious/noExplicitAny: raw records, on purpose without the product's types
 type Any = any
+/**
+ * version, day, area, whether confirmed, whether listed, total in cents, time in ms; then of each line item, quantity,
+ * cents.
+ */
+type OrderRow = [number, number, number, number, number, number, number, ...number[]]
+const firstLine = 7
 type EventCount = { event: Any; orders: Map<string, OrderRow>; refunds: Map<string, Any> }
 
 const cents = (euros: number) => Math.round(euros * 100)
-const confirmed = new Set(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'])
 
 export function openCount(): Count {
   const events = new Map<string, EventCount>()
-  const cached = new Map<string, EventTotals>()
+  /** By event; deleted when a record changes it. */
+  const cached = new Map<string, Map<string, Expected[]>>()
 
   const of = (eventId: string): EventCount => {
     const known = events.get(eventId)
@@ -43,20 +50,16 @@ export function openCount(): Count {
     return begun
   }
 
-  const totals = (eventId: string): EventTotals => {
-    const known = cached.get(eventId)
-    if (known !== undefined) return known
-    const { orders, refunds } = of(eventId)
-    const refundsByOrder = Map.groupBy(refunds.values(), ({ orderId }) => orderId as string)
-    const sums = emptyTotals()
-    for (const [orderId, row] of orders) addFigures(sums, row, refundsByOrder.get(orderId) ?? [])
-    cached.set(eventId, sums)
-    return sums
+  const answersOf = (which: keyof typeof questions, eventId: string): Expected[] => {
+    const known = cached.get(eventId) ?? new Map<string, Expected[]>()
+    cached.set(eventId, known)
+    const { event, orders, refunds } = of(eventId)
+    const answers =
+      known.get(which) ??
+      questions[which](eventOracle(event, [...orders].map(orderOf), [...refunds.values()]))
+    known.set(which, answers)
+    return answers
   }
-
-  const kpis = (eventId: string, dayId: number, areaId?: number) => kpisOf(totals(eventId), dayId, areaId)
-  const itemCounts = (eventId: string, dayId: number) =>
-    itemCountsOf(totals(eventId), of(eventId).event.menuItems, dayId)
 
   return {
     add({ type, value }) {
@@ -69,29 +72,9 @@ export function openCount(): Count {
     },
     eventIds: () => [...events.keys()],
     organizationIdOf: eventId => of(eventId).event.organizationId,
-    answers(eventId) {
-      const { days, areas } = of(eventId).event
-      return days.flatMap(({ dayId }: Any) => [
-        kpis(eventId, dayId),
-        ...areas.map(({ areaId }: Any) => kpis(eventId, dayId, areaId)),
-        itemCounts(eventId, dayId),
-      ])
-    },
-    lastAnswers(eventId) {
-      const { dayId } = of(eventId).event.days.at(-1)
-      return [kpis(eventId, dayId), itemCounts(eventId, dayId)]
-    },
-    polledAnswers(eventId) {
-      const { days, menuItems } = of(eventId).event
-      const { dayId } = days.at(-1)
-      const sums = totals(eventId)
-      return [
-        kpis(eventId, dayId),
-        itemCounts(eventId, dayId),
-        hoursOf(sums, dayId),
-        topItemsOf(sums, menuItems, dayId),
-      ]
-    },
+    answers: eventId => answersOf('all', eventId),
+    lastAnswers: eventId => answersOf('last', eventId),
+    polledAnswers: eventId => answersOf('polled', eventId),
     listed: eventId =>
       [...of(eventId).orders]
         .filter(([, row]) => row[4] === 1)
@@ -101,71 +84,66 @@ export function openCount(): Count {
   }
 }
 
-function kpisOf({ sales }: EventTotals, dayId: number, areaId?: number): Expected {
-  const sum = sales.get(`${dayId}/${areaId ?? 'all'}`) ?? { orders: 0, cents: 0, items: 0 }
-  const average = sum.orders === 0 ? 0 : Math.floor((2 * sum.cents + sum.orders) / (2 * sum.orders)) / 100
-  const data = {
-    totalOrders: sum.orders,
-    totalSales: sum.cents / 100,
-    currency: 'EUR',
-    averageOrderValue: average,
-    totalItemsSold: sum.items,
-  }
-  return { path: `/analytics/kpis?dayId=${dayId}${areaId === undefined ? '' : `&areaId=${areaId}`}`, data }
+type Oracle = ReturnType<typeof eventOracle>
+
+/** The top items are the ten that sell best: the API's default. */
+const questions = {
+  all: (of: Oracle) =>
+    of.dayIds.flatMap(dayId => [
+      ...[undefined, ...of.areaIds].map(areaId => kpis(of, dayId, areaId)),
+      itemCounts(of, dayId),
+    ]),
+  last: (of: Oracle) => lastDay(of, dayId => [kpis(of, dayId), itemCounts(of, dayId)]),
+  polled: (of: Oracle) =>
+    lastDay(of, dayId => [
+      kpis(of, dayId),
+      itemCounts(of, dayId),
+      { path: `/analytics/orders/by-hour?dayId=${dayId}`, data: of.byHour({ dayId }) },
+      { path: `/analytics/orders/top-items?dayId=${dayId}`, data: of.topItems({ dayId }) },
+    ]),
 }
 
-function itemCountsOf({ items }: EventTotals, menuItems: Any[], dayId: number): Expected {
-  const names = new Map<number, string>(menuItems.map(item => [item.menuItemId, item.name]))
-  const sold = [...(items.get(dayId) ?? [])].sort(([one], [other]) => one - other)
-  const data = sold.map(([menuItemId, { quantity, refunded }]) => ({
-    menuItemId,
-    itemName: names.get(menuItemId),
-    quantitySold: quantity,
-    quantityRefunded: refunded,
-  }))
-  return { path: `/live/item-counts?dayId=${dayId}`, data }
-}
+const lastDay = ({ dayIds }: Oracle, ask: (dayId: number) => Expected[]): Expected[] =>
+  dayIds.slice(-1).flatMap(ask)
 
-function hoursOf({ hours }: EventTotals, dayId: number): Expected {
-  const data = [...(hours.get(dayId) ?? [])]
-    .sort(([one], [other]) => one - other)
-    .map(([hour, sum]) => ({
-      hour,
-      orderCount: sum.orders,
-      revenue: sum.cents / 100,
-      currency: 'EUR',
-    }))
-  return { path: `/analytics/orders/by-hour?dayId=${dayId}`, data }
-}
+const kpis = (of: Oracle, dayId: number, areaId?: number): Expected => ({
+  path: `/analytics/kpis${queryOf({ dayId, areaId })}`,
+  data: of.kpis({ dayId, areaId }),
+})
 
-/** The ten that sell best: the API's default. */
-function topItemsOf({ items }: EventTotals, menuItems: Any[], dayId: number): Expected {
-  const listed = new Map<number, Any>(menuItems.map(item => [item.menuItemId, item]))
-  const data = [...(items.get(dayId) ?? [])]
-    .sort(([one, a], [other, b]) => b.quantity - a.quantity || b.cents - a.cents || one - other)
-    .slice(0, 10)
-    .map(([menuItemId, sold]) => ({
-      menuItemId,
-      itemName: listed.get(menuItemId).name,
-      categoryName: listed.get(menuItemId).categoryName,
-      quantity: sold.quantity,
-      revenue: sold.cents / 100,
-      refundedQuantity: sold.refunded,
-      refundedRevenue: sold.refundedCents / 100,
-      currency: 'EUR',
-    }))
-  return { path: `/analytics/orders/top-items?dayId=${dayId}`, data }
-}
+const itemCounts = (of: Oracle, dayId: number): Expected => ({
+  path: `/live/item-counts?dayId=${dayId}`,
+  data: of.itemCounts(dayId),
+})
 
 function rowOf(order: Any): OrderRow {
   return [
     order.version,
     order.dayId,
     order.areaId,
-    confirmed.has(order.status) ? 1 : 0,
+    confirmedStatuses.includes(order.status) ? 1 : 0,
     order.status === 'Cancelled' ? 0 : 1,
     cents(order.totalAmount),
     Date.parse(order.orderDateTime),
     ...order.items.flatMap((line: Any) => [line.menuItemId, line.quantity, cents(line.unitPrice)]),
   ]
+}
+
+/** What is counted of an order, as its record said it. */
+function orderOf([orderId, row]: [string, OrderRow]) {
+  const [, dayId, areaId, isConfirmed, , total, atMs] = row
+  const items = Array.from({ length: (row.length - firstLine) / 3 }, (_, line) => {
+    const [menuItemId = 0, quantity, price = 0] = row.slice(firstLine + 3 * line)
+    return { menuItemId, quantity, unitPrice: price / 100 }
+  })
+  const status = isConfirmed === 1 ? 'Paid' : 'Pending'
+  return {
+    orderId,
+    dayId,
+    areaId,
+    status,
+    totalAmount: total / 100,
+    orderDateTime: new Date(atMs).toISOString(),
+    items,
+  }
 }

@@ -1,9 +1,13 @@
 import { newFestival } from '@tally/testkit/records/festival'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openBook } from './book.ts'
 import { openClaims } from './claims.ts'
 import { openJournal } from './journal.ts'
 import { collectWrongs } from './wrong.ts'
+
+// The clock stands still: on a busy machine an event would be at rest before the test has asked about it.
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterAll(() => void vi.useRealTimers())
 
 const sagra = newFestival()
 const { eventId } = sagra

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { presentOrder } from './answers.ts'
-import { confirmedStatuses, countOrder } from './count.ts'
+import { confirmedStatuses } from '@tally/testkit/oracle/event'
+import { figures } from '@tally/testkit/oracle/figures'
+import { presentOrder } from '@tally/testkit/oracle/present'
 import type { Raw } from './eventBook.ts'
 
 /** What one order adds to its event's totals; `listed` and `cancelled` are of the order lists. */
@@ -70,8 +71,8 @@ export function mayShow(order: OrderJournal, asOfMs: number, shown: Raw): boolea
   const effective = Math.round(effectiveAmount * 100)
   return candidatesOf(order, asOfMs).some(({ value, refunds }) => {
     if (value === undefined) return false
-    const most = countOrder(value, refunds(amountOf, 'least'))
-    const least = countOrder(value, refunds(amountOf, 'most'))
+    const most = figures(value, refunds(amountOf, 'least'))
+    const least = figures(value, refunds(amountOf, 'most'))
     const { effectiveAmount: _, ...expected } = presentOrder(most)
     return effective <= most.effective && effective >= least.effective && isDeepStrictEqual(expected, rest)
   })
@@ -117,7 +118,7 @@ function shareOf(order: Raw, refunds: Raw[]): Share {
   const listed = order.status === 'Cancelled' ? 0 : 1
   const standing = { ...nothing, listed, cancelled: 1 - listed }
   if (!confirmedStatuses.includes(order.status)) return standing
-  const { items, effective } = countOrder(order, refunds)
-  const sold = [...items.values()].reduce((sum, { quantity }) => sum + quantity, 0)
+  const { items, effective } = figures(order, refunds)
+  const sold = items.reduce((sum, { quantity }) => sum + quantity, 0)
   return { ...standing, orders: 1, cents: effective, items: sold }
 }

@@ -1,18 +1,19 @@
-import type { Client } from 'pg'
+// biome-ignore lint/suspicious/noExplicitAny: what the columns are, the statements say
+type Sql = { query: (text: string, values: unknown[]) => Promise<{ rows: any[] }> }
 
 /**
- * What Tally must answer for the day, counted by SQL over the tables of the shop, as docs/records.md (Counting) defines
- * it. It knows nothing of versions, records or the outbox.
+ * What Tally must answer for an event of one day, counted by SQL over tables of orders, refunds and their lines, such
+ * as those of a shop, as docs/records.md (Counting) defines it. It knows nothing of versions, records or the outbox.
  */
-export async function figuresOf(sql: Client, eventId: string) {
-  const kpis = await sql.query<{ orders: string; sales: string }>(
+export async function figuresOf(sql: Sql, eventId: string) {
+  const kpis = await sql.query(
     `${confirmed}
      select count(*) as orders, coalesce(sum(total - least(greatest(total, 0), refunded)), 0) as sales
      from (select total, coalesce((select sum(amount) from refunds where order_id = confirmed.id), 0) as refunded
            from confirmed) net`,
     [eventId],
   )
-  const items = await sql.query<{ item: number; sold: string; refunded: string }>(
+  const items = await sql.query(
     `${confirmed},
      ordered as (
        select order_id, menu_item_id, sum(quantity) as quantity
