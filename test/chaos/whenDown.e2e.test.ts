@@ -7,7 +7,10 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { useFixture } from './system/fixture.ts'
 
-/** Each row of docs/reliability.md, When a part is down, and those about answers of Redis. */
+/**
+ * Each row of docs/reliability.md, When a part is down, and those about answers of Redis; without a projector:
+ * test/acceptance/asOf.e2e.test.ts.
+ */
 const fixture = useFixture({
   projectors: 1,
   queries: 2,
@@ -34,7 +37,6 @@ beforeAll(async () => {
 // Whatever a test has broken is whole again for the next.
 afterEach(async () => {
   await mendAll()
-  if (fixture.system.projectors.length === 0) await fixture.system.startProjector()
   await fixture.count()
 })
 
@@ -58,18 +60,6 @@ test('Kafka down: answers stay as of the last applied record, and asOf stands st
   await until('asOf would have moved', () => Date.now() > cutAt + 3_000)
   expect(await asOf()).toBeLessThanOrEqual(cutAt)
   await mendAll()
-  await fixture.count()
-  await fixture.expectAnswers()
-})
-
-test('no projector: answers stay as of the last applied record, and asOf stands still', async () => {
-  await fixture.system.projectors[0]?.end('SIGKILL')
-  await fixture.expectAnswers()
-  const before = await asOf()
-  await fixture.send(sagra.order())
-  await until('asOf would have moved', () => Date.now() > before + 3_000)
-  expect(await asOf()).toBe(before)
-  await fixture.system.startProjector()
   await fixture.count()
   await fixture.expectAnswers()
 })
