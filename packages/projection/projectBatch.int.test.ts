@@ -105,7 +105,7 @@ select from pg_stat_activity where datname = current_database() and wait_event_t
         harness.db,
       )
       expect(rows).toHaveLength(2)
-    }, 30_000)
+    }, 120_000)
     return { both }
   })
   const projected = await waiting.both

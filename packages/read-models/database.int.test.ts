@@ -78,7 +78,7 @@ test('a prepared text is prepared again on the connection that replaces a broken
   expect(await double(db, 2)).toBe(4)
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
   await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(database.db)
-  await vi.waitFor(async () => expect(await double(db, 3)).toBe(6), 30_000)
+  await vi.waitFor(async () => expect(await double(db, 3)).toBe(6), 120_000)
   expect(await prepared(db)).toEqual([1])
 })
 

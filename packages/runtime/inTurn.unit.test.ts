@@ -30,7 +30,7 @@ async function open() {
   await once(socket, 'connect')
   return { socket, received: () => received }
 }
-const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 10_000)
+const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 120_000)
 const answer = (text: string) => asked.at(-1)?.response.end(text)
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -46,7 +46,7 @@ test('of the requests in one segment, each is read once the one before is answer
   socket.write(get('/3').slice(9))
   await untilAsked(3)
   answer('answer /3;')
-  await vi.waitFor(() => expect(received()).toMatch(/answer \/1;.*answer \/2;.*answer \/3;/s), 10_000)
+  await vi.waitFor(() => expect(received()).toMatch(/answer \/1;.*answer \/2;.*answer \/3;/s), 120_000)
 })
 
 test('a client that sends thousands of requests at once holds nobody else up', async () => {
@@ -57,7 +57,7 @@ test('a client that sends thousands of requests at once holds nobody else up', a
   one.socket.write(get('/one'))
   await once(one.socket, 'data')
   expect(answered).toBeLessThan(1_000)
-  await vi.waitFor(() => expect(answered).toBe(2_001), 10_000)
+  await vi.waitFor(() => expect(answered).toBe(2_001), 120_000)
 })
 
 test('a body is read while its request waits for it, and what follows is the next request', async () => {
@@ -66,7 +66,7 @@ test('a body is read while its request waits for it, and what follows is the nex
   socket.write(
     `POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}${get('/next')}`,
   )
-  await vi.waitFor(() => expect(asked).not.toEqual([]), 10_000)
+  await vi.waitFor(() => expect(asked).not.toEqual([]), 120_000)
   expect(await text(asked[0]?.request as IncomingMessage)).toBe(body)
   asked[0]?.response.end()
   await untilAsked(2)
@@ -90,7 +90,7 @@ test('what a client leaves unread holds its next requests up', async () => {
   await untilAsked(1)
   const { response } = asked[0] as (typeof asked)[number]
   response.end('x'.repeat(32 * 2 ** 20))
-  await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0), 10_000)
+  await vi.waitFor(() => expect(response.socket?.writableLength).toBeGreaterThan(0), 120_000)
   expect(asked).toHaveLength(1)
   socket.resume()
   await untilAsked(2)
@@ -106,7 +106,7 @@ test('a client that never stops sending is read no further than its answers have
   // The server ends the connection while it still sends.
   socket.on('error', () => {})
   socket.write(get('/many').repeat(200_000))
-  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(300), 10_000)
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(300), 120_000)
   // Two pieces of what Node reads at once, and what was answered.
   expect(read).toBeLessThan(2 * 65_536 + asked.length * get('/many').length)
 })

@@ -22,7 +22,7 @@ function startService(scenario: string) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', bytes => (output += bytes))
   const exit = once(child, 'close').then(([code]) => code as number | null)
   const says = (line: string) =>
-    vi.waitFor(() => expect(output).toContain(line), { timeout: 20_000, interval: 10 })
+    vi.waitFor(() => expect(output).toContain(line), { timeout: 120_000, interval: 10 })
   return { child, exit, says, output: () => output }
 }
 

@@ -113,7 +113,7 @@ test('HEAD answers as GET does, without the body', async () => {
       const [get, head] = [await answerTo('GET'), await answerTo('HEAD')]
       expect({ path, ...head }).toEqual({ path, ...get, text: '' })
     }
-    await vi.waitFor(compare, 10_000)
+    await vi.waitFor(compare, 120_000)
   }
 })
 

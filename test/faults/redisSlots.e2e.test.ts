@@ -53,7 +53,7 @@ test.each([
   ['one of the replicas', () => nodes.slice(-1)],
 ])('a client of %s is one of the whole cluster', async (_, addresses) => {
   const client = clientOf(addresses())
-  expect(await whenReady(client, 10_000)).toBe(true)
+  expect(await whenReady(client, 60_000)).toBe(true)
   expect(client).toBeInstanceOf(Cluster)
   await writeEverywhere(client)
 })
@@ -62,7 +62,7 @@ test('a client of nodes that announce their name connects to that', async () => 
   const named = await startRedisCluster({ hasReplicas: false, tls, announces: 'localhost' })
   onTestFinished(named.stop)
   const client = clientOf([named.url.replaceAll('127.0.0.1', 'localhost').split(',')[0] as string])
-  expect(await whenReady(client, 10_000)).toBe(true)
+  expect(await whenReady(client, 60_000)).toBe(true)
   await writeEverywhere(client)
   expect((client as Cluster).nodes().map(({ options }) => options.host)).toEqual(Array(3).fill('localhost'))
 })
@@ -86,7 +86,7 @@ test('a client finds nodes that do not announce a host where it asked', async ()
   const hidden = await startRedisCluster({ hasReplicas: false, announces: 'unknown-endpoint' })
   onTestFinished(hidden.stop)
   const client = clientOf([hidden.url.split(',')[0] as string])
-  expect(await whenReady(client, 10_000)).toBe(true)
+  expect(await whenReady(client, 60_000)).toBe(true)
   await writeEverywhere(client)
 })
 
@@ -114,7 +114,7 @@ test('a client of one address uses the whole cluster even if its user may not re
     one.disconnect()
   }
   const client = clientOf([nodes[0]?.replace('//', '//blind:secret@') as string])
-  await whenReady(client, 10_000)
+  await whenReady(client, 60_000)
   await until('the client writes to all nodes', () => succeeds(writeEverywhere(client)))
   expect(client).toBeInstanceOf(Cluster)
 })
@@ -153,7 +153,7 @@ test('a client learns where slots are that moved without a connection being clos
   onTestFinished(() => {
     for (const one of masters) one.disconnect()
   })
-  await whenReady(client, 10_000)
+  await whenReady(client, 60_000)
   const [from, to] = masters as [Redis, Redis, Redis]
   const [stays, ...moves] = await keysOfOneNode(from)
   const write = () => Promise.all([stays, ...moves].map(key => client.incr(key as string)))
@@ -175,7 +175,7 @@ test('a client learns where slots are that moved without a connection being clos
 
 test('a client follows a failover', async () => {
   const client = clientOf(nodes.slice(0, 1))
-  await whenReady(client, 10_000)
+  await whenReady(client, 60_000)
   await writeEverywhere(client)
   const [master = 0] = await redis.masters()
   await redis.failOver(master)

@@ -49,7 +49,7 @@ test.each(names)(
       [get, get, get],
       [get.replace('Host', 'Connection: keep-alive\r\nHost')],
     ]) {
-      const heard = await talk(address, requests.join(''), { halfClose: true, timeoutMs: 5_000 })
+      const heard = await talk(address, requests.join(''), { halfClose: true, timeoutMs: 60_000 })
       expect([statusesOf(heard), heard.closed]).toEqual([requests.map(() => 200), true])
     }
     const second = open(address)
@@ -71,7 +71,7 @@ test.each(names)(
     const { address, get } = serverOf(name)
     for (const protocol of ['websocket', 'h2c']) {
       const upgrade = get.replace('Host', `Connection: Upgrade\r\nUpgrade: ${protocol}\r\nHost`)
-      const heard = await talk(address, upgrade + get, { halfClose: true, timeoutMs: 5_000 })
+      const heard = await talk(address, upgrade + get, { halfClose: true, timeoutMs: 60_000 })
       expect([statusesOf(heard), heard.closed]).toEqual([[200, 200], true])
     }
   },
@@ -83,7 +83,7 @@ test.each(names)(
     const { address, get } = serverOf(name)
     const headers = 'Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 3\r\nHost'
     const upgrade = `${get.replace('GET', 'POST').replace('Host', headers)}abc`
-    const heard = await talk(address, upgrade + get, { timeoutMs: 20_000 })
+    const heard = await talk(address, upgrade + get, { timeoutMs: 60_000 })
     expect([statusesOf(heard).length, heard.closed]).toEqual([1, true])
   },
 )
@@ -94,7 +94,7 @@ test.each(names)(
     const { address, get } = serverOf(name)
     const requests = [get.replace('Host', 'Expect: tea\r\nHost'), get.replace('Host', 'X-Host'), get]
     for (const request of requests) {
-      const { text } = await talk(address, request, { halfClose: true, timeoutMs: 5_000 })
+      const { text } = await talk(address, request, { halfClose: true, timeoutMs: 60_000 })
       expect(text).toMatch(/\r\ncache-control: (no-store|private, no-cache)\r\n/i)
       expect(text).toMatch(/\r\nx-content-type-options: nosniff\r\n/i)
     }
@@ -106,7 +106,7 @@ test.each(names)(
   async name => {
     const { address, get } = serverOf(name)
     for (const bytes of ['garbage\r\n\r\n', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n']) {
-      const heard = await talk(address, get + bytes, { timeoutMs: 20_000 })
+      const heard = await talk(address, get + bytes, { timeoutMs: 60_000 })
       expect([statusesOf(heard), heard.closed]).toEqual([[200, 400], true])
     }
   },
@@ -145,7 +145,7 @@ test('bytes that cannot become a request are refused at once, what may become on
     expect([bytes, statusesOf(heard), heard.closed]).toEqual([bytes, [400], true])
   }
   const begun = 'BREW /api/v1/ev'
-  const heard = await talk(address, begun, { halfClose: true, timeoutMs: 5_000 })
+  const heard = await talk(address, begun, { halfClose: true, timeoutMs: 60_000 })
   expect([statusesOf(heard), heard.closed]).toEqual([[400], true])
   // The client's end comes while these bytes wait for the answer before them. Node refuses the second after its answer.
   const badBody = 'GET /%zz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n'
@@ -153,7 +153,7 @@ test('bytes that cannot become a request are refused at once, what may become on
     [begun, [200, 400]],
     [badBody, [200, 400, 400]],
   ] as const) {
-    const both = await talk(address, get + bytes, { halfClose: true, timeoutMs: 5_000 })
+    const both = await talk(address, get + bytes, { halfClose: true, timeoutMs: 60_000 })
     expect([bytes, statusesOf(both), both.closed]).toEqual([bytes, statuses, true])
   }
 })
@@ -178,7 +178,7 @@ test('the problem of a request with a bad or too large head names its path, in h
         // What another connection gets shows that the server has read it.
         await tally.get('/problems/unauthorized')
       }
-      await expect.poll(() => statusesOf({ text }), { timeout: 20_000 }).toEqual([status])
+      await expect.poll(() => statusesOf({ text }), { timeout: 120_000 }).toEqual([status])
       socket.destroy()
       expect(text).toContain(`"instance":"${poll}"`)
     }

@@ -78,7 +78,7 @@ test('the record of a key that was not used for a while is read again', async ()
   await revokeKey(harness.db, stored.key.keyId)
   const askedAt = performance.now() + 950
   await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(askedAt), {
-    timeout: 30_000,
+    timeout: 120_000,
     interval: 20,
   })
   expect(await authenticator.authenticate(token)).toBeUndefined()
@@ -97,7 +97,7 @@ test('a key in use is looked up once, and no later request waits', async () => {
       expect(authenticator.authenticate(token)).toMatchObject({ name: 'till' })
       expect(performance.now()).toBeGreaterThan(until)
     },
-    { timeout: 30_000, interval: 10 },
+    { timeout: 120_000, interval: 10 },
   )
   expect(harness.lookUps()).toBe(before)
 })
@@ -135,7 +135,7 @@ test('two keys revoked at the same time are both refused within 1 second, whiche
 async function followed(): Promise<void> {
   const polls: unknown[] = []
   const stop = followKeys({ db: harness.db, logger: harness.logger, onChanges: poll => polls.push(poll) })
-  await vi.waitFor(() => expect(polls.length).toBeGreaterThan(2), 30_000)
+  await vi.waitFor(() => expect(polls.length).toBeGreaterThan(2), 120_000)
   await stop()
 }
 

@@ -25,9 +25,9 @@ test('copies that Redis lost are soon written again', async () => {
   const published = keepPublished({ db, redis, keys, logger })
   const areWhole = async () => expect(await redis.get(keys.apiKeysCopied)).not.toBeNull()
   try {
-    await vi.waitFor(areWhole, 30_000)
+    await vi.waitFor(areWhole, 120_000)
     await redis.del(keys.apiKeysCopied, keys.apiKeysEpoch, keys.apiKey(keyId))
-    await vi.waitFor(areWhole, 30_000)
+    await vi.waitFor(areWhole, 120_000)
     expect((await readCopies(redis, keys, [keyId])).has(keyId)).toBe(true)
   } finally {
     await published.close()

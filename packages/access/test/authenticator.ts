@@ -35,8 +35,8 @@ export async function openAuthenticatorHarness() {
   })
   const options = { name: 'test', commandTimeoutMs: 100, onError: () => {} }
   const redis = openWholeRedis(through(inject('servers').redisUrl, redisRelay), options)
-  const direct = openWholeRedis(inject('servers').redisUrl, { ...options, commandTimeoutMs: 5_000 })
-  await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']), 30_000)
+  const direct = openWholeRedis(inject('servers').redisUrl, { ...options, commandTimeoutMs: 60_000 })
+  await vi.waitFor(() => expect([redis.status, direct.status]).toEqual(['ready', 'ready']), 120_000)
   const opened: Authenticator[] = []
   let keys: AccessKeys = newKeys()
 
@@ -58,11 +58,11 @@ export async function openAuthenticatorHarness() {
     create: (more: Partial<NewKey> = {}) => addKey(database.db, organizationId, more),
     /** Waits until Redis has the copies of all keys. */
     async published(): Promise<void> {
-      await vi.waitFor(async () => expect(await direct.get(keys.apiKeysCopied)).not.toBeNull(), 30_000)
+      await vi.waitFor(async () => expect(await direct.get(keys.apiKeysCopied)).not.toBeNull(), 120_000)
     },
     async renew(): Promise<void> {
       await Promise.all([postgresRelay.mend(), redisRelay.mend()])
-      await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+      await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
       await Promise.all(opened.splice(0).map(one => one.close()))
       keys = newKeys()
     },
@@ -81,7 +81,7 @@ export async function everyProcess(processes: Authenticator[], token: string, is
     async () => {
       for (const one of processes) expect(is(await one.authenticate(token))).toBe(true)
     },
-    { timeout: 30_000, interval: 10 },
+    { timeout: 120_000, interval: 10 },
   )
 }
 

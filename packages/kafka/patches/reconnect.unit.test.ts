@@ -72,7 +72,7 @@ function answer(correlationId: number, text: string): Buffer {
   return bytes
 }
 /** However long a busy machine takes. */
-const eventually = <Found>(holds: () => Found) => vi.waitFor(holds, 30_000)
+const eventually = <Found>(holds: () => Found) => vi.waitFor(holds, 120_000)
 const socketAt = (index: number) =>
   eventually(() => {
     const socket = sockets[index]

@@ -71,7 +71,7 @@ select from pg_stat_activity where datname = current_database() and wait_event_t
         harness.db,
       )
       expect(rows).toHaveLength(1)
-    }, 30_000)
+    }, 120_000)
     return { projecting }
   })
   expect(await waiting.projecting).toMatchObject({ effects: { counts: { applied: 0, ignored: 1 } } })

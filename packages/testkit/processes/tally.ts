@@ -137,11 +137,11 @@ async function openServers(options: Options, releases: Release[]) {
   releases.push(() => producer.close())
   const redis = openWholeRedis(servers.redisUrl, {
     name: 'test',
-    commandTimeoutMs: 5_000,
+    commandTimeoutMs: 60_000,
     onError: () => {},
   })
   releases.push(() => redis.disconnect())
-  await whenReady(redis, 5_000)
+  await whenReady(redis, 60_000)
 
   const produce: Tally['produce'] = records =>
     producer.send(records.map(record => outgoing(topicNames(name), record)))

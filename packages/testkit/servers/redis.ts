@@ -32,9 +32,9 @@ export const allKeys = (prefix: string): AllKeys => ({ ...redisKeys(prefix, quie
 export async function testRedis<Scripts extends ScriptSet = Record<never, never>>(
   scripts?: Scripts,
 ): Promise<{ redis: WholeRedis & ScriptCalls<Scripts>; keys: AllKeys }> {
-  const options = { name: 'test', commandTimeoutMs: 5_000, onError: () => {} }
+  const options = { name: 'test', commandTimeoutMs: 60_000, onError: () => {} }
   const redis = openWholeRedis(inject('servers').redisUrl, options, scripts)
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
   return { redis, keys: allKeys(`test-${randomBytes(6).toString('hex')}`) }
 }
 

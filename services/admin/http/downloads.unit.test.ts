@@ -62,5 +62,5 @@ test('an organization gets four files at a time, a process sends sixteen, and pa
 
   // A client that goes away makes room for others.
   for (const { socket } of open) socket.destroy()
-  await expect.poll(async () => isSent(await download('eight')), { timeout: 10_000 }).toBe(true)
+  await expect.poll(async () => isSent(await download('eight')), { timeout: 120_000 }).toBe(true)
 })

@@ -103,7 +103,7 @@ where datname = current_database() and not granted`)
     // Nobody can insert a link: each has counted them, or waits for one that has.
     await sql`lock table screen_links in share mode`.execute(tx)
     const made = Array.from({ length: 3 }, () => visitor.post('/screens', form, { from: '/screens' }))
-    await expect.poll(waiting, { timeout: 30_000 }).toBe(3)
+    await expect.poll(waiting, { timeout: 120_000 }).toBe(3)
     return { made }
   })
   const codes = (await Promise.all(made)).map(({ statusCode }) => statusCode)

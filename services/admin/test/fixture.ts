@@ -33,10 +33,10 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
   const logger = openLogger('test', 'silent')
   const redis = openWholeRedis(redisUrl, {
     name: 'test',
-    commandTimeoutMs: 5_000,
+    commandTimeoutMs: 60_000,
     onError: () => {},
   })
-  await whenReady(redis, 5_000)
+  await whenReady(redis, 60_000)
   const kafka = connectKafka({ brokers: kafkaBrokers.split(','), ssl: false }, { clientId: 'test', logger })
   const keys = allKeys(prefix)
   const db = openPostgres(asRole(database.url, 'admin'), {

@@ -263,14 +263,14 @@ test('what could not be published is kept and published by the next flush', asyn
     commandTimeoutMs: 2_000,
     onError: () => {},
   })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
   const publisher = openPublisher({ db: harness.db, redis, keys: harness.keys })
   await openFestival(publisher)
   await sell(publisher)
   await relay.cut()
   await expect(publisher.flush()).rejects.toThrow()
   await relay.mend()
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
   await publisher.flush()
   expect(await published()).toMatchObject({ orders: 1, revision: await revisionInPostgres() })
   redis.disconnect()

@@ -54,7 +54,7 @@ async function open() {
     text += bytes
   })
   await once(socket, 'connect')
-  const untilReceived = (part: string | RegExp) => vi.waitFor(() => expect(text).toMatch(part), 10_000)
+  const untilReceived = (part: string | RegExp) => vi.waitFor(() => expect(text).toMatch(part), 120_000)
   return { socket, untilReceived, received: () => text }
 }
 /** The same after a first request, which is Node's. */
@@ -66,7 +66,7 @@ async function openUsed() {
   return connection
 }
 const get = (url: string, headers = '') => `GET ${url} HTTP/1.1\r\nHost: tally\r\n${headers}\r\n`
-const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 10_000)
+const untilAsked = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), 120_000)
 const answer = (body: string) => asked.at(-1)?.asking.answer(200, `Content-Length: ${body.length}\r\n`, body)
 const bodies = (text: string) => [...text.matchAll(/(?:direct|node) [\w/]+(?=;)/g)].map(([body]) => body)
 
@@ -204,7 +204,7 @@ test('a request behind an unfinished answer of Node’s HTTP is Node’s', async
   socket.write(get('/slow'))
   const response = await slow.promise
   socket.write(get('/poll'))
-  await vi.waitFor(() => expect(ofNode).toHaveLength(2), 10_000)
+  await vi.waitFor(() => expect(ofNode).toHaveLength(2), 120_000)
   response.end('node /slow;')
   await untilReceived('node /poll')
   expect(bodies(received())).toEqual(['node /first', 'node /slow', 'node /poll'])
@@ -237,7 +237,7 @@ test('the connection of a client that does not read its answers is Node’s', as
   await untilAsked(1)
   answer('x'.repeat(20 * 1024 * 1024))
   socket.write(get('/poll/b'))
-  await vi.waitFor(() => expect(ofNode).toEqual([['/poll/b', undefined]]), 10_000)
+  await vi.waitFor(() => expect(ofNode).toEqual([['/poll/b', undefined]]), 120_000)
   expect(asked).toHaveLength(1)
 })
 
@@ -262,7 +262,7 @@ async function openGone(...held: string[]) {
   other.socket.end()
   gone.socket.resetAndDestroy()
   const connections = () => new Promise(resolve => server.getConnections((_, count) => resolve(count)))
-  await expect.poll(connections, { timeout: 10_000 }).toBe(0)
+  await expect.poll(connections, { timeout: 120_000 }).toBe(0)
   ofNode = []
   return open()
 }
@@ -324,7 +324,7 @@ test('a connection whose requests are all answered directly is not closed as too
     const before = received().length
     socket.write(get('/poll'))
     await vi.waitFor(() => expect(received().length).toBeGreaterThan(before), {
-      timeout: 10_000,
+      timeout: 120_000,
       interval: 5,
     })
   }

@@ -62,9 +62,9 @@ export function useFixture(wanted: Omit<SystemWanted, 'folder'>): Fixture {
         const tookMs = await untilFresh(checking(), {
           eventIds: feeding.book.eventIds,
           sinceMs,
-          timeoutMs: 50_000,
+          timeoutMs: 120_000,
         })
-        if (tookMs === undefined) throw new Error('what was sent is not counted after 50 s')
+        if (tookMs === undefined) throw new Error('what was sent is not counted after 120 s')
       },
       token: async organizationId => tokens.get(organizationId) ?? '',
       get: (path, { query = 0, ...more } = {}) => ask(system.queries[query]?.address ?? '', path, more),
@@ -73,7 +73,7 @@ export function useFixture(wanted: Omit<SystemWanted, 'folder'>): Fixture {
           ...feeding.book,
           answers: (id: string) => feeding.book.answers(id).filter(({ path }) => counts(path)),
         }
-        for (const until = Date.now() + 30_000; ; ) {
+        for (const until = Date.now() + 120_000; ; ) {
           const wrongs = collectWrongs(() => {})
           const deps = { ...checking(wrongs), feeding: { ...feeding, book } }
           const compared = await checkAnswers(deps, feeding.book.eventIds())

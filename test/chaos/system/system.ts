@@ -128,10 +128,10 @@ async function makeKey(db: Postgres, redisUrl: string, organizationId: string): 
       const { stored, token } = await createKey(db, wanted as Parameters<typeof createKey>[1])
       const redis = openWholeRedis(redisUrl, {
         name: 'chaos',
-        commandTimeoutMs: 5_000,
+        commandTimeoutMs: 60_000,
         onError: () => {},
       })
-      await whenReady(redis, 5_000)
+      await whenReady(redis, 60_000)
       await copyKey(redis, allKeys(prefix), stored).finally(() => redis.disconnect())
       return token
     } catch (error) {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { redisUrl } = inject('servers')
   settings = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: prefix }
   redis = openWholeRedis(redisUrl, { name: 'test', commandTimeoutMs: 5_000, onError: () => {} })
-  await vi.waitFor(() => expect(redis.status).toBe('ready'), 30_000)
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), 120_000)
 })
 afterAll(async () => {
   redis.disconnect()
