@@ -6,7 +6,7 @@ import { startProcess } from '@tally/testkit/processes/process'
 import { type Tally, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
-import { connectForTest, deleteBefore, sendAll } from '@tally/testkit/servers/kafka'
+import { deleteBefore, sendAll } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -131,7 +131,7 @@ test(
   'an event with records in two shards, because partitions were added, is switched as a whole',
   async () => {
     const { festival, records } = aBusyFestival(60)
-    const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
+    const { kafka } = tally
     const names = topicNames(tally.settings.TOPIC_PREFIX ?? '')
     const [organization, ...others] = records
     await tally.count(organization === undefined ? [] : [organization])
@@ -157,7 +157,7 @@ test(
 test(
   'topics that lost their first records are refused, and nothing changes',
   async () => {
-    const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
+    const { kafka } = tally
     const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '').orders
     const offsets = (await endOffsets(kafka, [topic])).get(topic) ?? new Map()
     const [partition] = [...offsets].find(([, { end }]) => end > 0) ?? []

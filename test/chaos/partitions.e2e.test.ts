@@ -1,26 +1,15 @@
-import { connectKafka, inside, type KafkaConnection, openProducer, topicNames } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { inside, openProducer, topicNames } from '@tally/kafka'
 import { expectSeason } from '@tally/testkit/oracle/seasonAnswers'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { season } from '@tally/testkit/records/season'
+import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { Cluster, type Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const tally = useTally({ partitions: 2, projectors: 2 })
 const now = 5
-
-let kafka: KafkaConnection
-beforeAll(() => {
-  kafka = connect()
-})
-afterAll(() => kafka.close())
-
-function connect(): KafkaConnection {
-  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
-  return connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
-}
 
 const topics = () => {
   const { events, orders, refunds } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
@@ -51,7 +40,7 @@ async function loseRedis(): Promise<void> {
 }
 
 const addPartitions = () =>
-  inside(kafka).admin.use(admin =>
+  inside(tally.kafka).admin.use(admin =>
     admin.createPartitions({ topicPartitions: topics().map(topic => ({ topic, count: now })) }),
   )
 
@@ -75,8 +64,7 @@ test('partitions that are added while projectors run leave the figures right', a
 
   await addPartitions()
   // This producer knows the new partitions at once; the one of the rest sends to the old ones for up to 30 s.
-  const quick = connect()
-  const producer = await openProducer(quick)
+  const producer = await openProducer(connectForTest(tally.settings.KAFKA_BROKERS ?? ''))
   const [, orders = ''] = topics()
   await producer.send(
     watched.map(festival => ({
@@ -97,7 +85,7 @@ test('partitions that are added while projectors run leave the figures right', a
     }
     return waiting.size === 0
   })
-  await Promise.all([sending, restarting, producer.close().then(() => quick.close())])
+  await Promise.all([sending, restarting, producer.close()])
   await settle()
   await tally.produce(records.slice(-100))
   await settle()

@@ -11,7 +11,6 @@ import { missingOf } from './support/logFixture.ts'
 const partitions = 3
 let brokers: Brokers
 let tally: Tally
-let kafka: KafkaConnection
 
 beforeAll(async () => {
   brokers = await startBrokers()
@@ -25,7 +24,6 @@ afterAll(async () => {
 
 /** Node n + 1 leads partition n of each topic. */
 async function makeTopics(connection: KafkaConnection, prefix: string): Promise<void> {
-  kafka = connection
   const { organizations, deadLetters, ...others } = topicNames(prefix)
   const topics = [
     ...[organizations, deadLetters].map(topic => ({ topic, count: 1 })),
@@ -52,14 +50,16 @@ async function makeTopics(connection: KafkaConnection, prefix: string): Promise<
 /** The orders topic's partitions with their leader and the replicas that are in sync. */
 async function ordersNow() {
   const topic = topicNames(tally.settings.TOPIC_PREFIX ?? '').orders
-  const { topics } = await inside(kafka).admin.use(admin => admin.fetchTopicMetadata({ topics: [topic] }))
+  const { topics } = await inside(tally.kafka).admin.use(admin =>
+    admin.fetchTopicMetadata({ topics: [topic] }),
+  )
   return topics[0]?.partitions ?? []
 }
 
 async function coordinator(): Promise<number> {
   const of = { groupId: tally.settings.KAFKA_GROUP_ID, coordinatorType: 0 }
   type Finds = { findGroupCoordinatorMetadata(of: object): Promise<{ coordinator: { nodeId: number } }> }
-  const found = await inside(kafka).cluster.use([], cluster =>
+  const found = await inside(tally.kafka).cluster.use([], cluster =>
     (cluster as unknown as Finds).findGroupCoordinatorMetadata(of),
   )
   return found.coordinator.nodeId
@@ -215,7 +215,7 @@ test.each([
     const [projector] = tally.projectors
     await until('the projector is ready', async () => (await missingOf(projector)) === undefined)
     const { deadLetters } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
-    const ends = await inside(kafka).admin.use(admin => admin.fetchTopicOffsets(deadLetters))
+    const ends = await inside(tally.kafka).admin.use(admin => admin.fetchTopicOffsets(deadLetters))
     expect(ends.map(({ high }) => high)).toEqual(['0'])
   },
 )

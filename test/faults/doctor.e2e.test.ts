@@ -120,7 +120,6 @@ test('the command prints aligned lines and is done', async () => {
 })
 
 test('topics that refuse large records are named with the command that changes each of them', async () => {
-  const { connection } = installation
   const { names, settings } = await installation.otherTopics()
   const before = [names.events, names.orders]
   await installation.admin(client => client.deleteTopics({ topics: before }))
@@ -128,7 +127,7 @@ test('topics that refuse large records are named with the command that changes e
   // An attempt that fails may have created them already (the wait for their leaders failed): ask Kafka.
   await until('the topics are created as Kafka does by itself', async () => {
     await installation.admin(client => client.createTopics({ topics })).catch(() => undefined)
-    return (await describeTopics(connection, before)).size === 2
+    return (await describeTopics(installation.tally.kafka, before)).size === 2
   })
   const line = (await doctor(settings)).find(({ check }) => check === 'record size')
   const command = (topic: string) =>

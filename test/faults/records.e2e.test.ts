@@ -5,7 +5,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
 import { pack, peakMemoryOf, sendPacked, sha256OfSpaces } from './support/bombs.ts'
-import { readDeadLetterSummaries, withKafka } from './support/deadLetters.ts'
+import { readDeadLetterSummaries } from './support/deadLetters.ts'
 
 /** docs/reliability.md, Records. */
 const GIBIBYTE = 1024 ** 3
@@ -73,20 +73,10 @@ test('a dead letter that its topic refuses for its size comes without its value,
   const before = await orders()
   const seen = (await readDeadLetterSummaries(tally)).length
   const value = randomBytes(700_000)
-  await withKafka(tally.settings.KAFKA_BROKERS ?? '', kafka =>
-    inside(kafka).admin.use(admin =>
-      admin.alterConfigs({
-        validateOnly: false,
-        resources: [
-          {
-            type: 2,
-            name: topicNames(tally.settings.TOPIC_PREFIX ?? '').deadLetters,
-            configEntries: [{ name: 'max.message.bytes', value: '5000' }],
-          },
-        ],
-      }),
-    ),
-  )
+  const { deadLetters } = topicNames(tally.settings.TOPIC_PREFIX ?? '')
+  const configEntries = [{ name: 'max.message.bytes', value: '5000' }]
+  const resources = [{ type: 2, name: deadLetters, configEntries }]
+  await inside(tally.kafka).admin.use(admin => admin.alterConfigs({ validateOnly: false, resources }))
   await tally.produce([
     { type: 'orders', key: festival.eventId, value: Buffer.from('no JSON') },
     { type: 'orders', key: festival.eventId, value, headers: { till: '7' } },

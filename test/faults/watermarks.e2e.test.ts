@@ -1,15 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  connectKafka,
-  inside,
-  type KafkaConnection,
-  openProducer,
-  partitionOf,
-  topicNames,
-} from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { inside, openProducer, partitionOf, topicNames } from '@tally/kafka'
 import { startProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -21,20 +13,14 @@ import { hasWrongClocks, wrongClock } from '../chaos/system/clock.ts'
 const tally = useTally({ partitions: 2 })
 const sagra = newFestival()
 const folder = mkdtempSync(join(tmpdir(), 'tally-clock-'))
-let kafka: KafkaConnection
 let token: string
 const names = () => topicNames(tally.settings.TOPIC_PREFIX ?? '')
 
 beforeAll(async () => {
-  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
-  kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
   await tally.count([sagra.organization(), sagra.event(), sagra.order()])
   token = await tally.key(sagra.organizationId)
 })
-afterAll(async () => {
-  await kafka?.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function kpis() {
   const { body } = await tally.get(`${sagra.path}/analytics/kpis`, { token })
@@ -44,7 +30,10 @@ async function kpis() {
 const untilAsOf = (afterMs: number) => until('asOf advances', async () => (await kpis()).asOfMs > afterMs)
 
 test('a record behind another producer’s open transaction is not claimed before it is counted', async () => {
-  const producer = inside(kafka).kafka.producer({ transactionalId: sagra.eventId, maxInFlightRequests: 1 })
+  const producer = inside(tally.kafka).kafka.producer({
+    transactionalId: sagra.eventId,
+    maxInFlightRequests: 1,
+  })
   await producer.connect()
   const transaction = await producer.transaction()
   const { orders } = names()
@@ -95,7 +84,7 @@ test('records that another partitioner placed in another partition count, and as
   const { orders } = names()
   const home = partitionOf(Buffer.from(sagra.eventId), 2)
   const before = await kpis()
-  const producer = await openProducer(kafka)
+  const producer = await openProducer(tally.kafka)
   const elsewhere = () => ({
     topic: orders,
     key: sagra.eventId,
@@ -108,7 +97,7 @@ test('records that another partitioner placed in another partition count, and as
   await projector?.line(({ msg }) => msg?.startsWith('records lie in another partition') ?? false)
 
   // From now on the other partition limits asOf: an open transaction there stops it for this event too.
-  const transactional = inside(kafka).kafka.producer({
+  const transactional = inside(tally.kafka).kafka.producer({
     transactionalId: `${sagra.eventId}-2`,
     maxInFlightRequests: 1,
   })

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import {
-  connectKafka,
   createTimeoutMs,
   endOffsets,
   inside,
@@ -8,10 +7,10 @@ import {
   readTopic,
   topicNames,
 } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
 import { figuresOf } from '@tally/testkit/oracle/sqlFigures'
 import { useTally } from '@tally/testkit/processes/tally'
 import { readDeadLetters } from '@tally/testkit/servers/deadLetters'
+import { connectTo } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type Connect, connectWorker } from './connect.ts'
@@ -41,8 +40,7 @@ let kafka: KafkaConnection
 let token: string | undefined
 
 beforeAll(async () => {
-  const brokers = inject('servers').kafkaBrokers.split(',')
-  kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
+  kafka = connectTo(inject('servers').kafkaBrokers)
   shop = await openShop()
   festival = await createFestival(shop.sql)
   await work(40)

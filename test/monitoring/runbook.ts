@@ -1,7 +1,7 @@
 import { runTally } from '@tally/testkit/processes/process'
 import type { Tally } from '@tally/testkit/processes/tally'
 import type { newFestival } from '@tally/testkit/records/festival'
-import { beginTransaction, connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
+import { beginTransaction, deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { type Block, readBlocks } from '../clients/blocks.ts'
 import { opsOf } from './ops.ts'
@@ -43,7 +43,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
     await end()
     await tally.produce([festival.order(), festival.order(), festival.order()])
     const { partition, logEnd } = await listed()
-    await deleteBefore(connectForTest(tally.settings.KAFKA_BROKERS ?? ''), {
+    await deleteBefore(tally.kafka, {
       topic: orders,
       partition,
       offset: logEnd - 1,
@@ -59,8 +59,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
   /** A transaction that its producer never ends; what follows it waits. */
   const holdBack = async (): Promise<Record<string, string>> => {
     const { partition, logEnd } = await listed()
-    const connection = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
-    const transaction = await beginTransaction(connection)
+    const transaction = await beginTransaction(tally.kafka)
     await transaction.send({ topic: orders, messages: [{ key: festival.eventId, value: '{', partition }] })
     await tally.produce([festival.order()])
     return { TOPIC: orders, PARTITION: String(partition), OFFSET: String(logEnd) }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { copyKey, createKey, type NewKey } from '@tally/access'
 import {
-  connectKafka,
   createTopics,
   type KafkaConnection,
   openProducer,
@@ -9,10 +8,10 @@ import {
   type TopicNames,
   topicNames,
 } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { asRole, freshDatabase, type Service, type TestDatabase } from '../servers/database.ts'
+import { connectTo } from '../servers/kafka.ts'
 import { allKeys, openWholeRedis, type WholeRedis } from '../servers/redis.ts'
 import { earliestAsOf } from '../servers/watermarks.ts'
 import { until } from '../until.ts'
@@ -51,6 +50,7 @@ export type Tally = {
   database: TestDatabase
   /** The run's Redis, of whichever kind. */
   redis: WholeRedis
+  kafka: KafkaConnection
   projectors: TallyProcess[]
   queries: { process: TallyProcess; address: string }[]
   /** Sends records in their order; resolves when Kafka has them all. A value that is not a Buffer becomes JSON. */
@@ -127,10 +127,7 @@ async function openServers(options: Options, releases: Release[]) {
   releases.push(database.drop)
   const addresses = { kafkaBrokers: brokers, databaseUrl: database.url, redisUrl: servers.redisUrl }
   const settings = { ...environmentOf({ ...addresses, name }), ...options.settings }
-  const kafka = connectKafka(
-    { brokers: brokers.split(','), ssl: false },
-    { clientId: 'test', logger: openLogger('test', 'silent') },
-  )
+  const kafka = connectTo(brokers)
   releases.push(() => kafka.close())
   await makeTopics(kafka, name)
   const producer = await openProducer(kafka)
@@ -161,7 +158,7 @@ async function openServers(options: Options, releases: Release[]) {
     await copyKey(redis, allKeys(name), stored)
     return token
   }
-  return { settings, database, redis, produce, settle, count, key }
+  return { settings, database, redis, kafka, produce, settle, count, key }
 }
 
 function openProcesses(settings: Environment, releases: Release[]) {

@@ -23,10 +23,16 @@ import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { until } from '../until.ts'
 
+/** A connection to brokers, with commas between them. */
+export const connectTo = (brokers: string): KafkaConnection =>
+  connectKafka(
+    { brokers: brokers.split(','), ssl: false },
+    { clientId: 'test', logger: openLogger('test', 'silent') },
+  )
+
 /** A connection that is closed with the test. */
 export function connectForTest(brokers: string): KafkaConnection {
-  const logger = openLogger('test', 'silent')
-  const connection = connectKafka({ brokers: brokers.split(','), ssl: false }, { clientId: 'test', logger })
+  const connection = connectTo(brokers)
   onTestFinished(() => connection.close())
   return connection
 }

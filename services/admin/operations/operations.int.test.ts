@@ -2,7 +2,7 @@ import { createTopics, openProducer, topicNames } from '@tally/kafka'
 import { clearStall, noteStall, openPostgres } from '@tally/read-models'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { asRole } from '@tally/testkit/servers/database'
-import { beginTransaction } from '@tally/testkit/servers/kafka'
+import { beginTransaction, connectTo } from '@tally/testkit/servers/kafka'
 import { openRelay } from '@tally/testkit/servers/relay'
 import { until } from '@tally/testkit/until'
 import { beforeAll, expect, test } from 'vitest'
@@ -193,12 +193,7 @@ test('the last rebuild and the versions are shown', async () => {
 })
 
 test('without Kafka the page lacks only the dead letters, and says so', async () => {
-  const { connectKafka } = await import('@tally/kafka')
-  const kafka = connectKafka(
-    { brokers: ['127.0.0.1:1'], ssl: false },
-    { clientId: 'test', logger: fixture.deps.logger },
-  )
-  const cut = await openFixture({ kafka })
+  const cut = await openFixture({ kafka: connectTo('127.0.0.1:1') })
   const { email } = await newOffice(cut, { isPlatform: true })
   const other = newVisitor(cut.app)
   await other.signIn(email)

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beginReset, createAdministrator, hashPassword, passwordCost } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { connectKafka } from '@tally/kafka'
 import { openPostgres } from '@tally/read-models'
 import { openLogger, openMetrics } from '@tally/runtime'
 import { whenReady } from '@tally/storage'
 import { asRole, freshDatabase } from '@tally/testkit/servers/database'
+import { connectTo } from '@tally/testkit/servers/kafka'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import type { RawBuilder } from 'kysely'
@@ -37,7 +37,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     onError: () => {},
   })
   await whenReady(redis, 60_000)
-  const kafka = connectKafka({ brokers: kafkaBrokers.split(','), ssl: false }, { clientId: 'test', logger })
+  const kafka = connectTo(kafkaBrokers)
   const keys = allKeys(prefix)
   const db = openPostgres(asRole(database.url, 'admin'), {
     name: 'test',

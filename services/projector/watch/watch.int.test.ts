@@ -1,4 +1,3 @@
-import { connectKafka } from '@tally/kafka'
 import {
   ensureOffsets,
   lockOffset,
@@ -9,7 +8,7 @@ import {
 } from '@tally/read-models'
 import { openLogger } from '@tally/runtime'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
-import { newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
+import { connectTo, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { allKeys } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'
 import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from 'vitest'
@@ -20,10 +19,7 @@ import type { WatchDeps } from './deps.ts'
 import { watch } from './watch.ts'
 
 const ends = [5, 1_000, 5]
-const kafka = connectKafka(
-  { brokers: inject('servers').kafkaBrokers.split(','), ssl: false },
-  { clientId: 'test', logger: openLogger('test', 'silent') },
-)
+const kafka = connectTo(inject('servers').kafkaBrokers)
 afterAll(() => kafka.close())
 const topic = await newTopic(kafka, { partitions: ends.length })
 await sendAll(

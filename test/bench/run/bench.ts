@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { connectKafka, type KafkaConnection } from '@tally/kafka'
+import type { KafkaConnection } from '@tally/kafka'
 import { openPostgres } from '@tally/read-models'
-import { openLogger } from '@tally/runtime'
 import { type Postgres, whenReady } from '@tally/storage'
+import { connectTo } from '@tally/testkit/servers/kafka'
 import { openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'
 import { type LocalServers, startServers } from '#infra/servers/index.ts'
@@ -48,10 +48,7 @@ export async function openBench(wanted: BenchWanted): Promise<Bench> {
     onDeath: message => died.abort(new Error(message)),
     signal,
   })
-  const kafka = connectKafka(
-    { brokers: [servers.kafkaBrokers], ssl: false },
-    { clientId: 'bench', logger: openLogger('bench', 'silent') },
-  )
+  const kafka = connectTo(servers.kafkaBrokers)
   const redis = openWholeRedis(servers.redisUrl, {
     name: 'bench',
     commandTimeoutMs: 30_000,

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { connectKafka, openProducer } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { openProducer } from '@tally/kafka'
+import { connectTo } from '@tally/testkit/servers/kafka'
 
 /** A record whose value is this many spaces. */
 type Spaces = {
@@ -22,8 +22,7 @@ export async function sendSpaces(spaces: Spaces): Promise<void> {
 }
 
 async function send({ brokers, topic, key, headers, bytes }: Spaces): Promise<void> {
-  const logger = openLogger('chaos', 'silent')
-  const kafka = connectKafka({ brokers: [brokers], ssl: false }, { clientId: 'chaos-spaces', logger })
+  const kafka = connectTo(brokers)
   const producer = await openProducer(kafka)
   await producer.send([{ topic, key, headers, value: Buffer.alloc(bytes, ' ') }])
   await producer.close()

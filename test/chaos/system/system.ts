@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyKey, createKey } from '@tally/access'
-import { connectKafka, createTopics, type KafkaConnection } from '@tally/kafka'
+import { createTopics, type KafkaConnection } from '@tally/kafka'
 import { migrate, openPostgres } from '@tally/read-models'
-import { openLogger } from '@tally/runtime'
 import { type Postgres, whenReady } from '@tally/storage'
 import { environmentOf } from '@tally/testkit/processes/environment'
+import { connectTo } from '@tally/testkit/servers/kafka'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'
 import { openProcesses, type Processes } from './processes.ts'
 
@@ -105,10 +105,7 @@ async function openDirectly({ databaseUrl, kafkaBrokers }: Addresses, onRelease:
   })
   onRelease(() => db.destroy())
   await migrate(db)
-  const kafka = connectKafka(
-    { brokers: kafkaBrokers.split(','), ssl: false },
-    { clientId: 'chaos', logger: openLogger('chaos', 'silent') },
-  )
+  const kafka = connectTo(kafkaBrokers)
   onRelease(() => kafka.close())
   // As many replicas as the brokers give each topic.
   await createTopics(kafka, { topicPrefix: prefix, partitions, replicationFactor: -1 })

@@ -1,15 +1,7 @@
 import { chmodSync, chownSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  connectKafka,
-  createTopics,
-  inside,
-  type KafkaConnection,
-  type TopicNames,
-  topicNames,
-} from '@tally/kafka'
+import { createTopics, inside, type TopicNames, topicNames } from '@tally/kafka'
 import { openPostgres } from '@tally/read-models'
-import { openLogger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { Environment } from '@tally/testkit/processes/process'
 import { startTally, type Tally } from '@tally/testkit/processes/tally'
@@ -27,7 +19,6 @@ import { makeCertificate } from '../support/certificate.ts'
 export type Installation = {
   tally: Tally
   kafka: GuardedKafka
-  connection: KafkaConnection
   pair: Pair
   /** A superuser's connection to Tally's database, and one to the standby. */
   db: Postgres
@@ -82,20 +73,15 @@ export async function startInstallation(): Promise<Installation> {
       releases.push(() => db.destroy())
       return db
     }
-    const connection = connectKafka(
-      { brokers: [kafka.brokers], ssl: false },
-      { clientId: 'test', logger: openLogger('test', 'silent') },
-    )
-    releases.push(() => connection.close())
     const sagra = newFestival()
     await tally.count([sagra.organization(), sagra.event(), sagra.order(), sagra.order()])
     const db = open(tally.settings.DATABASE_URL ?? '')
     await offerTls(db, { certificate, key, folder: redises.folder })
     return {
-      ...{ tally, kafka, connection, pair, db, redises, certificate, key, stop },
+      ...{ tally, kafka, pair, db, redises, certificate, key, stop },
       standby: open(pair.standby.url),
-      admin: work => inside(connection).admin.use(work),
-      otherTopics: (asOf = '1 hour') => otherTopics({ connection, db, tally }, asOf),
+      admin: work => inside(tally.kafka).admin.use(work),
+      otherTopics: (asOf = '1 hour') => otherTopics({ db, tally }, asOf),
     }
   } catch (error) {
     await stop()
@@ -106,11 +92,11 @@ export async function startInstallation(): Promise<Installation> {
 let installations = 0
 
 async function otherTopics(
-  { connection, db, tally }: Pick<Installation, 'connection' | 'db' | 'tally'>,
+  { db, tally }: Pick<Installation, 'db' | 'tally'>,
   asOf: string,
 ): Promise<{ names: TopicNames; settings: Environment }> {
   const topicPrefix = `other-${++installations}`
-  await createTopics(connection, { topicPrefix, partitions: 2, replicationFactor: 1 })
+  await createTopics(tally.kafka, { topicPrefix, partitions: 2, replicationFactor: 1 })
   const names = topicNames(topicPrefix)
   const { events, orders, refunds } = names
   await sql`

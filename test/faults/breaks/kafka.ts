@@ -126,7 +126,7 @@ export const kafkaBreaks: Break[] = [
     what: 'a producer with another partitioner',
     make: async (of, undo) => {
       const { names, settings } = await of.otherTopics()
-      const producer = await openProducer(of.connection)
+      const producer = await openProducer(of.tally.kafka)
       undo(() => producer.close())
       await producer.send(
         [0, 1].map(partition => ({ topic: names.orders, key: 'one', value: '', partition })),

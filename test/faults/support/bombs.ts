@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createGzip, createZstdCompress } from 'node:zlib'
-import { connectKafka, inside, kafkajs, topicNames } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { inside, kafkajs, topicNames } from '@tally/kafka'
 import type { Tally, TopicType } from '@tally/testkit/processes/tally'
 
 const codecs = { gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const
@@ -55,7 +54,7 @@ export async function pack(codec: 'gzip' | 'zstd', records: Sent[]): Promise<Buf
 
 /** Sends a batch to a partition with the given number of records and compressed bytes. */
 export async function sendPacked(
-  { settings }: Tally,
+  { kafka, settings }: Tally,
   type: TopicType,
   {
     codec,
@@ -64,9 +63,6 @@ export async function sendPacked(
     partition = 0,
   }: { codec: CodecName; packed: Buffer; count: number; partition?: number },
 ): Promise<void> {
-  const brokers = (settings.KAFKA_BROKERS ?? '').split(',')
-  const logger = openLogger('test', 'silent')
-  const kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger })
   const usual = kafkajs.CompressionCodecs[codecs[codec]]
   kafkajs.CompressionCodecs[codecs[codec]] = () => ({
     compress: async () => packed,
@@ -83,7 +79,6 @@ export async function sendPacked(
   } finally {
     kafkajs.CompressionCodecs[codecs[codec]] = usual as never
     await producer.disconnect()
-    await kafka.close()
   }
 }
 

@@ -3,7 +3,7 @@ import { tally as command } from '@tally/testkit/processes/command'
 import type { TallyProcess } from '@tally/testkit/processes/process'
 import { type Options, startTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
-import { connectForTest, deleteBefore } from '@tally/testkit/servers/kafka'
+import { deleteBefore } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'
 import { onTestFinished } from 'vitest'
 
@@ -13,7 +13,7 @@ const partitions = 2
 export async function openLogFixture(options: Options = {}) {
   const tally = await startTally({ partitions, projectors: 1, queries: 1, ...options })
   onTestFinished(() => tally.stop())
-  const kafka = connectForTest(tally.settings.KAFKA_BROKERS ?? '')
+  const { kafka } = tally
   const names = topicNames(tally.settings.TOPIC_PREFIX ?? '')
   const { admin } = inside(kafka)
   const tokens = new Map<string, string>()

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
-  connectKafka,
   createTopics,
   type KafkaConnection,
   type KafkaRecord,
@@ -9,10 +8,10 @@ import {
   readTopic,
   topicNames,
 } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
 import { tally } from '@tally/testkit/processes/command'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { connectTo } from '@tally/testkit/servers/kafka'
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
 
 let database: TestDatabase
@@ -22,8 +21,7 @@ let settings: Record<string, string>
 
 beforeAll(async () => {
   database = await freshDatabase()
-  const brokers = inject('servers').kafkaBrokers.split(',')
-  kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger: openLogger('test', 'silent') })
+  kafka = connectTo(inject('servers').kafkaBrokers)
 })
 beforeEach(async () => {
   prefix = `test-${randomBytes(6).toString('hex')}`

@@ -1,5 +1,4 @@
-import { connectKafka, openProducer, topicNames } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { openProducer, topicNames } from '@tally/kafka'
 import { tally as command } from '@tally/testkit/processes/command'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
@@ -79,13 +78,9 @@ async function writeLetterOf({ value }: TestRecord): Promise<void> {
     key: Buffer.from(value.eventId),
     value: Buffer.from(JSON.stringify(value)),
   })
-  const brokers = (tally.settings.KAFKA_BROKERS ?? '').split(',')
-  const logger = openLogger('test', 'silent')
-  const kafka = connectKafka({ brokers, ssl: false }, { clientId: 'test', logger })
-  const producer = await openProducer(kafka)
+  const producer = await openProducer(tally.kafka)
   await producer.send([
     { topic: deadLetters, key: deadLetter.key, value: deadLetter.value, headers: deadLetter.headers },
   ])
   await producer.close()
-  await kafka.close()
 }
