@@ -20,6 +20,8 @@ const readersPoll: Fault = {
     until(
       `${wholeBatches} groups of views are compared`,
       () => polling.seen().wholeBatches >= wholeBatches || wrongs.list.length > 0,
+      // On a very busy machine hardly any group is asked between two batches.
+      400_000,
     ),
 }
 
