@@ -1,4 +1,4 @@
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import { until } from '@tally/testkit/until'
@@ -10,7 +10,7 @@ const other = newFestival()
 
 beforeAll(() => tally.count([festival.organization(), festival.event(), other.organization(), other.event()]))
 
-const keys = (...command: string[]) => runTally(['keys', ...command], tally.settings)
+const keys = (...args: string[]) => command(['keys', ...args], tally.settings)
 async function create(...more: string[]) {
   const { code, stdout, stderr } = await keys(
     'create',

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inside, topicNames } from '@tally/kafka'
+import { tally as command } from '@tally/testkit/processes/command'
 import { runTally } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { type Festival, newFestival, saturday } from '@tally/testkit/records/festival'
@@ -77,7 +78,7 @@ test.each(Object.values(writings))(
     await expectAnswered(festival, event, order)
 
     const check = ['records', 'check', '--from-kafka', '--event', festival.eventId]
-    expect(await runTally(check, tally.settings)).toMatchObject({
+    expect(await command(check, tally.settings)).toMatchObject({
       code: 0,
       stderr: 'records check: 2 records checked, 0 rejected\n',
     })
@@ -111,7 +112,7 @@ test('a rebuild from the topics reads the largest event and order', async () => 
   const { db } = tally.database
   await sql`delete from orders where event_id = ${festival.eventId}`.execute(db)
   await sql`delete from events where event_id = ${festival.eventId}`.execute(db)
-  expect(await runTally(['rebuild', '--from-kafka', '--yes'], tally.settings)).toMatchObject({ code: 0 })
+  expect(await command(['rebuild', '--from-kafka', '--yes'], tally.settings)).toMatchObject({ code: 0 })
   await expectAnswered(festival, event, order)
 })
 
@@ -127,7 +128,7 @@ test('a rejected record that is larger than the dead letters take is replayed fr
     name => first && headerOf(first, `__connect.errors.${name}`),
   )
   const id = `${topic}-${partition}-${offset}`
-  expect(await runTally(['dead-letters', 'replay', id], tally.settings)).toMatchObject({
+  expect(await command(['dead-letters', 'replay', id], tally.settings)).toMatchObject({
     code: 0,
     stdout: `replayed ${id}\n`,
   })

@@ -1,6 +1,6 @@
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { useTally } from '@tally/testkit/processes/tally'
 import { eventPaths } from '@tally/testkit/records/eventPaths'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -48,7 +48,7 @@ test('documents of a quiet event expire, and come back with the next request, wh
 
   await expired()
   // The projector's walk has met the missing key several times by now, and nothing has put it back.
-  const verified = await runTally(['verify'], tally.settings)
+  const verified = await command(['verify'], tally.settings)
   expect(verified).toMatchObject({ code: 0, stdout: '' })
   expect(await tally.redis.exists(key)).toBe(0)
 

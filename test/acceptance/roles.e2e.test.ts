@@ -1,3 +1,4 @@
+import { tally as command } from '@tally/testkit/processes/command'
 import { runTally } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -9,8 +10,8 @@ import { expect, test } from 'vitest'
 const tally = useTally()
 const sagra = newFestival()
 
-const asAdmin = (...command: string[]) =>
-  runTally(command, {
+const asAdmin = (...args: string[]) =>
+  (args[0] === 'doctor' ? runTally : command)(args, {
     ...tally.settings,
     DATABASE_URL: asRole(tally.settings.DATABASE_URL as string, 'admin'),
   })

@@ -1,4 +1,4 @@
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { allKeys } from '@tally/testkit/servers/redis'
@@ -35,11 +35,11 @@ test('after newer time zone data, `tally rebuild` moves hours that were composed
   expect(old.body.data).toMatchObject([{ hour: 12, orderCount: 1 }])
   const tag = { 'If-None-Match': String(old.headers.etag) }
   expect((await ask(tag)).status).toBe(304)
-  const { code, stdout } = await runTally(['verify'], tally.settings)
+  const { code, stdout } = await command(['verify'], tally.settings)
   expect([code, stdout]).toEqual([1, expect.stringContaining('hours')])
 
-  expect((await runTally(['rebuild'], tally.settings)).code).toBe(0)
+  expect((await command(['rebuild'], tally.settings)).code).toBe(0)
   // The process has the old answer in memory, and the device has its tag.
   expect((await ask(tag)).body.data).toMatchObject([{ hour: 13, orderCount: 1 }])
-  expect(await runTally(['verify'], tally.settings)).toMatchObject({ code: 0, stdout: '' })
+  expect(await command(['verify'], tally.settings)).toMatchObject({ code: 0, stdout: '' })
 })

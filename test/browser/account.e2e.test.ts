@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import { newFestival } from '@tally/testkit/records/festival'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
@@ -18,7 +18,7 @@ test('a reset link sets a new password, with which one signs in, and works once'
   const email = await fixture.administrator(festival.organizationId)
   const { page, wrongs } = await visit(fixture)
   const settings = { ...fixture.tally.settings, ADMIN_URL: fixture.area }
-  const { stdout } = await runTally(['administrators', 'reset', '--email', email], settings)
+  const { stdout } = await command(['administrators', 'reset', '--email', email], settings)
   const link = stdout.trim()
   await page.goto(link)
   await expectAccessible(page)

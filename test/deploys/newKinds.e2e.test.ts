@@ -1,5 +1,6 @@
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
+import { tally as command } from '@tally/testkit/processes/command'
 import { runTally, startProcess } from '@tally/testkit/processes/process'
 import { type TestRecord, useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
@@ -24,8 +25,8 @@ const others = [sagra.organization(), sagra.event(), paid, failed]
 
 const reasons = async () =>
   (await readDeadLetters(tally)).map(letter => headerOf(letter, 'tally.reason')).toSorted()
-const run = async (...command: string[]) =>
-  expect(await runTally(command, tally.settings)).toMatchObject({ code: 0 })
+const run = async (...args: string[]) =>
+  expect(await command(args, tally.settings)).toMatchObject({ code: 0 })
 
 test('what the previous version rejected or ignored counts after the upgrade, by the commands of its notes', async ({
   skip,
@@ -54,7 +55,7 @@ test('what the previous version rejected or ignored counts after the upgrade, by
   await tally.settle()
   await expectAnswers([...others, ...signed, fee, takenBack])
   expect(await reasons()).toEqual(['schema', 'schema', 'schema'])
-  const { code, stdout } = await runTally(['records', 'check', '--from-kafka'], tally.settings)
+  const { code, stdout } = await command(['records', 'check', '--from-kafka'], tally.settings)
   expect(code).toBe(1)
   expect(stdout).toMatch(/contradiction +version/)
   expect(stdout.match(/contradiction/g)).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { runTally } from '@tally/testkit/processes/process'
+import { tally as command } from '@tally/testkit/processes/command'
 import type { Tally } from '@tally/testkit/processes/tally'
 import type { newFestival } from '@tally/testkit/records/festival'
 import { beginTransaction, deleteBefore } from '@tally/testkit/servers/kafka'
@@ -24,7 +24,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
   let isRunning = true
 
   const listed = async (): Promise<Listed> => {
-    const { stdout } = await runTally(['offsets', '--json'], tally.settings)
+    const { stdout } = await command(['offsets', '--json'], tally.settings)
     const all = stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Listed]))
     const found = all.find(({ topic, logEnd }) => topic === orders && logEnd > 0)
     if (found === undefined) throw new Error('no order was sent')
@@ -65,7 +65,7 @@ export function openIncidents(tally: Tally, festival: Festival) {
     return { TOPIC: orders, PARTITION: String(partition), OFFSET: String(logEnd) }
   }
   const deadLetter = async (): Promise<string> => {
-    const { stdout } = await runTally(['dead-letters', 'list', '--json', '--limit', '1'], tally.settings)
+    const { stdout } = await command(['dead-letters', 'list', '--json', '--limit', '1'], tally.settings)
     return (JSON.parse(stdout) as { id: string }).id
   }
 
