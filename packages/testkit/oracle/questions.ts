@@ -152,10 +152,10 @@ export async function expectAnswer(
  * An answer other than the 503 of a query process that has too many reads waiting for Postgres, as on a machine that
  * has other work: whoever gets it is to ask again.
  */
-export async function getWhenFree(tally: Tally, path: string, token: string): Promise<Reply> {
+export async function getWhenFree(tally: Tally, path: string, token: string, query = 0): Promise<Reply> {
   const replies: Reply[] = []
   await until(`${path} is not refused with a 503`, async () => {
-    const reply = await tally.get(path, { token })
+    const reply = await tally.get(path, { token, query })
     return reply.status !== 503 && replies.push(reply) > 0
   })
   return replies[0] as Reply
