@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { metricHelp } from '@tally/runtime'
 import { describe, expect, test } from 'vitest'
+import { documentsWithTables, withTables } from '#infra/documents/tables.ts'
 
 const root = new URL('../', import.meta.url)
 const documents = git('ls-files', '-z', '*.md')
@@ -56,6 +57,13 @@ test('no file holds the mark of a merge conflict', () => {
 test('the README is at most 120 lines', () => {
   expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
 })
+
+test.each(documentsWithTables)(
+  'the tables of %s are as the code has them: `npm run generate` writes them',
+  path => {
+    expect(textOf(path)).toBe(withTables(path))
+  },
+)
 
 test('the table of metrics in docs/reference.md equals the help texts of the program', () => {
   const rows = [...textOf('docs/reference.md').matchAll(/^\| `(tally_\w+)` \| (.+) \|$/gm)]

@@ -1,5 +1,5 @@
-export * from './http/answers.ts'
-export * from './http/endpoints.ts'
+export { type Endpoint, type Scope, scope } from './http/endpoint.ts'
+export * from './http/endpoints/index.ts'
 export * from './http/envelope.ts'
 export * from './http/openapi.ts'
 export * from './http/problems.ts'

@@ -1,9 +1,10 @@
 import type { ApiKey, Authenticator } from '@tally/access'
-import { type Endpoint, endpoints } from '@tally/contract'
+import { type Endpoint, type EndpointName, endpoints } from '@tally/contract'
 import type { Unread } from '@tally/runtime'
 import type { Seen } from '@tally/views'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { EndpointRead } from './endpoints/endpoint.ts'
+import type { Handler } from './endpoints/handler.ts'
+import { handlers } from './endpoints/index.ts'
 import { type Answer, limitHeaders, openMessages, sendMessage } from './http/answer.ts'
 import { openAuthenticate } from './http/authenticate.ts'
 import type { DirectAnswers } from './http/directAnswers.ts'
@@ -43,16 +44,13 @@ export function openAnswerRequest(deps: RequestDeps) {
   const messageOf = openMessages()
   /** The read of one question, which outlives the request that asks it first. */
   const openRead =
-    (read: EndpointRead['read'], parsed: Parsed) =>
+    (read: Handler['read'], parsed: Parsed) =>
     (key: ApiKey, permit: Permit, seen?: Seen | null): Promise<Answer> =>
       read(readers, { key, ...parsed, permit, seen } as never)
 
-  return async (
-    { name, early, read }: EndpointRead,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
+  return async (name: EndpointName, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const endpoint: Endpoint = endpoints[name]
+    const { early, read }: Handler = handlers[name]
     const authenticated = authenticate(request.headers)
     const key = authenticated instanceof Promise ? await authenticated : authenticated
     if (key === undefined) {

@@ -1,9 +1,8 @@
 import type { RequestCounts } from '@tally/access'
-import { endpoints } from '@tally/contract'
+import { endpointNames, endpoints } from '@tally/contract'
 import { hasBody, type Logger } from '@tally/runtime'
 import type { FastifyInstance } from 'fastify'
 import { openAnswerRequest, type RequestDeps } from './answerRequest.ts'
-import { endpointReads } from './endpoints/index.ts'
 import { welcome } from './guides/welcome.ts'
 import { openAnswerProblem } from './http/answerProblem.ts'
 import { checkRequest } from './http/checkRequest.ts'
@@ -86,12 +85,10 @@ export async function buildApp(
     const direct = answerDirectly(app.server, polling.answer)
     stopDirect = direct.stop
     const answerRequest = openAnswerRequest({ ...deps, unread, onAnswered, polling, direct })
-    for (const endpoint of endpointReads) {
-      const { url } = endpoints[endpoint.name]
-      app.get(url, { config: { name: endpoint.name } }, (request, reply) =>
-        answerRequest(endpoint, request, reply),
+    for (const name of endpointNames)
+      app.get(endpoints[name].url, { config: { name } }, (request, reply) =>
+        answerRequest(name, request, reply),
       )
-    }
     registerReference(app, contact)
   }
   app.setNotFoundHandler((request, reply) => {

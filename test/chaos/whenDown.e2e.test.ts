@@ -45,7 +45,6 @@ const asOf = async () =>
 const totalOrders = async (query: number) =>
   (await fixture.get(`${sagra.path}/analytics/kpis`, { token, query })).body?.data?.totalOrders
 
-/** The nine endpoints. */
 const paths = [
   '/api/v1/events',
   ...eventPaths.filter(path => path !== '/orders').map(path => sagra.path + path),

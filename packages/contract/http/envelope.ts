@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { extension } from './extension.ts'
-
-const utc = z.iso.datetime()
+import { utc } from './fields.ts'
 
 /** Fields of `meta` that every answer carries (docs/api.md, Answers). */
 const common = {

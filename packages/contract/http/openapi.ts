@@ -4,9 +4,9 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type EndpointName, endpointNames, endpoints } from './endpoints/index.ts'
 import { envelopeComponents } from './envelope.ts'
-import { answerExamples } from './examples.ts'
 import { contentHeaders, eventHeaders, headers, problemResponses, responses } from './responses.ts'
 
 const description = `Read-only festival figures: sales net of refunds by day, hour and item, and the orders.
@@ -53,7 +53,7 @@ const ifNoneMatch = {
  */
 export function openApiDocument(contact?: string) {
   const paths: ZodOpenApiPathsObject = {}
-  for (const name of Object.keys(endpoints) as EndpointName[]) {
+  for (const name of endpointNames) {
     paths[endpoints[name].url.replaceAll(/:(\w+)/g, '{$1}')] = { get: operation(name) }
   }
   const contents: ZodOpenApiObject = {
@@ -107,9 +107,8 @@ function asPromised({ jsonSchema }: { jsonSchema: Record<string, unknown> }): vo
 }
 
 function operation(name: EndpointName): ZodOpenApiOperationObject {
-  const { scope, summary, params, query, answer }: Endpoint = endpoints[name]
+  const { scope, summary, params, query, answer, example }: Endpoint = endpoints[name]
   const isList = name === 'listEvents'
-  const example = answerExamples[name]
   return {
     operationId: name,
     summary,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endpoints } from './endpoints.ts'
+import { endpoints } from './endpoints/index.ts'
 
 const { getKpis, getSalesTrend, getTopItems, getItemCounts, listOrders, getOrder } = endpoints
 const badIntegers = [

@@ -1,5 +1,5 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi'
-import { problemExample } from './examples.ts'
+import { problemExample } from './problemExample.ts'
 import { type ProblemType, problem, problemTypes } from './problems.ts'
 
 type Schema = { type: 'string' | 'integer'; format?: string; pattern?: string; minimum?: number }

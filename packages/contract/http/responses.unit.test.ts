@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as formats } from 'ajv-formats'
 import { expect, test } from 'vitest'
-import { endpoints } from './endpoints.ts'
-import { answerExamples, problemExample } from './examples.ts'
+import { type EndpointName, endpointNames, endpoints } from './endpoints/index.ts'
 import { openApiDocument } from './openapi.ts'
+import { problemExample } from './problemExample.ts'
 import { type ProblemType, problem, problemTypes } from './problems.ts'
 
 type Schema = Record<string, unknown>
@@ -11,7 +11,7 @@ type Header = { required?: boolean; schema: Schema; example: unknown }
 type Content = { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }
 type Response = { headers: Record<string, Header>; content?: Record<string, Content> }
 type Operation = {
-  operationId: keyof typeof endpoints
+  operationId: EndpointName
   tags: string[]
   parameters: Schema[]
   responses: Record<string, Response>
@@ -26,7 +26,7 @@ const ajv = new Ajv2020({ strict: false })
 formats.default(ajv)
 
 test('every operation takes If-None-Match as a parameter', () => {
-  expect(operations).toHaveLength(9)
+  expect(operations).toHaveLength(endpointNames.length)
   for (const { parameters } of operations)
     expect(parameters).toContainEqual(
       expect.objectContaining({
@@ -80,7 +80,7 @@ test('counts and seconds are integers, Tally-As-Of is a timestamp, and each exam
 test('every 200 has an example that its schema parses, with no field that the schema does not know', () => {
   for (const { operationId, responses } of operations) {
     const example = responses['200']?.content?.['application/json']?.example
-    expect(example).toEqual(answerExamples[operationId])
+    expect(example).toEqual(endpoints[operationId].example)
     expect(endpoints[operationId].answer.parse(example)).toEqual(example)
   }
 })
@@ -119,15 +119,15 @@ test('every answer that is not 200 or 304 is the component Problem', () => {
 })
 
 test('the figures of the examples add up', () => {
-  const { getKpis, getOrdersByHour, getTopItems, getItemCounts, getSalesTrend } = answerExamples
+  const { getKpis, getOrdersByHour, getTopItems, getItemCounts, getSalesTrend } = endpoints
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
-  const { totalOrders, totalSales, totalItemsSold, averageOrderValue } = getKpis.data
+  const { totalOrders, totalSales, totalItemsSold, averageOrderValue } = getKpis.example.data
   expect(averageOrderValue).toBe(totalSales / totalOrders)
-  expect(sum(getOrdersByHour.data.map(({ orderCount }) => orderCount))).toBe(totalOrders)
-  expect(sum(getOrdersByHour.data.map(({ revenue }) => revenue))).toBe(totalSales)
-  expect(sum(getTopItems.data.map(({ quantity }) => quantity))).toBe(totalItemsSold)
-  expect(sum(getItemCounts.data.map(({ quantitySold }) => quantitySold))).toBe(totalItemsSold)
-  expect(getSalesTrend.data.at(-1)).toMatchObject({ totalSales, orderCount: totalOrders })
+  expect(sum(getOrdersByHour.example.data.map(({ orderCount }) => orderCount))).toBe(totalOrders)
+  expect(sum(getOrdersByHour.example.data.map(({ revenue }) => revenue))).toBe(totalSales)
+  expect(sum(getTopItems.example.data.map(({ quantity }) => quantity))).toBe(totalItemsSold)
+  expect(sum(getItemCounts.example.data.map(({ quantitySold }) => quantitySold))).toBe(totalItemsSold)
+  expect(getSalesTrend.example.data.at(-1)).toMatchObject({ totalSales, orderCount: totalOrders })
 })
 
 test('the contact is the operator, at the address that the installation names', () => {

@@ -33,6 +33,8 @@ export function eventOracle(event: Any, orders: Any[], refunds: Any[]) {
 
   return {
     defaultDay,
+    /** The figures of the confirmed orders of a day, and of one area or all. */
+    inScope,
     detail: presentEvent(event),
     areaIds: event.areas.map((area: Any) => area.areaId) as number[],
     dayIds: event.days.map((day: Any) => day.dayId) as number[],

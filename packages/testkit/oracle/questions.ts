@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { endpoints } from '@tally/contract'
+import { type EndpointName, endpoints } from '@tally/contract'
 import { expect } from 'vitest'
 import type { Reply } from '../processes/http.ts'
 import type { Tally } from '../processes/tally.ts'
@@ -8,110 +8,93 @@ import type { EventOracle } from './event.ts'
 import type { Oracle } from './oracle.ts'
 import { queryOf } from './words.ts'
 
-export type Question = {
-  endpoint: keyof typeof endpoints
-  path: string
-  data: unknown
-  meta?: Record<string, unknown>
-}
+type Asked = { path: string; data: unknown; meta?: Record<string, unknown> }
+export type Question = Asked & { endpoint: EndpointName }
 
 const statuses = ['PreOrder', 'Pending', 'Paid', 'Preparing', 'ReadyForPickup', 'Completed', 'Cancelled']
 
+/** What can be asked of each endpoint about an event, as a path below the event's, with the oracle's answer. */
+const questions: Record<Exclude<EndpointName, 'listEvents'>, (expected: EventOracle) => Asked[]> = {
+  getEvent: ({ detail }) => [{ path: '', data: detail }],
+  getKpis: expected =>
+    daysAndAreas(expected).map(scope => ({
+      path: `/analytics/kpis${queryOf(scope)}`,
+      data: expected.kpis(scope),
+      meta: dayMeta(expected, scope),
+    })),
+  getSalesTrend: expected =>
+    [undefined, ...expected.areaIds].flatMap(areaId =>
+      [undefined, 1, 365].map(days => ({
+        path: `/analytics/sales-trend${queryOf({ days, areaId })}`,
+        data: expected.salesTrend(days, areaId),
+      })),
+    ),
+  getOrdersByHour: expected =>
+    daysAndAreas(expected).map(scope => ({
+      path: `/analytics/orders/by-hour${queryOf(scope)}`,
+      data: expected.byHour(scope),
+      meta: dayMeta(expected, scope),
+    })),
+  getTopItems: expected =>
+    daysAndAreas(expected).flatMap(scope =>
+      [undefined, 1].map(limit => ({
+        path: `/analytics/orders/top-items${queryOf({ ...scope, limit })}`,
+        data: expected.topItems(scope, limit),
+        meta: dayMeta(expected, scope),
+      })),
+    ),
+  getItemCounts: expected => {
+    const all = expected.menuItemIds.length > 0 ? expected.menuItemIds.toReversed() : undefined
+    return [undefined, ...expected.dayIds].flatMap(dayId =>
+      [undefined, all].map(menuItemIds => ({
+        path: `/live/item-counts${queryOf({ dayId, menuItemIds: menuItemIds?.join(',') })}`,
+        data: expected.itemCounts(dayId, menuItemIds),
+        meta: dayMeta(expected, { dayId }),
+      })),
+    )
+  },
+  listOrders: expected => {
+    const filters = [
+      {},
+      ...expected.dayIds.map(dayId => ({ dayId })),
+      ...expected.areaIds.map(areaId => ({ areaId })),
+      ...statuses.map(status => ({ status })),
+    ]
+    return filters.flatMap(filter => {
+      const found = expected.orders(filter)
+      const pageOf = (page: number, pageSize: number): Asked => {
+        const totalPages = Math.ceil(found.length / pageSize)
+        const data = found.slice((page - 1) * pageSize, page * pageSize)
+        const pagination = { page, pageSize, totalCount: found.length, totalPages }
+        return { path: `/orders${queryOf({ ...filter, page, pageSize })}`, data, meta: { pagination } }
+      }
+      return [pageOf(1, 100), pageOf(2, 7), pageOf(Math.max(1, Math.ceil(found.length / 7)), 7)]
+    })
+  },
+  getOrder: expected =>
+    expected
+      .allOrders()
+      .slice(0, 20)
+      .map(order => ({ path: `/orders/${encodeURIComponent(order.id)}`, data: order })),
+}
+
 /** Every question that can be asked about an event, each with the oracle's answer. */
 export function questionsOf(eventId: string, expected: EventOracle): Question[] {
-  const base = `/api/v1/events/${eventId}`
-  const areas = [undefined, ...expected.areaIds]
-  const days = [undefined, ...expected.dayIds]
-  return [
-    { endpoint: 'getEvent', path: base, data: expected.detail },
-    ...days.flatMap(dayId => areas.flatMap(areaId => figuresOf(base, expected, { dayId, areaId }))),
-    ...days.flatMap(dayId => itemCountsOf(base, expected, dayId)),
-    ...areas.flatMap(areaId => trendsOf(base, expected, areaId)),
-    ...listsOf(base, expected),
-    ...detailsOf(base, expected),
-  ]
-}
-
-type Scope = { dayId: number | undefined; areaId: number | undefined }
-
-function figuresOf(base: string, expected: EventOracle, scope: Scope): Question[] {
-  const analytics = `${base}/analytics`
-  const query = queryOf(scope)
-  const meta = { dayId: scope.dayId ?? expected.defaultDay }
-  return [
-    { endpoint: 'getKpis', path: `${analytics}/kpis${query}`, data: expected.kpis(scope), meta },
-    {
-      endpoint: 'getOrdersByHour',
-      path: `${analytics}/orders/by-hour${query}`,
-      data: expected.byHour(scope),
-      meta,
-    },
-    ...[undefined, 1].map(
-      (limit): Question => ({
-        endpoint: 'getTopItems',
-        path: `${analytics}/orders/top-items${queryOf({ ...scope, limit })}`,
-        data: expected.topItems(scope, limit),
-        meta,
-      }),
-    ),
-  ]
-}
-
-function itemCountsOf(base: string, expected: EventOracle, dayId: number | undefined): Question[] {
-  const meta = { dayId: dayId ?? expected.defaultDay }
-  const all = expected.menuItemIds.length > 0 ? expected.menuItemIds.toReversed() : undefined
-  return [undefined, all].map(
-    (menuItemIds): Question => ({
-      endpoint: 'getItemCounts',
-      path: `${base}/live/item-counts${queryOf({ dayId, menuItemIds: menuItemIds?.join(',') })}`,
-      data: expected.itemCounts(dayId, menuItemIds),
-      meta,
-    }),
+  return Object.entries(questions).flatMap(([endpoint, asked]) =>
+    asked(expected).map(question => ({
+      ...question,
+      endpoint: endpoint as EndpointName,
+      path: `/api/v1/events/${eventId}${question.path}`,
+    })),
   )
 }
 
-function trendsOf(base: string, expected: EventOracle, areaId: number | undefined): Question[] {
-  return [undefined, 1, 365].map(
-    (days): Question => ({
-      endpoint: 'getSalesTrend',
-      path: `${base}/analytics/sales-trend${queryOf({ days, areaId })}`,
-      data: expected.salesTrend(days, areaId),
-    }),
-  )
-}
+const daysAndAreas = ({ dayIds, areaIds }: EventOracle) =>
+  [undefined, ...dayIds].flatMap(dayId => [undefined, ...areaIds].map(areaId => ({ dayId, areaId })))
 
-function listsOf(base: string, expected: EventOracle): Question[] {
-  const filters = [
-    {},
-    ...expected.dayIds.map(dayId => ({ dayId })),
-    ...expected.areaIds.map(areaId => ({ areaId })),
-    ...statuses.map(status => ({ status })),
-  ]
-  return filters.flatMap(filter => {
-    const found = expected.orders(filter)
-    const pageOf = (page: number, pageSize: number): Question => {
-      const totalPages = Math.ceil(found.length / pageSize)
-      const path = `${base}/orders${queryOf({ ...filter, page, pageSize })}`
-      const data = found.slice((page - 1) * pageSize, page * pageSize)
-      const pagination = { page, pageSize, totalCount: found.length, totalPages }
-      return { endpoint: 'listOrders', path, data, meta: { pagination } }
-    }
-    return [pageOf(1, 100), pageOf(2, 7), pageOf(Math.max(1, Math.ceil(found.length / 7)), 7)]
-  })
-}
-
-function detailsOf(base: string, expected: EventOracle): Question[] {
-  return expected
-    .allOrders()
-    .slice(0, 20)
-    .map(
-      (order): Question => ({
-        endpoint: 'getOrder',
-        path: `${base}/orders/${encodeURIComponent(order.id)}`,
-        data: order,
-      }),
-    )
-}
+const dayMeta = ({ defaultDay }: EventOracle, { dayId }: { dayId: number | undefined }) => ({
+  dayId: dayId ?? defaultDay,
+})
 
 /**
  * A query process lets a read of one organization wait only briefly: of hundreds at once, a busy machine would refuse

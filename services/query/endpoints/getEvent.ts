@@ -1,10 +1,9 @@
 import { composeEvent } from '@tally/core'
 import { compose } from '../views/composed.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
-export const getEvent = endpointRead({
-  name: 'getEvent',
+export const getEvent: Handler<'getEvent'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event => ({
@@ -12,4 +11,4 @@ export const getEvent = endpointRead({
       needs: [],
       compose: () => compose(composeEvent(event)),
     })),
-})
+}

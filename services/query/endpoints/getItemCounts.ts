@@ -1,12 +1,11 @@
 import { itemCounts } from '@tally/core'
 import type { StoredEvent } from '@tally/read-models'
 import { planDay } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
 /** The items must be on the event's menu, else 404 (docs/api.md, Endpoints). */
-export const getItemCounts = endpointRead({
-  name: 'getItemCounts',
+export const getItemCounts: Handler<'getItemCounts'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event => {
@@ -19,7 +18,7 @@ export const getItemCounts = endpointRead({
         whenNoDay: '[]',
       })
     }),
-})
+}
 
 function hasItems({ menuItems }: StoredEvent, asked: number[]): boolean {
   const onMenu = new Set<number>(menuItems.map(({ menuItemId }) => menuItemId))

@@ -1,11 +1,10 @@
 import { noSales } from '@tally/core'
 import { planDay } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
 /** Every number is 0 if no day can be resolved (docs/api.md, Answers). */
-export const getKpis = endpointRead({
-  name: 'getKpis',
+export const getKpis: Handler<'getKpis'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event =>
@@ -16,4 +15,4 @@ export const getKpis = endpointRead({
         whenNoDay: JSON.stringify(noSales),
       }),
     ),
-})
+}

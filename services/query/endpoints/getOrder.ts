@@ -1,13 +1,12 @@
 import { orderId } from '@tally/contract'
 import { readOrder } from '@tally/read-models'
 import { composeText } from '../views/composed.ts'
-import { endpointRead } from './endpoint.ts'
 import { notFound } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
 /** An id that no order can have is a 404, like one that no order has (docs/api.md, Parameters). */
-export const getOrder = endpointRead({
-  name: 'getOrder',
+export const getOrder: Handler<'getOrder'> = {
   early: false,
   read: (readers, asked) => {
     const { eventId, id } = asked.params
@@ -21,4 +20,4 @@ export const getOrder = endpointRead({
       },
     })
   },
-})
+}

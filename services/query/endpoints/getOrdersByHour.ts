@@ -1,12 +1,11 @@
 import { planDay } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
-export const getOrdersByHour = endpointRead({
-  name: 'getOrdersByHour',
+export const getOrdersByHour: Handler<'getOrdersByHour'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event =>
       planDay(event, 'hours', { query: asked.query, key: 'hours', toData: JSON.stringify, whenNoDay: '[]' }),
     ),
-})
+}

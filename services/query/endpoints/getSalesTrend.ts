@@ -2,12 +2,11 @@ import { allAreas, composeTrendPoint, trendDays } from '@tally/core'
 import { documentName } from '@tally/read-models'
 import { compose } from '../views/composed.ts'
 import { documentOf, hasArea } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
 /** Composed of the KPI documents of the event's last days (docs/records.md, Figures). */
-export const getSalesTrend = endpointRead({
-  name: 'getSalesTrend',
+export const getSalesTrend: Handler<'getSalesTrend'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event => {
@@ -28,4 +27,4 @@ export const getSalesTrend = endpointRead({
           ),
       }
     }),
-})
+}

@@ -1,10 +1,9 @@
 import { topItems } from '@tally/core'
 import { planDay } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
 import { answerEvent } from './eventAnswer.ts'
+import type { Handler } from './handler.ts'
 
-export const getTopItems = endpointRead({
-  name: 'getTopItems',
+export const getTopItems: Handler<'getTopItems'> = {
   early: true,
   read: (readers, asked) =>
     answerEvent(readers, asked, event =>
@@ -15,4 +14,4 @@ export const getTopItems = endpointRead({
         whenNoDay: '[]',
       }),
     ),
-})
+}

@@ -1,4 +1,4 @@
-import type { EndpointRead } from './endpoint.ts'
+import type { EndpointName } from '@tally/contract'
 import { getEvent } from './getEvent.ts'
 import { getItemCounts } from './getItemCounts.ts'
 import { getKpis } from './getKpis.ts'
@@ -6,10 +6,12 @@ import { getOrder } from './getOrder.ts'
 import { getOrdersByHour } from './getOrdersByHour.ts'
 import { getSalesTrend } from './getSalesTrend.ts'
 import { getTopItems } from './getTopItems.ts'
+import type { Handler } from './handler.ts'
 import { listEvents } from './listEvents.ts'
 import { listOrders } from './listOrders.ts'
 
-export const endpointReads: EndpointRead[] = [
+/** How each endpoint of the contract is answered. */
+export const handlers: { [Name in EndpointName]: Handler<Name> } = {
   listEvents,
   getEvent,
   getKpis,
@@ -19,4 +21,4 @@ export const endpointReads: EndpointRead[] = [
   getItemCounts,
   listOrders,
   getOrder,
-]
+}

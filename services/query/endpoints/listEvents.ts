@@ -1,14 +1,13 @@
 import { noEventId } from '@tally/contract'
 import { compose } from '../views/composed.ts'
-import { endpointRead } from './endpoint.ts'
+import type { Handler } from './handler.ts'
 
 /** All events of the organization; with a key bound to one event, only that (docs/api.md, Endpoints). */
-export const listEvents = endpointRead({
-  name: 'listEvents',
+export const listEvents: Handler<'listEvents'> = {
   early: true,
   async read({ list }, { key, permit }) {
     const events = await list.read(key.organizationId, permit)
     const visible = key.eventId === null ? events : events.filter(({ id }) => id === key.eventId)
     return { ...compose(visible), eventId: noEventId }
   },
-})
+}

@@ -2,7 +2,7 @@ import { countOrders, readOrderPage } from '@tally/read-models'
 import { RequestProblem } from '../http/problems.ts'
 import { composeList, composeText } from '../views/composed.ts'
 import { hasArea, hasDay } from '../views/question.ts'
-import { endpointRead } from './endpoint.ts'
+import type { Handler } from './handler.ts'
 import { answerFromOrders, ifListed } from './orders.ts'
 
 /**
@@ -23,8 +23,7 @@ const tooLarge = (fitting: number) =>
  * The total comes from the counters by status, never from counting orders (docs/architecture.md, Read path), and the
  * place of a deep page from the order buckets: in one snapshot, so that they agree.
  */
-export const listOrders = endpointRead({
-  name: 'listOrders',
+export const listOrders: Handler<'listOrders'> = {
   early: false,
   read: (readers, asked) => {
     const { dayId, areaId, status, page, pageSize } = asked.query
@@ -55,4 +54,4 @@ export const listOrders = endpointRead({
       },
     })
   },
-})
+}

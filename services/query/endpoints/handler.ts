@@ -19,16 +19,10 @@ type Asked<Name extends EndpointName> = {
 }
 
 /**
- * One endpoint: its name in the contract and its read. `early` reads cost so little that they begin before the rate
- * limit has answered, in the same round trip to Redis; whatever costs more waits for its permit.
+ * Answers one endpoint. `early` reads cost so little that they begin before the rate limit has answered, in the same
+ * round trip to Redis; whatever costs more waits for its permit.
  */
-export type EndpointRead<Name extends EndpointName = EndpointName> = {
-  name: Name
+export type Handler<Name extends EndpointName = EndpointName> = {
   early: boolean
   read(readers: Readers, asked: Asked<Name>): Promise<Answer>
-}
-
-/** Binds a read to its endpoint; `index.ts` lists all of them. */
-export function endpointRead<Name extends EndpointName>(read: EndpointRead<Name>): EndpointRead {
-  return read as unknown as EndpointRead
 }
