@@ -33,18 +33,6 @@ test('no default in docker-compose.yml holds another one', () => {
   expect(nested.test("ADMIN_API_URL: '${ADMIN_API_URL:-http://localhost:${QUERY_PORT:-8080}}'")).toBe(true)
 })
 
-/** Settings that the containers fix: addresses, ports, and a Kafka without TLS. */
-const fixed =
-  /^(KAFKA_(BROKERS|SSL|SASL_\w+)|DATABASE_URL|REDIS_URL|(QUERY|OPS)_HOST|OPS_PORT|(QUERY|ADMIN)_PORT|ADMIN_HOST)$/
-
-test('every setting that the containers do not fix is passed through', () => {
-  const settings = readFileSync(join(root, 'packages/runtime/settings.ts'), 'utf8')
-  const names = [...settings.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name = '']) => name)
-  expect(names).toContain('RATE_LIMITS')
-  const missing = names.filter(name => !fixed.test(name) && !compose.includes(` ${name}: \${${name}:-}`))
-  expect(missing).toEqual([])
-})
-
 test('every image is a variable, and images.env names it by digest at the version of its default', () => {
   const named = [...compose.matchAll(/^ +image: (.*)$/gm)].map(([, image]) => image)
   const fixed = named.filter(image => image !== 'tally' && !/^\$\{\w+_IMAGE:-/.test(image ?? ''))

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isDatabaseUrl } from './databaseUrl.ts'
-import { FatalError } from './errors.ts'
+import { checkAuthorities, SettingsError, wrongValue } from './settingErrors.ts'
+import { allowsPasswords, oidcOf, saslOf } from './settingGroups.ts'
 import {
   anyPort,
   base,
@@ -10,7 +10,6 @@ import {
   count,
   duration,
   flag,
-  hasCertificate,
   issuer,
   list,
   network,
@@ -21,62 +20,87 @@ import {
   secretKeys,
 } from './settingValues.ts'
 
-/** A setting has a wrong value; the message names the setting, its value (never a password) and what it takes. */
-export class SettingsError extends FatalError {
-  override name = 'SettingsError'
-  /** The names of the wrong settings. */
-  readonly settings: string[]
-
-  constructor(message: string, settings: string[]) {
-    super(message)
-    this.settings = settings
-  }
-}
-
 /**
- * Every setting (docs/reference.md, Settings) by its environment name. Nothing else in Tally reads the environment,
+ * Every setting by its environment name: what it takes, its default, and its sentence in docs/reference.md, where
+ * `fallback` stands for a default that is not one value. Nothing else in Tally reads the environment,
  * except services/tally/main.ts: it reads LOG_LEVEL when a command has failed, perhaps because of an invalid setting.
  */
 const schema = z.object({
-  KAFKA_BROKERS: brokers.prefault('localhost:9092').meta({ takes: 'host:port, comma-separated' }),
-  KAFKA_SSL: flag,
+  KAFKA_BROKERS: brokers
+    .prefault('localhost:9092')
+    .meta({ takes: 'host:port, comma-separated' })
+    .describe('`host:port`, comma-separated'),
+  KAFKA_SSL: flag.describe('`true`: TLS'),
   KAFKA_SASL_MECHANISM: z
     .string()
     .toLowerCase()
     .pipe(z.enum(['plain', 'scram-sha-256', 'scram-sha-512']))
     .optional()
-    .meta({ takes: 'plain, scram-sha-256 or scram-sha-512' }),
-  KAFKA_SASL_USERNAME: z.string().optional(),
-  KAFKA_SASL_PASSWORD: z.string().optional(),
-  KAFKA_GROUP_ID: z.string().max(200).default('tally-projector').meta({ takes: 'at most 200 characters' }),
+    .meta({ takes: 'plain, scram-sha-256 or scram-sha-512' })
+    .describe(
+      '`plain`, `scram-sha-256` or `scram-sha-512`; with user name and password, or none of the three',
+    ),
+  KAFKA_SASL_USERNAME: z.string().optional().describe('set with `KAFKA_SASL_MECHANISM`'),
+  KAFKA_SASL_PASSWORD: z.string().optional().describe('set with `KAFKA_SASL_MECHANISM`'),
+  KAFKA_GROUP_ID: z
+    .string()
+    .max(200)
+    .default('tally-projector')
+    .meta({ takes: 'at most 200 characters' })
+    .describe('the consumer group of the projectors'),
   TOPIC_PREFIX: z
     .string()
     .regex(/^[a-zA-Z0-9._-]{1,200}$/)
     .default('tally')
-    .meta({ takes: 'letters, digits, ".", "_" and "-"' }),
+    .meta({ takes: 'letters, digits, ".", "_" and "-"' })
+    .describe('first part of every topic name'),
   DATABASE_URL: z
     .string()
     .refine(isDatabaseUrl)
     .default('postgres://postgres@localhost:5432/tally')
-    .meta({ takes: 'postgres://user:password@host:port/database' }),
-  REDIS_URL: redisNodes.prefault('redis://localhost:6379').meta({
-    takes:
-      'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster (all redis:// or all rediss://, without a database number), or redis+sentinel://host:port,host:port/name',
-  }),
+    .meta({ takes: 'postgres://user:password@host:port/database' })
+    .describe(
+      'Of several hosts (`postgres://u:p@h1:5432,h2:5432/tally`), Tally uses one that is writable. `sslmode` and the like: [clouds.md](clouds.md#sslmode).',
+    ),
+  REDIS_URL: redisNodes
+    .prefault('redis://localhost:6379')
+    .meta({
+      takes:
+        'redis://host:port, or a comma-separated list of the nodes of a Redis Cluster (all redis:// or all rediss://, without a database number), or redis+sentinel://host:port,host:port/name',
+    })
+    .describe(
+      'One Redis, or one address of a Redis Cluster. Several addresses, comma-separated: nodes of a Redis Cluster. `redis+sentinel://u:p@h1:26379,h2:26379/name`: Sentinel (`?sentinelUsername=…&sentinelPassword=…` for its own credentials). `rediss`, `rediss+sentinel`: TLS.',
+    ),
   REDIS_PREFIX: z
     .string()
     .regex(/^[^{}\s]{1,200}$/)
     .default('tally')
-    .meta({ takes: 'at most 200 characters without braces or spaces' }),
-  REDIS_QUIET_AFTER: duration.prefault('30d').meta({ takes: 'a duration such as 30d, 12h, 30m or 90s' }),
-  QUERY_HOST: z.string().default('::'),
-  QUERY_PORT: port(8080),
+    .meta({ takes: 'at most 200 characters without braces or spaces' })
+    .describe('first part of every key'),
+  REDIS_QUIET_AFTER: duration
+    .prefault('30d')
+    .meta({ takes: 'a duration such as 30d, 12h, 30m or 90s' })
+    .describe(
+      "After this time without a change, an event's documents leave Redis; the next request brings them back ([Quiet events](operations.md#quiet-events)). `90s`, `30m`, `12h`, `30d`; the same for all processes.",
+    ),
+  QUERY_HOST: z
+    .string()
+    .default('::')
+    .describe(
+      'address of the API, `/docs` and `/api/v1/openapi.json`. `::` is all addresses of the host, IPv4 and IPv6; `0.0.0.0` all of IPv4',
+    ),
+  QUERY_PORT: port(8080).describe('port of the API'),
   // Longer than the 60 s of AWS's balancer and nginx. Timers for more than 24 days would fire at once.
   HTTP_IDLE_TIMEOUT: duration
     .refine(ms => ms >= 5_000 && ms <= 86_400_000)
     .prefault('72s')
-    .meta({ takes: 'a duration from 5s to 24h, such as 72s, 11m or 2h' }),
-  QUERY_MAX_CONNECTIONS: count(12_000),
+    .meta({ takes: 'a duration from 5s to 24h, such as 72s, 11m or 2h' })
+    .describe(
+      'after this time without a request, the API and the administration area close a kept connection: from `5s` to `24h`, longer than that of the [balancer](install.md#balancers-and-proxies) in front',
+    ),
+  QUERY_MAX_CONNECTIONS: count(12_000).describe(
+    'open connections per query process; further ones are closed at once. Connections that wait to be accepted are up to 4,096, or `net.core.somaxconn` if that is less',
+  ),
   // More than 5 s would not leave enough of the 10 s in which every process ends.
   QUERY_DRAIN_MS: z
     .string()
@@ -84,72 +108,128 @@ const schema = z.object({
     .transform(Number)
     .pipe(z.number().max(5_000))
     .default(4_000)
-    .meta({ takes: 'a number of milliseconds from 0 to 5000' }),
-  ADMIN_HOST: z.string().default('127.0.0.1'),
-  ADMIN_PORT: port(8081),
-  ADMIN_MAX_CONNECTIONS: count(4_000),
+    .meta({ takes: 'a number of milliseconds from 0 to 5000' })
+    .describe(
+      'how long a query process answers on after SIGTERM, 0 to 5000: see [Rolling restarts](operations.md#rolling-restarts)',
+    ),
+  ADMIN_HOST: z.string().default('127.0.0.1').describe('address of the administration area'),
+  ADMIN_PORT: port(8081).describe('port of the administration area'),
+  ADMIN_MAX_CONNECTIONS: count(4_000).describe(
+    'open connections of the administration area; a live screen holds one',
+  ),
   ADMIN_URL: z
     .string()
     .refine(base)
     .optional()
-    .meta({ takes: 'an address such as https://admin.example.org' }),
+    .meta({ takes: 'an address such as https://admin.example.org' })
+    .describe('its public address, such as `https://admin.example.org`'),
   ADMIN_API_URL: z
     .string()
     .refine(base)
     .optional()
-    .meta({ takes: 'an address such as https://api.example.org' }),
+    .meta({
+      takes: 'an address such as https://api.example.org',
+      fallback: '`http://localhost:` and `QUERY_PORT`',
+    })
+    .describe('the public address of the API, shown in `curl` lines'),
   ADMIN_TRUSTED_PROXIES: z
     .string()
     .transform(list)
     .refine(all => all.every(network))
     .prefault('')
-    .meta({ takes: 'IP addresses or networks such as 10.0.0.0/8, comma-separated' }),
-  ADMIN_PASSWORDS: z.enum(['on', 'off']).default('on').meta({ takes: 'on or off' }),
+    .meta({ takes: 'IP addresses or networks such as 10.0.0.0/8, comma-separated' })
+    .describe('addresses or networks of proxies whose `X-Forwarded-…` headers are trusted'),
+  ADMIN_PASSWORDS: z
+    .enum(['on', 'off'])
+    .default('on')
+    .meta({ takes: 'on or off' })
+    .describe('`off`: an OpenID provider is the only way to sign in'),
   ADMIN_SECOND_FACTOR: z
     .enum(['optional', 'required'])
     .default('optional')
-    .meta({ takes: 'optional or required' }),
-  ADMIN_SECRET_KEY: secretKeys.prefault('').meta({
-    takes: '64 hexadecimal digits (openssl rand -hex 32); a comma, and earlier keys, may follow',
-    isSecret: true,
-  }),
+    .meta({ takes: 'optional or required' })
+    .describe(
+      '`required`: whoever signs in with a password must set up a second factor first; without `ADMIN_SECRET_KEY` the administration area does not start',
+    ),
+  ADMIN_SECRET_KEY: secretKeys
+    .prefault('')
+    .meta({
+      takes: '64 hexadecimal digits (openssl rand -hex 32); a comma, and earlier keys, may follow',
+      isSecret: true,
+    })
+    .describe(
+      'encrypts the secrets of [second factors](install.md#the-key-of-second-factors): 64 hexadecimal digits; earlier keys may follow, comma-separated',
+    ),
   ADMIN_OIDC_ISSUER: z
     .string()
     .refine(issuer)
     .optional()
-    .meta({ takes: "an OpenID provider's address, https:// unless it is on this machine" }),
-  ADMIN_OIDC_CLIENT_ID: z.string().optional(),
-  ADMIN_OIDC_CLIENT_SECRET: z.string().optional(),
+    .meta({ takes: "an OpenID provider's address, https:// unless it is on this machine" })
+    .describe(
+      'sign-in through an [OpenID provider](install.md#openid-providers); with client id, client secret and `ADMIN_URL`, or none of them',
+    ),
+  ADMIN_OIDC_CLIENT_ID: z.string().optional().describe('set with `ADMIN_OIDC_ISSUER`'),
+  ADMIN_OIDC_CLIENT_SECRET: z.string().optional().describe('set with `ADMIN_OIDC_ISSUER`'),
   ADMIN_OIDC_EMAILS: z
     .enum(['verified', 'trusted'])
     .default('verified')
-    .meta({ takes: 'verified or trusted' }),
-  OPS_HOST: z.string().default('::'),
-  OPS_MAX_CONNECTIONS: count(200),
-  OPS_PORT: anyPort.optional().meta({ takes: 'a port from 0 to 65535' }),
+    .meta({ takes: 'verified or trusted' })
+    .describe(
+      '`trusted`: an e-mail address counts as verified if the provider does not say ([OpenID providers](install.md#openid-providers))',
+    ),
+  OPS_HOST: z.string().default('::').describe('address for health and metrics of the process'),
+  OPS_MAX_CONNECTIONS: count(200).describe('open connections to `OPS_PORT`'),
+  OPS_PORT: anyPort
+    .optional()
+    .meta({ takes: 'a port from 0 to 65535', fallback: 'projector 9090, query 9091, admin 9092' })
+    .describe('port for health and metrics of the process'),
   RATE_LIMITS: rateLimits
     .prefault('')
-    .meta({ takes: 'Trial=N,ActiveDayPass=N,Inactive=N with whole numbers from 1' }),
+    .meta({
+      takes: 'Trial=N,ActiveDayPass=N,Inactive=N with whole numbers from 1',
+      fallback: '`Trial=2,ActiveDayPass=60,Inactive=2`',
+    })
+    .describe('requests per organization in 60 s'),
   API_CONTACT: z
     .string()
     .refine(contact)
     .optional()
-    .meta({ takes: 'an e-mail address, or an address https://…' }),
+    .meta({ takes: 'an e-mail address, or an address https://…' })
+    .describe(
+      'whom the OpenAPI document names for questions, and the sign-in of the administration area for a new password: an e-mail address, or the address of a page',
+    ),
   CORS_ORIGINS: z
     .string()
     .transform(list)
     .refine(origins => origins.every(origin))
     .prefault('')
-    .meta({ takes: 'origins such as https://example.org, comma-separated, or *' }),
-  EDITION: z.enum(['cloud', 'community']).default('cloud').meta({ takes: 'cloud or community' }),
+    .meta({ takes: 'origins such as https://example.org, comma-separated, or *' })
+    .describe('origins whose pages may read the API, comma-separated, or `*`'),
+  EDITION: z
+    .enum(['cloud', 'community'])
+    .default('cloud')
+    .meta({ takes: 'cloud or community' })
+    .describe('`community` serves no API'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
-    .meta({ takes: 'fatal, error, warn, info, debug, trace or silent' }),
+    .meta({ takes: 'fatal, error, warn, info, debug, trace or silent' })
+    .describe('`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`'),
 })
 
+const shapes: Record<string, z.ZodType> = schema.shape
 /** The names of all settings. */
-export const settingNames = Object.keys(schema.shape)
+export const settingNames = Object.keys(shapes)
+
+/** The rows of the table of docs/reference.md, Settings: name, default, sentence. */
+export function settingRows(): [name: string, fallback: string, sentence: string][] {
+  return Object.entries(shapes).map(([name, shape]) => {
+    const { default: given, description = '', fallback } = z.toJSONSchema(shape, { io: 'input' })
+    const value = given ?? shape.parse(undefined)
+    const shown = value === undefined || value === '' ? 'none' : `\`${value}\``
+    return [name, String(fallback ?? shown), description]
+  })
+}
 
 export type RateLimits = z.output<typeof rateLimits>
 export type Settings = ReturnType<typeof readSettings>
@@ -166,7 +246,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
   const parsed = schema.safeParse(given)
   if (!parsed.success) {
     const names = [...new Set(parsed.error.issues.map(issue => String(issue.path[0])))]
-    throw new SettingsError(names.map(name => describe(name, given[name])).join('; '), names)
+    const sentences = names.map(name => wrongValue(name, given[name], shapes[name] as z.ZodType))
+    throw new SettingsError(sentences.join('; '), names)
   }
   const values = parsed.data
   return {
@@ -205,94 +286,3 @@ export function readSettings(environment: Record<string, string | undefined>) {
     logLevel: values.LOG_LEVEL,
   }
 }
-
-/**
- * Node passes over a file of certificate authorities that it cannot use; it prints a line of text if it cannot read it,
- * as soon as TLS is loaded. Every certificate of such an authority would then be refused.
- */
-function checkAuthorities(file: string | undefined): void {
-  if (file === undefined || hasCertificate(file)) return
-  const takes = 'the name of a file that can be read and has a certificate in PEM format'
-  throw new SettingsError(`NODE_EXTRA_CA_CERTS is ${JSON.stringify(file)}; it takes ${takes}`, [
-    'NODE_EXTRA_CA_CERTS',
-  ])
-}
-
-function saslOf(values: z.output<typeof schema>) {
-  const {
-    KAFKA_SASL_MECHANISM: mechanism,
-    KAFKA_SASL_USERNAME: username,
-    KAFKA_SASL_PASSWORD: password,
-  } = values
-  if (mechanism === undefined && username === undefined && password === undefined) return {}
-  if (mechanism === undefined || username === undefined || password === undefined) {
-    throw new SettingsError(
-      'KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD go together: set all three, or none',
-      ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
-    )
-  }
-  return { sasl: { mechanism, username, password } }
-}
-
-/** The OpenID provider through which administrators may sign in, and Tally's credentials there. */
-export type OidcSettings = {
-  issuer: string
-  clientId: string
-  clientSecret: string
-  adminUrl: string
-  /** Whether an e-mail address counts as verified if the provider does not say. */
-  trustsEmail: boolean
-}
-
-function oidcOf(values: z.output<typeof schema>): OidcSettings | undefined {
-  const {
-    ADMIN_OIDC_ISSUER: issuer,
-    ADMIN_OIDC_CLIENT_ID: clientId,
-    ADMIN_OIDC_CLIENT_SECRET: clientSecret,
-    ADMIN_URL: adminUrl,
-  } = values
-  if (issuer === undefined && clientId === undefined && clientSecret === undefined) return undefined
-  if (
-    issuer === undefined ||
-    clientId === undefined ||
-    clientSecret === undefined ||
-    adminUrl === undefined
-  ) {
-    throw new SettingsError(
-      'ADMIN_OIDC_ISSUER, ADMIN_OIDC_CLIENT_ID, ADMIN_OIDC_CLIENT_SECRET and ADMIN_URL go together: set all four, or only ADMIN_URL, or none',
-      ['ADMIN_OIDC_ISSUER', 'ADMIN_OIDC_CLIENT_ID', 'ADMIN_OIDC_CLIENT_SECRET'],
-    )
-  }
-  return { issuer, clientId, clientSecret, adminUrl, trustsEmail: values.ADMIN_OIDC_EMAILS === 'trusted' }
-}
-
-function allowsPasswords(values: z.output<typeof schema>): boolean {
-  if (values.ADMIN_PASSWORDS === 'off' && values.ADMIN_OIDC_ISSUER === undefined)
-    throw new SettingsError(
-      'ADMIN_PASSWORDS is "off", and there is no other way to sign in: set ADMIN_OIDC_ISSUER too',
-      ['ADMIN_PASSWORDS'],
-    )
-  return values.ADMIN_PASSWORDS === 'on'
-}
-
-function describe(name: string, value: string | undefined): string {
-  const shape = (schema.shape as Record<string, z.ZodType>)[name]
-  const { takes = 'another value', isSecret } = (shape?.meta() ?? {}) as { takes?: string; isSecret?: true }
-  const shown = isSecret ? '***' : withoutPassword(value ?? '')
-  return `${name} is ${JSON.stringify(shown)}; it takes ${takes}`
-}
-
-/**
- * Removes whatever may be a password, in the value of any setting: everything between the scheme and the last `@`,
- * everything after `password=`, and the whole value if a colon is followed by something other than a port and it is
- * not a list of IPv6 addresses.
- */
-function withoutPassword(value: string): string {
-  const [, scheme = '', address = ''] = /^([a-z]+:\/\/)?([\s\S]*)$/i.exec(value) ?? []
-  const named = address.replace(/(pass\w*\s*=)[\s\S]*/i, '$1***')
-  if (named.includes('@')) return `${scheme}***${named.slice(named.lastIndexOf('@'))}`
-  const isPlain = !/:(?!\d{1,5}([/,?]|$))/.test(named) || list(named).every(hasIpAddress)
-  return `${scheme}${isPlain ? named : '***'}`
-}
-
-const hasIpAddress = (text: string): boolean => isIP(text.split('/')[0] ?? '') !== 0

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readSettings, SettingsError } from './settings.ts'
+import { SettingsError } from './settingErrors.ts'
+import { readSettings } from './settings.ts'
 
 type Environment = Record<string, string>
 
