@@ -26,7 +26,7 @@ test('SQL text is made of constants only; values are parameters', () => {
   ])
 })
 
-test('texts that are made when a module is loaded are made of the counters and the statuses', () => {
+test('texts that are made when a module is loaded are made of the counters, the statuses and the columns of orders', () => {
   expect(placesOf(/\bsql(<\w+>)?\([^)]*\)/g)).toEqual([
     'packages/read-models/counters/statement.ts: sql<Result>(parts, ...values)',
   ])
@@ -38,6 +38,11 @@ test('texts that are made when a module is loaded are made of the counters and t
     'packages/read-models/counters/statusColumns.ts: statement(',
     'packages/read-models/counters/statusColumns.ts: statement(Object',
     'packages/read-models/documents/counters.ts: statement(jsonText',
+    'packages/read-models/orders/reader.ts: statement(',
+    'packages/read-models/orders/stored.ts: statement(columnsBut',
+    'packages/read-models/orders/stored.ts: statement(fieldsBut',
+    'packages/read-models/orders/writer.ts: statement(insertText',
+    'packages/read-models/orders/writer.ts: statement(insertText',
     'packages/read-models/writeBatch.ts: statement(',
   ])
 })

@@ -1,29 +1,13 @@
-import { type EventId, formatTimestamp, type OrderAnswer, type OrderStatus, toEuros } from '@tally/contract'
-import { allAreas, effectiveCents } from '@tally/core'
+import type { EventId } from '@tally/contract'
+import { allAreas } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
+import { statement } from '../counters/statement.ts'
+import { type AnsweredRow, columnsBut, toAnswer } from './columns.ts'
 import { keptOrders, type OrderFilter } from './filter.ts'
 import { findPageBuckets } from './pageBuckets.ts'
 
-type OrderRow = {
-  order_id: string
-  status: OrderStatus
-  day_id: number
-  area_id: number
-  ordered_at: number
-  display_number: string
-  payment_method: string
-  paid_cents: number
-  total_cents: number
-  refunded_cents: number
-  takeaway: boolean
-  table_number: string | null
-  lines: string
-}
-
-const withoutLines = sql`
-order_id, status, day_id, area_id, ordered_at, display_number, payment_method,
-paid_cents, total_cents, refunded_cents, takeaway, table_number`
+const withoutLines = statement(`${columnsBut('event_id', 'version', 'lines')}, refunded_cents`)()
 
 /** One order as the JSON of the API, or undefined. */
 export async function readOrder(
@@ -31,7 +15,7 @@ export async function readOrder(
   eventId: EventId,
   orderId: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<OrderRow>`
+  const { rows } = await sql<AnsweredRow>`
 select ${withoutLines}, lines from orders where event_id = ${eventId} and order_id = ${orderId} and version > 0`.execute(
     db,
   )
@@ -69,7 +53,7 @@ export async function readOrderPage(
 ): Promise<OrderPage> {
   const buckets = offset < deep ? undefined : await findPageBuckets(db, filter, { offset, limit })
   const { eventId, dayId, areaId, status } = filter
-  const { rows } = await sql<OrderRow & { bytes: number; largest: number }>`
+  const { rows } = await sql<AnsweredRow & { bytes: number; largest: number }>`
 select ${withoutLines}, case when bytes <= ${mostBytes} then lines end as lines, bytes, largest
 from (
 select *, (sum(octet_length(lines::text)) over ())::bigint as bytes,
@@ -106,23 +90,4 @@ from daily_counters
 where event_id = ${eventId} and area_id = ${areaId ?? allAreas}
 ${dayId === undefined ? sql`` : sql`and day_id = ${dayId}`}`.execute(db)
   return rows[0]?.count ?? 0
-}
-
-/** The order of docs/api.md, Fields; its lines are stored in the form of the answer. */
-function toAnswer(row: OrderRow): string {
-  const order = {
-    id: row.order_id,
-    displayOrderNumber: row.display_number,
-    status: row.status,
-    areaId: row.area_id,
-    dayId: row.day_id,
-    orderDateTime: formatTimestamp(row.ordered_at),
-    paymentMethod: row.payment_method,
-    amountPaid: toEuros(row.paid_cents),
-    totalAmount: toEuros(row.total_cents),
-    effectiveAmount: toEuros(effectiveCents(row.total_cents, row.refunded_cents)),
-    isTakeaway: row.takeaway,
-    tableNumber: row.table_number,
-  } satisfies Omit<OrderAnswer, 'items'>
-  return `${JSON.stringify(order).slice(0, -1)},"items":${row.lines}}`
 }
