@@ -23,14 +23,14 @@ declare module '@tally/storage/database' {
 }
 
 /** The highest epoch and revision that a process has seen; see migrations/0016-baseline.ts. */
-export type Seen = { epoch: number; revision: number }
+export type SeenEpoch = { epoch: number; revision: number }
 
 export type DatabaseOptions = Omit<PoolOptions, 'onConnect'> & {
   /**
    * The highest epoch and revision that this process has seen, kept up to date by its owner: a database that came back
    * without its last commits continues above them.
    */
-  seen?: Seen
+  seen?: SeenEpoch
   /** Use a connection even if it cannot open the epoch (a read-only server); for processes that take no revisions. */
   onlyReads?: boolean
 }
@@ -52,7 +52,7 @@ async function openEpoch(
   {
     seen = { epoch: 0, revision: 0 },
     onlyReads = false,
-  }: { seen?: Seen | undefined; onlyReads?: boolean | undefined },
+  }: { seen?: SeenEpoch | undefined; onlyReads?: boolean | undefined },
 ): Promise<void> {
   try {
     await client.query({

@@ -13,7 +13,7 @@ import {
   type RedisKeys,
   readModelScripts,
   redisKeys,
-  type Seen,
+  type SeenEpoch,
 } from '@tally/read-models'
 import {
   type Metrics,
@@ -31,7 +31,7 @@ export const hangsMs = 500
 export type Servers = {
   db: Postgres
   /** The highest epoch and revision that this process has seen. */
-  seen: Seen
+  seen: SeenEpoch
   redis: ReadModelRedis
   keys: RedisKeys
   kafka: KafkaConnection

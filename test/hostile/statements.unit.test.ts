@@ -41,8 +41,8 @@ test('texts that are made when a module is loaded are made of the counters, the 
     'packages/read-models/orders/reader.ts: statement(',
     'packages/read-models/orders/stored.ts: statement(columnsBut',
     'packages/read-models/orders/stored.ts: statement(fieldsBut',
-    'packages/read-models/orders/writer.ts: statement(insertText',
-    'packages/read-models/orders/writer.ts: statement(insertText',
+    'packages/read-models/orders/writer.ts: statement(insertOrdersText',
+    'packages/read-models/orders/writer.ts: statement(insertOrdersText',
     'packages/read-models/writeBatch.ts: statement(',
   ])
 })

@@ -49,7 +49,7 @@ export function fieldTable(): string {
   )
   return rowsOf(
     ['resource', 'fields'],
-    [...resources].map(([id, shape]) => [id, fieldsOf(shape)]),
+    [...resources].map(([id, shape]) => [id, fieldList(shape)]),
   )
 }
 
@@ -60,7 +60,7 @@ function resourceOf(answer: z.ZodType) {
   return { id: resource.meta()?.id ?? '', isList: data instanceof z.ZodArray, shape: resource.shape }
 }
 
-const fieldsOf = (shape: z.ZodRawShape): string =>
+const fieldList = (shape: z.ZodRawShape): string =>
   Object.entries(shape)
     .map(([name, field]) => code(name) + detailsOf(field as z.ZodType))
     .join(', ')
@@ -68,7 +68,7 @@ const fieldsOf = (shape: z.ZodRawShape): string =>
 function detailsOf(field: z.ZodType): string {
   const isNullable = field instanceof z.ZodNullable
   const inner = isNullable ? (field.unwrap() as z.ZodType) : field
-  if (inner instanceof z.ZodArray) return ` (each ${fieldsOf((inner.element as z.ZodObject).shape)})`
-  if (inner instanceof z.ZodObject) return ` (${isNullable ? 'null, or ' : ''}${fieldsOf(inner.shape)})`
+  if (inner instanceof z.ZodArray) return ` (each ${fieldList((inner.element as z.ZodObject).shape)})`
+  if (inner instanceof z.ZodObject) return ` (${isNullable ? 'null, or ' : ''}${fieldList(inner.shape)})`
   return isNullable ? ' or null' : ''
 }

@@ -30,7 +30,7 @@ export function applyRefund(
  * are applied together, because the change covers the whole order: one by one, 200 refunds would read its 500 lines 200
  * times.
  */
-export function applyRefunds<Counted extends CountedOrder>(
+export function applyRefundsToOrder<Counted extends CountedOrder>(
   known: KnownOrder<Counted>,
   changes: RefundChange[],
 ): Extract<Outcome<KnownOrder<Counted>>, { outcome: 'applied' | 'parked' }> {

@@ -6,7 +6,7 @@ import { changeRefunds, noRefunds, refundLinesSince } from '../counters/refundSu
 import { hourIn } from '../hours.ts'
 import { counted } from '../test/counted.ts'
 import { differingField, refundContent } from './contradiction.ts'
-import { applyRefund, applyRefunds } from './refund.ts'
+import { applyRefund, applyRefundsToOrder } from './refund.ts'
 
 const inRome = hourIn('Europe/Rome')
 
@@ -29,7 +29,7 @@ test('a refund is taken from sales and from its item', () => {
 })
 
 test('a refund that comes before its order waits for it, and then counts', () => {
-  const outcome = applyRefunds(unknownOrder, [{ before: undefined, after: aRefund() }])
+  const outcome = applyRefundsToOrder(unknownOrder, [{ before: undefined, after: aRefund() }])
   expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
   expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
   expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(

@@ -1,6 +1,6 @@
 import type { EpochMs, Order, Refund } from '@tally/contract'
 import { applyOrder } from '../apply/order.ts'
-import { applyRefund, applyRefunds } from '../apply/refund.ts'
+import { applyRefund, applyRefundsToOrder } from '../apply/refund.ts'
 import { addChanges, type CounterChanges } from '../counters/changes.ts'
 import type { Counter } from '../counters/counter.ts'
 import { counterNames, counters } from '../counters/counters.ts'
@@ -49,7 +49,7 @@ export function counted(batches: GoodRecord[][], hourOf: HourOf): Counted {
       stored.set(refundId, after)
     }
     for (const [orderId, ofOrder] of refunds) {
-      const outcome = applyRefunds(known.get(orderId) ?? unknownOrder, ofOrder)
+      const outcome = applyRefundsToOrder(known.get(orderId) ?? unknownOrder, ofOrder)
       known.set(orderId, outcome.next)
       if (outcome.outcome === 'applied') addChanges(changes, outcome.changes)
     }

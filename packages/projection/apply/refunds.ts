@@ -2,7 +2,7 @@ import type { EventId, OrderId, Refund } from '@tally/contract'
 import {
   addChanges,
   applyRefund,
-  applyRefunds as applyRefundsTo,
+  applyRefundsToOrder,
   type CounterChanges,
   differingField,
   type RefundChange,
@@ -46,7 +46,7 @@ export const applyRefunds = withLockedEvents<Refund>(
         const changed = ofOrder.map(
           (after): RefundChange => ({ before: stored.get(refundKey(after)), after }),
         )
-        const outcome = applyRefundsTo(known.get(eventId)?.get(orderId) ?? unknownOrder, changed)
+        const outcome = applyRefundsToOrder(known.get(eventId)?.get(orderId) ?? unknownOrder, changed)
         sums.push({ eventId, orderId, refunds: outcome.next.refunds })
         if (outcome.outcome === 'applied') addChanges(ofEvent, outcome.changes)
       }

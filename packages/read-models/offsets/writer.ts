@@ -1,6 +1,6 @@
 import { bigints, booleans, ints, type Postgres, type Tx } from '@tally/storage'
 import { sql } from 'kysely'
-import type { Seen } from '../database.ts'
+import type { SeenEpoch } from '../database.ts'
 
 /**
  * Inserts the rows of newly assigned partitions; existing ones stay. A new partition of a topic that was counted before
@@ -112,7 +112,7 @@ export async function nextRevision(tx: Tx): Promise<number> {
  * Opens an epoch at or above the highest one that this process has seen (the database's clock may have been ahead),
  * unless one is open; new connections do that automatically. Returns the epoch (migrations/0016-baseline.ts).
  */
-export async function openEpoch(db: Postgres, { epoch, revision }: Seen): Promise<number> {
+export async function openEpoch(db: Postgres, { epoch, revision }: SeenEpoch): Promise<number> {
   const { rows } = await sql<{ epoch: number }>`select open_epoch(${epoch}, ${revision}) as epoch`.execute(db)
   return (rows[0] as { epoch: number }).epoch
 }

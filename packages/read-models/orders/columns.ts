@@ -30,7 +30,7 @@ const json = column(jsons, 'unnest($::json[])')
  * Where each field of an order's record is stored. Its statements and the types of its rows follow from this list;
  * `toAnswer` below says how it is answered, `countedRow.ts` which of them are counted.
  */
-export const orderColumns = {
+export const recordColumns = {
   eventId: uuid('event_id', order => order.eventId),
   orderId: text('order_id', order => order.orderId),
   version: bigint('version', order => order.version),
@@ -47,7 +47,7 @@ export const orderColumns = {
   items: json('lines', order => linesAsAnswered(order)),
 } satisfies { [Field in keyof Order]: Column<string, unknown> }
 
-type Columns = (typeof orderColumns)[keyof Order]
+type Columns = (typeof recordColumns)[keyof Order]
 /** The type of a value without its brand. */
 type Plain<Value> = Value extends OrderStatus | boolean | null
   ? Value
@@ -58,7 +58,7 @@ type Plain<Value> = Value extends OrderStatus | boolean | null
 export type OwnColumns = { [One in Columns as One['column']]: Plain<ReturnType<One['of']>> }
 
 const others = (except: Columns['column'][]) =>
-  Object.entries(orderColumns).filter(([, { column }]) => !except.includes(column))
+  Object.entries(recordColumns).filter(([, { column }]) => !except.includes(column))
 
 /** All columns that an order's record fills but those of `except`, as a list of SQL. */
 export const columnsBut = (...except: Columns['column'][]): string =>
@@ -74,13 +74,13 @@ export const fieldsBut = (...except: Columns['column'][]): string =>
  * Inserts orders. The arrays are unnested in the select list, which Postgres reads row by row: as a function in `from`,
  * each array is first copied to a tuple store of its own (3.2 instead of 0.8 µs per order).
  */
-export const insertText = `
+export const insertOrdersText = `
 insert into orders (${columnsBut()})
 select ${others([])
   .map(([, { unnested }]) => unnested)
   .join(', ')}`
 /** Replaces what is stored of an order by its record; the sums of its refunds stay. */
-export const replaceText = `
+export const replaceOrdersText = `
 on conflict (event_id, order_id) do update set
   ${others(['event_id', 'order_id'])
     .map(([, { column }]) => `${column} = excluded.${column}`)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { insertText, replaceText } from './columns.ts'
+import { insertOrdersText, replaceOrdersText } from './columns.ts'
 
 test('the statement that stores orders, as text', () => {
-  expect(insertText + replaceText).toMatchInlineSnapshot(`
+  expect(insertOrdersText + replaceOrdersText).toMatchInlineSnapshot(`
     "
     insert into orders (event_id, order_id, version, status, day_id, area_id, ordered_at, display_number, payment_method, paid_cents, total_cents, takeaway, table_number, lines)
     select unnest($::uuid[]), unnest($::text[]), unnest($::bigint[]), unnest($::text[])::order_status, unnest($::int[]), unnest($::int[]), unnest($::bigint[]), unnest($::text[]), unnest($::text[]), unnest($::bigint[]), unnest($::bigint[]), unnest($::boolean[]), unnest($::text[]), unnest($::json[])

@@ -4,11 +4,11 @@ import { bigints, jsons, texts, uuids } from '@tally/storage'
 import { sql } from 'kysely'
 import { statement } from '../counters/statement.ts'
 import type { Write } from '../write.ts'
-import { insertText, orderColumns, replaceText } from './columns.ts'
+import { insertOrdersText, recordColumns, replaceOrdersText } from './columns.ts'
 
-const arrays = Object.values(orderColumns).map(({ array }) => array)
-const insert = statement(insertText)
-const insertOrReplace = statement(insertText + replaceText)
+const arrays = Object.values(recordColumns).map(({ array }) => array)
+const insert = statement(insertOrdersText)
+const insertOrReplace = statement(insertOrdersText + replaceOrdersText)
 
 /** The write that stores orders at their winning version, each order at most once; the sums of their refunds stay. */
 export function storeOrders(orders: Order[]): Write | undefined {

@@ -3,7 +3,7 @@ import { complete, documentsOf, type EventHead, emptyDocument, versionOf, views 
 import type { Finding } from '../differences.ts'
 
 /** The fields that Redis should have for an event, composed from counters as a publication composes them. */
-export function fieldsOf(head: EventHead, counters: CounterChanges): Map<string, string> {
+export function documentFields(head: EventHead, counters: CounterChanges): Map<string, string> {
   const fields = new Map<string, string>([
     ['revision', String(head.revision)],
     ['complete', complete],

@@ -1,9 +1,9 @@
 import { type EventHead, versionOf } from '@tally/read-models'
 import { expect, test } from 'vitest'
-import { fieldsOf } from './documents.ts'
+import { documentFields } from './documents.ts'
 
 test('an event that is scattered should have the version under which it is published', () => {
   const event = { version: 3, timeZone: 'Europe/Rome', shard: 1, isScattered: true }
-  const fields = fieldsOf({ revision: 7, event } as EventHead, new Map())
+  const fields = documentFields({ revision: 7, event } as EventHead, new Map())
   expect(fields.get('version')).toBe(versionOf(event as NonNullable<EventHead['event']>))
 })

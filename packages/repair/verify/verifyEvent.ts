@@ -6,7 +6,7 @@ import { counterFindings } from '../count/counters.ts'
 import { recountEvent } from '../count/recount.ts'
 import type { RepairDeps } from '../deps.ts'
 import type { Difference, Finding } from '../differences.ts'
-import { fieldFindings, fieldsOf } from './documents.ts'
+import { documentFields, fieldFindings } from './documents.ts'
 import type { Published } from './hash.ts'
 import { type Meeting, meetRedis, type Patience } from './settle.ts'
 
@@ -60,7 +60,7 @@ async function compare(
   report: (finding: Finding) => void,
 ): Promise<void> {
   const counted = head.isRemoved ? new Map() : await compareCounters(snapshot, head, report)
-  if (published !== undefined) redisFindings(fieldsOf(head, counted), published).forEach(report)
+  if (published !== undefined) redisFindings(documentFields(head, counted), published).forEach(report)
 }
 
 /** Reports what differs in Postgres, and returns the recounted counters. */

@@ -2,11 +2,11 @@ import { note, setPassword } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
+import { formFields, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound } from '../http/problem.ts'
 import { recoveryCodesLeft } from '../secondFactor/store.ts'
-import { openSession } from '../signIn/begin.ts'
+import { startSession } from '../signIn/begin.ts'
 import { clearCookies } from '../signIn/cookies.ts'
 import { requireRecent, sessionOf } from '../signIn/guard.ts'
 import { hashNewPassword } from '../signIn/newPassword.ts'
@@ -65,7 +65,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
   async function changePassword(request: FastifyRequest, reply: FastifyReply) {
     const session = sessionOf(request)
     const { administratorId, email } = session
-    const fields = fieldsOf(request)
+    const fields = formFields(request)
     const judged = await withOwnPassword(deps, request, textOf(fields, 'current'), () =>
       hashNewPassword(deps, textOf(fields, 'password'), email),
     )
@@ -73,7 +73,7 @@ export function accountPages(area: FastifyInstance, deps: AdminDeps): void {
       return show(request, reply.code(400), { current: 'This is not your current password.' })
     if (judged.problem !== undefined)
       return show(request, reply.code(400), { password: `The password ${judged.problem}.` })
-    await openSession(deps, request, reply, session, {
+    await startSession(deps, request, reply, session, {
       action: 'password-changed',
       before: tx => setPassword(tx, administratorId, judged.passwordHash),
     })

@@ -5,7 +5,7 @@ import { badForm } from './problem.ts'
 /** A form's fields by name; a repeated one has all its values. */
 export type Fields = Record<string, string | string[] | undefined>
 
-export const fieldsOf = ({ body }: FastifyRequest): Fields => (body ?? {}) as Fields
+export const formFields = ({ body }: FastifyRequest): Fields => (body ?? {}) as Fields
 
 /** One value of a form; empty if it is absent or repeated. */
 export function textOf(fields: Fields, name: string): string {

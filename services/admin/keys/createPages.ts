@@ -1,7 +1,7 @@
 import { ApiKeyError, createKeyWithin, note, TooManyKeysError } from '@tally/access'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf } from '../http/forms.ts'
+import { formFields } from '../http/forms.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyKeys } from '../http/problem.ts'
@@ -33,7 +33,7 @@ export function createPages(area: FastifyInstance, deps: AdminDeps): void {
   area.post('/keys', async (request, reply) => {
     const session = sessionOf(request)
     const events = await eventsFor(request)
-    const typed = typedOf(fieldsOf(request))
+    const typed = typedOf(formFields(request))
     const read = readNewKey(typed, session.organizationId, events, Date.now())
     const again = (mistakes: Record<string, string>) =>
       sendPage(request, reply.code(400), csrf => ({

@@ -1,7 +1,7 @@
 import { ApiKeyError, note, revokeKeyWithin, rotateKeyWithin, TooManyKeysError } from '@tally/access'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { badForm, notFound, PageProblem, tooManyKeys } from '../http/problem.ts'
 import { sessionOf } from '../signIn/guard.ts'
@@ -45,7 +45,7 @@ export function endPages(area: FastifyInstance, deps: AdminDeps): void {
     const session = sessionOf(request)
     const { organizationId } = session
     const { keyId, name } = await keyOr404(db, organizationId, request.params.keyId)
-    const grace = graces.find(({ value }) => value === textOf(fieldsOf(request), 'grace'))
+    const grace = graces.find(({ value }) => value === textOf(formFields(request), 'grace'))
     if (grace === undefined) throw badForm()
     const { old, made } = await db
       .transaction()

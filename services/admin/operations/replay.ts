@@ -3,7 +3,7 @@ import { isDeadLetterId, type ReplayDeps, replayAll, replayDeadLetters } from '@
 import { openProducer } from '@tally/kafka'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, listOf, textOf } from '../http/forms.ts'
+import { formFields, listOf, textOf } from '../http/forms.ts'
 import { badForm, PageProblem } from '../http/problem.ts'
 import { platformSessionOf } from '../signIn/guard.ts'
 
@@ -17,7 +17,7 @@ export function replayPages(area: FastifyInstance, { db, kafka, topicPrefix, log
 
   area.post('/operations/replay', async (request, reply) => {
     const session = platformSessionOf(request)
-    const fields = fieldsOf(request)
+    const fields = formFields(request)
     const ids = listOf(fields, 'id')
     const wantsAll = textOf(fields, 'all') === 'yes'
     if (!ids.every(isDeadLetterId)) throw badForm()

@@ -3,7 +3,7 @@ import { name as nameShape } from '@tally/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, parseOr400, rowNumber, textOf } from '../http/forms.ts'
+import { formFields, parseOr400, rowNumber, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
 import { endFactor, newCodesOf } from '../secondFactor/store.ts'
@@ -43,7 +43,7 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
 
     proven.post('/account/passkeys', async (request, reply) => {
       const session = sessionOf(request)
-      const fields = fieldsOf(request)
+      const fields = formFields(request)
       const name = nameShape.safeParse(textOf(fields, 'name')).data
       if (name === undefined) return show(request, reply.code(400), 'A name has 1 to 200 characters.')
       const { administratorId } = session

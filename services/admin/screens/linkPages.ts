@@ -2,7 +2,7 @@ import { note } from '@tally/access'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, type Mistakes, parseOr400, rowNumber } from '../http/forms.ts'
+import { formFields, type Mistakes, parseOr400, rowNumber } from '../http/forms.ts'
 import { formatOf } from '../http/locale.ts'
 import { sendPage } from '../http/page.ts'
 import { notFound, PageProblem } from '../http/problem.ts'
@@ -46,7 +46,7 @@ export function screenLinkPages(area: FastifyInstance, { db, publicUrl }: AdminD
   area.post('/screens', { preHandler: requireRecent }, async (request, reply) => {
     const session = sessionOf(request)
     const { organizationId, email: createdBy } = session
-    const typed = typedOf(fieldsOf(request))
+    const typed = typedOf(formFields(request))
     const read = readLink(typed, await eventsFor(request), Date.now())
     if ('mistakes' in read)
       return sendPage(request, reply.code(400), await listPage(request, typed, read.mistakes))

@@ -1,7 +1,7 @@
 import { note } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem } from '../http/problem.ts'
 import { requireFactor, requireRecent, sessionOf } from '../signIn/guard.ts'
@@ -56,7 +56,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
       const session = sessionOf(request)
       if (session.hasApp) return reply.redirect('/account/second-factor', 303)
       const sealer = sealerOrThrow()
-      const code = textOf(fieldsOf(request), 'code').replaceAll(' ', '')
+      const code = textOf(formFields(request), 'code').replaceAll(' ', '')
       const codes = await db.transaction().execute(async tx => {
         const made = await enrol(tx, sealer, session.administratorId, code)
         if (made === undefined) return undefined
@@ -71,7 +71,7 @@ export function secondFactorPages(area: FastifyInstance, deps: AdminDeps): void 
     proven.post('/account/second-factor/remove', async (request, reply) => {
       const session = sessionOf(request)
       if (!session.hasApp) return reply.redirect('/account/second-factor', 303)
-      const proof = { code: textOf(fieldsOf(request), 'code'), passkey: '' }
+      const proof = { code: textOf(formFields(request), 'code'), passkey: '' }
       if (!(await isOwnFactor(deps, request, proof))) return show(request, reply.code(400), 'Incorrect code.')
       await db.transaction().execute(async tx => {
         await removeApp(tx, session.administratorId)

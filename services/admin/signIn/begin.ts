@@ -18,7 +18,7 @@ type Beginning = {
 }
 
 /** Begins a session for an administrator, with an audit entry; ends the one that the browser may have. */
-export async function openSession(
+export async function startSession(
   { db, recall, metrics }: AdminDeps,
   request: FastifyRequest,
   reply: FastifyReply,

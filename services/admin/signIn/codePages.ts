@@ -1,7 +1,7 @@
 import { ownerOfToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { askForSignature, challengeOf } from '../passkeys/asking.ts'
 import { factorsOf } from '../secondFactor/store.ts'
@@ -9,7 +9,7 @@ import { ownCodeField } from '../secondFactor/view.ts'
 import { afterSignIn } from '../secondFactor/wrongCodes.ts'
 import { html } from '../views/html.ts'
 import { forgetAttempts, takeAttempt } from './attempts.ts'
-import { openSession } from './begin.ts'
+import { startSession } from './begin.ts'
 import { proofForms } from './confirmView.ts'
 import { clearCookie, readCookie } from './cookies.ts'
 import { knownDevice } from './devices.ts'
@@ -48,7 +48,7 @@ ${proofForms({ action: '/sign-in/code', hidden, options, field, button: 'Sign in
   )
 
   app.post('/sign-in/code', async (request, reply) => {
-    const fields = fieldsOf(request)
+    const fields = formFields(request)
     const next = ownPath(textOf(fields, 'next'))
     const owner = await ownerOf(request)
     if (owner === undefined) throw expired()
@@ -61,7 +61,7 @@ ${proofForms({ action: '/sign-in/code', hidden, options, field, button: 'Sign in
     if (used === undefined) return show(request, reply.code(401), next, mistakeOf(proof))
     await forgetAttempts(db, attempt)
     clearCookie(request, reply, 'code')
-    await openSession(deps, request, reply, owner, { action: actions[used], isFactorProven: true })
+    await startSession(deps, request, reply, owner, { action: actions[used], isFactorProven: true })
     return reply.redirect(await afterSignIn(db, administratorId, next), 303)
   })
 }

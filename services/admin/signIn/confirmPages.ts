@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { askForSignature } from '../passkeys/asking.ts'
 import { type Html, html } from '../views/html.ts'
@@ -46,7 +46,7 @@ ${isElsewhere ? elsewhere(asked.next) : confirmForms({ session, ...asked, option
   if (deps.allowsPasswords)
     area.post('/confirm', async (request, reply) => {
       const session = sessionOf(request)
-      const fields = fieldsOf(request)
+      const fields = formFields(request)
       const asked = askedOf(fields)
       if (session.isOidc && !asked.isFactorOnly) return show(request, reply.code(403), asked)
       const proof = { code: textOf(fields, 'password'), passkey: textOf(fields, 'passkey') }

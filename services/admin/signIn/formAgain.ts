@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Fields, fieldsOf, listOf } from '../http/forms.ts'
+import { type Fields, formFields, listOf } from '../http/forms.ts'
 
 /**
  * The forms that take more than a moment to fill in: their pages fill them in again from their query. Never a password
@@ -33,7 +33,7 @@ function formPageOf(url: string): string {
 export function formAgain(request: FastifyRequest, more: Record<string, string> = {}): string {
   const page = formPageOf(request.url)
   const fields = (kept[request.url]?.fields ?? []).flatMap(name =>
-    listOf(fieldsOf(request), name)
+    listOf(formFields(request), name)
       .filter(value => value !== '')
       .map((value): [string, string] => [name, value]),
   )

@@ -5,7 +5,7 @@ import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'
 import { afterSignIn } from '../secondFactor/wrongCodes.ts'
 import { takeAttempt } from './attempts.ts'
-import { openSession } from './begin.ts'
+import { startSession } from './begin.ts'
 import { clearCookie, giveCookie, readCookie, sessionToken } from './cookies.ts'
 import { ownPath } from './formAgain.ts'
 import { callbackPath, type Oidc, type OidcLack, type OidcPending } from './oidc.ts'
@@ -95,7 +95,7 @@ export function oidcPages(app: FastifyInstance, deps: AdminDeps, oidc: Oidc): vo
     }
     const { address: email, provenAt } = identity
     const who = { administratorId, email }
-    await openSession(deps, request, reply, who, { action: 'sign-in-oidc', oidc: { provenAt } })
+    await startSession(deps, request, reply, who, { action: 'sign-in-oidc', oidc: { provenAt } })
     const own = ownPath(pending.next)
     const next = deps.allowsPasswords && !isFresh ? await afterSignIn(db, administratorId, own) : own
     return reply.redirect(next, 303)

@@ -1,12 +1,12 @@
 import { allowOnce, email, findCredentials, hashPassword, isPassword, newToken, note } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { tooManyAttempts } from '../http/problem.ts'
 import { factorsOf } from '../secondFactor/store.ts'
 import { forgetAttempts, giveBackAttempt, takeAttempt } from './attempts.ts'
-import { openSession } from './begin.ts'
+import { startSession } from './begin.ts'
 import { clearCookies, giveCookie, sessionToken } from './cookies.ts'
 import { knownDevice } from './devices.ts'
 import { ownPath } from './formAgain.ts'
@@ -47,7 +47,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
   if (deps.allowsPasswords) app.post('/sign-in', (request, reply) => withPassword(request, reply))
 
   async function withPassword(request: FastifyRequest, reply: FastifyReply) {
-    const fields = fieldsOf(request)
+    const fields = formFields(request)
     const next = ownPath(textOf(fields, 'next'))
     const given = textOf(fields, 'email')
     // An e-mail that no account can have is counted like any other.
@@ -76,7 +76,7 @@ export function signInPages(app: FastifyInstance, deps: AdminDeps): void {
       return reply.redirect(`/sign-in/code?next=${encodeURIComponent(next)}`, 303)
     }
     await forgetAttempts(db, attempt)
-    await openSession(deps, request, reply, { administratorId, email: attempt.email }, { action: 'sign-in' })
+    await startSession(deps, request, reply, { administratorId, email: attempt.email }, { action: 'sign-in' })
     return reply.redirect(next, 303)
   }
 

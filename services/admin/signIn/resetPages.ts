@@ -2,7 +2,7 @@ import { finishReset, noteOf, ownerOfToken, useToken } from '@tally/access'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
-import { fieldsOf, textOf } from '../http/forms.ts'
+import { formFields, textOf } from '../http/forms.ts'
 import { sendPage } from '../http/page.ts'
 import { PageProblem, tooManyAttempts } from '../http/problem.ts'
 import { type Html, html } from '../views/html.ts'
@@ -49,7 +49,7 @@ export function resetPages(app: FastifyInstance, deps: AdminDeps): void {
     const { administratorId, email } = owner
     const { exceeded } = await countAttempt(db, 'reset', administratorId)
     if (exceeded !== undefined) throw tooManyAttempts(exceeded)
-    const password = textOf(fieldsOf(request), 'password')
+    const password = textOf(formFields(request), 'password')
     const judged = await queuePasswordHash(
       knownAsker(email),
       () => hashNewPassword(deps, password, email),

@@ -1,5 +1,5 @@
 import type { KafkaConnection, TopicPartition } from '@tally/kafka'
-import type { ReadModelRedis, RedisKeys, Seen } from '@tally/read-models'
+import type { ReadModelRedis, RedisKeys, SeenEpoch } from '@tally/read-models'
 import type { Logger } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { Logs } from '../logs/openLogs.ts'
@@ -19,7 +19,7 @@ export type WatchDeps = {
   keys: RedisKeys
   publisher: Publisher
   asOf: AsOf
-  seen: Seen
+  seen: SeenEpoch
   walk: Walk
   sizes: Pick<Sizes, 'step'>
   topics: string[]

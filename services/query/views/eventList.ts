@@ -8,7 +8,7 @@ import type { Permit } from '../permit.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Breaker } from '../redis/breaker.ts'
-import { orAgain } from './orAgain.ts'
+import { raceWithRetries } from './raceWithRetries.ts'
 
 export type EventList = {
   /**
@@ -72,7 +72,7 @@ export function openEventList(deps: {
       const now = current(id, hot)
       if (now !== undefined) return now
       try {
-        const events = await orAgain(fromPostgres(id), async () => current(id, await fromRedis(id)))
+        const events = await raceWithRetries(fromPostgres(id), async () => current(id, await fromRedis(id)))
         if (hot === 'missing') repair(id)
         return events
       } catch (error) {

@@ -10,8 +10,8 @@ import { type Answered, type Answering, type Asked, openAnswers } from './answer
 import { openColdReads } from './coldReads.ts'
 import { type HotReadsDeps, isRead, openHotReads } from './hotReads.ts'
 import { openMemory, type Remembered } from './memory.ts'
-import { orAgain } from './orAgain.ts'
 import type { Question } from './question.ts'
+import { raceWithRetries } from './raceWithRetries.ts'
 import { openRepairs, requireEpoch } from './repairs.ts'
 import type { Watermarks } from './watermarks.ts'
 
@@ -117,7 +117,7 @@ export function openEventViews(deps: EventViewsDeps): EventViews {
       try {
         const { source, answered } =
           answerHot(hot) ??
-          (await orAgain(askPostgres(hot === 'missing'), async () => answerHot(await askRedis())))
+          (await raceWithRetries(askPostgres(hot === 'missing'), async () => answerHot(await askRedis())))
         onSource(source)
         return answered
       } catch (error) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const againMs = 250
 
 /** The result of `slow`, or of `again` if that has one earlier: it is called every 250 ms until `slow` settles. */
-export function orAgain<Result>(
+export function raceWithRetries<Result>(
   slow: Promise<Result>,
   again: () => Promise<Result | undefined>,
 ): Promise<Result> {
