@@ -49,7 +49,7 @@ order by attnum`.execute(database.db)
   expect(rows.map(({ column }) => column)).toEqual(['event_id uuid', ...columns])
   expect(rows.filter(({ isKey }) => isKey)).toEqual(rows.slice(0, 1 + keyColumns(counter).length))
 })
-const sqlTypes = { int: 'integer', bigint: 'bigint', time: 'bigint' }
+const sqlTypes = { int: 'integer', bigint: 'bigint', time: 'bigint', text: 'text' }
 
 test('autovacuum collects no statistics of the arrays of item counters', async () => {
   const { rows } = await sql<{ name: string }>`

@@ -1,4 +1,4 @@
-import type { ByKey, Counter, Rows } from './counter.ts'
+import type { ByKey, Counter, OwnKey, Rows } from './counter.ts'
 import { daily } from './daily.ts'
 import { hourly } from './hourly.ts'
 import { items } from './items.ts'
@@ -10,10 +10,12 @@ export type CounterName = keyof typeof counters
 export const counterNames = Object.keys(counters) as CounterName[]
 
 type AmountOf<Name extends CounterName> =
-  (typeof counters)[Name] extends Counter<infer Amount> ? Amount : never
+  (typeof counters)[Name] extends Counter<infer Amount, infer _Own> ? Amount : never
+type OwnKeyOf<Name extends CounterName> =
+  (typeof counters)[Name] extends Counter<infer _Amount, infer Own> ? Own : OwnKey
 
 /** The changes of one (day, area), by counter. */
-export type AreaChanges = { [Name in CounterName]: Rows<AmountOf<Name>> }
+export type AreaChanges = { [Name in CounterName]: Rows<AmountOf<Name>, OwnKeyOf<Name>> }
 
 /** Rows of a counter, for what only reads them. */
-export type RowsOf<Name extends CounterName> = ByKey<AmountOf<Name>>
+export type RowsOf<Name extends CounterName> = ByKey<AmountOf<Name>, OwnKeyOf<Name>>

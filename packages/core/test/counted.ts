@@ -64,10 +64,10 @@ function* flatten(changes: CounterChanges, hourOf: HourOf): Generator<[string, n
       for (const name of counterNames) {
         const { key } = counters[name] as Counter
         const own = Object.entries(key).find(([column]) => column !== 'day_id' && column !== 'area_id')
-        for (const [number, row] of rows[name]) {
+        for (const [value, row] of rows[name]) {
           const of =
-            own?.[1] === 'time' ? `hour${hourOf(number as EpochMs)}/` : own ? `${own[0]}${number}/` : ''
-          for (const [amount, value] of Object.entries(row)) yield [`${day}/${area}/${of}${amount}`, value]
+            own?.[1] === 'time' ? `hour${hourOf(value as EpochMs)}/` : own ? `${own[0]}${value}/` : ''
+          for (const [amount, number] of Object.entries(row)) yield [`${day}/${area}/${of}${amount}`, number]
         }
       }
     }

@@ -1,9 +1,17 @@
 import type { EventId } from '@tally/contract'
-import { type Counter, type CounterChanges, type CounterName, counters, type Row } from '@tally/core'
-import { bigints, ints, uuids } from '@tally/storage'
+import {
+  type Counter,
+  type CounterChanges,
+  type CounterName,
+  counters,
+  type KeyType,
+  type OwnKey,
+  type Row,
+} from '@tally/core'
+import { bigints, ints, texts, uuids } from '@tally/storage'
 import type { Write } from '../write.ts'
 import { amountColumns, keyColumns, ownKeyOf } from './columns.ts'
-import { type AreaKey, flattenAreas, isZero } from './rows.ts'
+import { type AreaKey, flattenAreas, isZero, sorted } from './rows.ts'
 import { statement } from './statement.ts'
 
 /** The write that adds changes to a counter that is stored row by row; none if nothing changes. */
@@ -14,9 +22,8 @@ export function insertRows(name: CounterName): (changes: Map<EventId, CounterCha
   const arrays = [...keyArrays(counter), ...amountArrays(counter)]
   return changes => {
     const rows = flattenAreas(changes, (area, place) =>
-      [...area[name]]
+      sorted<OwnKey, Row>(area[name])
         .filter(([, row]) => !isZero(row))
-        .sort(([one], [other]) => one - other)
         .map(([key, row]): ChangedRow => ({ ...place, key, row })),
     )
     if (rows.length === 0) return []
@@ -25,20 +32,24 @@ export function insertRows(name: CounterName): (changes: Map<EventId, CounterCha
   }
 }
 
-type ChangedRow = AreaKey & { key: number; row: Row }
+type ChangedRow = AreaKey & { key: OwnKey; row: Row }
 type ToArray = (rows: ChangedRow[]) => Buffer
 
 /** Within a key, days and areas stay as flattenAreas sorted them. */
 function byEventAndKey(one: ChangedRow, other: ChangedRow): number {
   if (one.eventId !== other.eventId) return one.eventId < other.eventId ? -1 : 1
-  return one.key - other.key
+  return one.key < other.key ? -1 : one.key > other.key ? 1 : 0
 }
 
 /** The text that adds rows to the stored ones, with an array for each column. */
 export function insertText(counter: Counter): string {
   const key = ['event_id', ...keyColumns(counter)]
   const amounts = amountColumns(counter)
-  const types = ['uuid', ...Object.values(counter.key).map(sqlType), ...Object.values(counter.amounts)]
+  const types = [
+    'uuid',
+    ...Object.values(counter.key).map(type => sqlTypes[type]),
+    ...Object.values(counter.amounts),
+  ]
   return `
 insert into ${counter.table} as stored (${[...key, ...amounts].join(', ')})
 select * from unnest(${types.map(type => `$::${type}[]`).join(', ')})
@@ -46,13 +57,15 @@ on conflict (${key.join(', ')}) do update set
   ${amounts.map(column => `${column} = stored.${column} + excluded.${column}`).join(',\n  ')}`
 }
 
-const sqlType = (type: 'int' | 'time') => (type === 'time' ? 'bigint' : 'int')
+const sqlTypes: Record<KeyType, string> = { int: 'int', time: 'bigint', text: 'text' }
+/** The values are of the declared type. */
+const arrayOf = { int: ints, time: bigints, text: texts } as Record<KeyType, (keys: OwnKey[]) => Buffer>
 
 const keyArrays = ({ key }: Counter): ToArray[] =>
   Object.entries(key).map(([column, type]): ToArray => {
     if (column === 'day_id') return rows => ints(rows.map(({ dayId }) => dayId))
     if (column === 'area_id') return rows => ints(rows.map(({ areaId }) => areaId))
-    const array = type === 'time' ? bigints : ints
+    const array = arrayOf[type]
     return rows => array(rows.map(({ key }) => key))
   })
 

@@ -3,7 +3,7 @@ import { type Counter, type CounterChanges, type CounterName, counters, type Row
 import { bigintsAt, ints, uuids } from '@tally/storage'
 import type { Write } from '../write.ts'
 import { columnOf, keyColumns } from './columns.ts'
-import { type AreaKey, flattenAreas, isZero } from './rows.ts'
+import { type AreaKey, flattenAreas, isZero, sorted } from './rows.ts'
 import { statement } from './statement.ts'
 
 /** Limits a write: if keys are far apart, each has its own block. */
@@ -80,7 +80,7 @@ function* blocksOf(
   let blocks = noBlocks()
   for (const { place, changed } of flattenAreas(changes, (area, place) => [{ place, changed: area[name] }])) {
     let last: number | undefined
-    for (const [key, row] of [...changed].sort(([one], [other]) => one - other)) {
+    for (const [key, row] of sorted(changed as Map<number, Row>)) {
       if (isZero(row)) continue
       const block = Math.floor(key / size)
       if (block !== last && blocks.rows.length === blocksPerWrite) {

@@ -1,4 +1,12 @@
-import { type ByKey, type Counter, type CounterName, counters, type Row, zeros } from '@tally/core'
+import {
+  type ByKey,
+  type Counter,
+  type CounterName,
+  counters,
+  type OwnKey,
+  type Row,
+  zeros,
+} from '@tally/core'
 import { amountColumns, ownKeyOf } from './columns.ts'
 
 /**
@@ -14,7 +22,7 @@ export function jsonText(counter: Counter): string {
 }
 
 /** Of a counter in blocks, the amounts are arrays with a number per key. */
-export type RowsJson = [key: number, ...amounts: (number | number[])[]][]
+export type RowsJson = [key: OwnKey, ...amounts: (number | number[])[]][]
 
 /** Reads the rows that `jsonText` selects. Throws a RangeError if a number is beyond 2^53. */
 export function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string> {
@@ -27,7 +35,7 @@ export function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string>
       json.map(cells => {
         const row = zero()
         for (let n = 0; n < amounts.length; n++) row[amounts[n] as string] = safe(cells[n + 1])
-        return [safe(cells[0]), row]
+        return [typeof cells[0] === 'string' ? cells[0] : safe(cells[0]), row]
       })
 
   return json => {

@@ -18,7 +18,8 @@ export function flattenAreas<Row>(
   )
 }
 
-function sorted<Key extends string | number, Value>(map: Map<Key, Value>): [Key, Value][] {
+/** The entries of a map by their keys, texts in the order of their UTF-16 units. */
+export function sorted<Key extends string | number, Value>(map: Map<Key, Value>): [Key, Value][] {
   return [...map].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
 }
 

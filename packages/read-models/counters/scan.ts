@@ -6,6 +6,7 @@ import {
   counters,
   getOrInsertComputed,
   noAreaChanges,
+  type OwnKey,
   type Row,
 } from '@tally/core'
 import type { Database } from '@tally/storage'
@@ -13,7 +14,7 @@ import type { Kysely } from 'kysely'
 import { amountColumns, columnOf, ownKeyOf } from './columns.ts'
 import { statement } from './statement.ts'
 
-type ScannedRow = Row & { dayId: number; areaId: number; key: number }
+type ScannedRow = Row & { dayId: number; areaId: number; key: OwnKey }
 
 const scans = counterNames.map(name => ({ name, scan: statement<ScannedRow>(scanText(counters[name])) }))
 

@@ -1,5 +1,12 @@
 import { type EpochMs, formatTimestamp } from '@tally/contract'
-import { addCounters, type Counter, type CounterChanges, counterNames, counters } from '@tally/core'
+import {
+  addCounters,
+  type Counter,
+  type CounterChanges,
+  counterNames,
+  counters,
+  type OwnKey,
+} from '@tally/core'
 import { columnOf } from '@tally/read-models'
 import type { Finding } from '../differences.ts'
 
@@ -41,13 +48,14 @@ function cellsOf(changes: CounterChanges): Map<string, number> {
   return cells
 }
 
-type Place = { dayId: number; areaId: number; key: number }
+type Place = { dayId: number; areaId: number; key: OwnKey }
 
 /** The name of a row: its table, and each column of its key with the value. */
 function placeOf({ table, key: columns }: Counter, { dayId, areaId, key }: Place): string {
   const named = Object.entries(columns).map(([column, type]) => {
     if (column === 'day_id') return `day ${dayId}`
     if (column === 'area_id') return `area ${areaId}`
+    if (type === 'text') return `${column} ${JSON.stringify(key)}`
     return `${column} ${type === 'time' ? formatTimestamp(key as EpochMs) : key}`
   })
   return [table, ...named].join(' ')
