@@ -40,7 +40,7 @@ test('records counted once, twice, shuffled and in any batches are what a brute-
   )
 })
 
-test('hours and order buckets add up to the day, areas to all areas, and items to what the day sold', () => {
+test('hours, payment methods and order buckets add up to the day, areas to all areas, and items to what the day sold', () => {
   fc.assert(
     fc.property(recordSet, anyZone, (records, zone) => {
       const totals = counted([records], hourIn(zone))
@@ -51,6 +51,8 @@ test('hours and order buckets add up to the day, areas to all areas, and items t
           expect(sumOf(totals, at, /hour\d+\/orders$/)).toBe(
             sumOf(totals, at, /^\d+\/\d+\/(Paid|Preparing|ReadyForPickup|Completed)$/),
           )
+          expect(sumOf(totals, at, /method[^/]*\/salesCents$/)).toBe(totals[`${at}salesCents`] ?? 0)
+          expect(sumOf(totals, at, /method[^/]*\/orders$/)).toBe(sumOf(totals, at, /hour\d+\/orders$/))
           expect(sumOf(totals, at, /\/quantity$/) - sumOf(totals, at, /refundedQuantity$/)).toBe(
             totals[`${at}itemsSold`] ?? 0,
           )

@@ -8,6 +8,9 @@ import * as refundVersions from './migrations/0017-refund-versions.ts'
 import * as eventSizes from './migrations/0020-event-sizes.ts'
 import * as screenViews from './migrations/0021-screen-views.ts'
 import * as passkeys from './migrations/0022-passkeys.ts'
+import * as paymentCounters from './migrations/0023-payment-counters.ts'
+import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
+import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
 import { grantRoles } from './roles.ts'
 import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
 
@@ -45,6 +48,9 @@ export const migrations: Record<string, Migration> = {
   '0020-event-sizes': eventSizes,
   '0021-screen-views': screenViews,
   '0022-passkeys': passkeys,
+  '0023-payment-counters': paymentCounters,
+  '0024-payments-of-stored-orders': paymentsOfStoredOrders,
+  '0025-contract-payment-triggers': paymentTriggers,
 }
 const names = Object.keys(migrations)
 

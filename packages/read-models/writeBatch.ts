@@ -14,7 +14,7 @@ const names = Array.from({ length: 2 + counterNames.length }, (_, index) => stat
  * events it changed, and a new revision on those events (docs/architecture.md, invariant 3); `scattered`: those of them
  * that from now on have records in several shards. Returns the revision. Only a batch with very many items needs more
  * statements. The events must be locked (`lockEvents`): revisions grow in the order of commits only if they are taken
- * with all locks held.
+ * with all locks held. Tells the triggers of migrations/0023-payment-counters.ts that it counts payments itself.
  */
 export async function writeBatch(
   tx: Tx,
@@ -38,7 +38,9 @@ export async function writeBatch(
     .filter(write => write !== undefined)
     .map((write, index) => sql`${names[index]} as (${write}),`)
   const { rows } = await sql<{ revision: number }>`
-with revision as materialized (select nextval('revisions') as value),
+with revision as materialized (
+  select nextval('revisions') as value, set_config('tally.counts_payments', 'on', true)
+),
 ${sql.join(named, sql` `)}
 stamped as (
   update event_heads

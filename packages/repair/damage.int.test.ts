@@ -53,7 +53,9 @@ const damagedCounters = Object.values<Counter>(counters).map(({ table, amounts, 
   isBlocks: blocks !== undefined,
 }))
 const damageOf = (table: string, column: string) =>
-  new RegExp(`^${table} (slot \\d+ )?day 41 area 1( bucket 2026-09-04T[\\d:]+Z| item \\d+)? ${column}$`)
+  new RegExp(
+    `^${table} (slot \\d+ )?day 41 area 1( bucket 2026-09-04T[\\d:]+Z| item \\d+| payment_method ".*")? ${column}$`,
+  )
 
 const cases: Case[] = [
   {

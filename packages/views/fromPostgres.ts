@@ -14,7 +14,10 @@ import type { DocumentTexts, Needs, Read } from './read.ts'
 /** How many documents are composed at once: those of a day with 2,000 menu items take 200 kB. */
 const together = 50
 
-/** As `readFromSnapshot`, in a snapshot of its own. */
+/**
+ * Reads an event with all documents that are asked for and its watermark, in one snapshot; undefined if it is unknown
+ * or has no record yet. The projector composes documents with the same functions, so that Redis and Postgres agree.
+ */
 export const readFromPostgres = (
   db: Postgres,
   topics: string[],
@@ -22,11 +25,7 @@ export const readFromPostgres = (
   asked: Needs[],
 ): Promise<Read | undefined> => inSnapshot(db, snapshot => readFromSnapshot(snapshot, topics, eventId, asked))
 
-/**
- * Reads an event with all documents that are asked for and its watermark; undefined if it is unknown or has no record
- * yet. The projector composes documents with the same functions, so that Redis and Postgres agree.
- */
-export async function readFromSnapshot(
+async function readFromSnapshot(
   snapshot: Snapshot,
   topics: string[],
   eventId: EventId,

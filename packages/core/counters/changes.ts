@@ -7,6 +7,7 @@ import type { OrderFacts } from './facts.ts'
 import { hourly } from './hourly.ts'
 import { items } from './items.ts'
 import { orderBuckets } from './orderBuckets.ts'
+import { payments } from './payments.ts'
 
 /** The area under which all areas of a day are counted together; real ids begin at 1. */
 export const allAreas = 0
@@ -61,6 +62,7 @@ function count(area: AreaChanges, facts: OrderFacts, sign: 1 | -1): void {
   daily.count(area.daily, facts, sign)
   hourly.count(area.hourly, facts, sign)
   items.count(area.items, facts, sign)
+  payments.count(area.payments, facts, sign)
 }
 
 function areaChanges(changes: CounterChanges, dayId: number, areaId: number): AreaChanges {

@@ -3,9 +3,10 @@ import { daily } from './daily.ts'
 import { hourly } from './hourly.ts'
 import { items } from './items.ts'
 import { orderBuckets } from './orderBuckets.ts'
+import { payments } from './payments.ts'
 
 /** Every counter, in the order in which a batch writes them. */
-export const counters = { daily, hourly, items, orderBuckets }
+export const counters = { daily, hourly, items, payments, orderBuckets }
 export type CounterName = keyof typeof counters
 export const counterNames = Object.keys(counters) as CounterName[]
 

@@ -19,6 +19,7 @@ export type CountedOrder = {
   areaId: AreaId
   dayId: DayId
   orderDateTime: EpochMs
+  paymentMethod: string
   totalAmount: Cents
   items: { menuItemId: MenuItemId; quantity: number; unitPrice: Cents }[]
 }
@@ -52,6 +53,9 @@ export type OrderFacts = {
   orderBucket: number
   status: OrderStatus
   confirmed: boolean
+  paymentMethod: string
+  /** Before refunds, where `salesCents` is net of them. */
+  totalCents: number
   salesCents: number
   itemsSold: number
   items: ItemFacts[]
@@ -96,6 +100,8 @@ export function factsOf({ order, refunds }: KnownOrder): OrderFacts | undefined 
     orderBucket: orderBucketOf(order.orderDateTime),
     status: order.status,
     confirmed,
+    paymentMethod: order.paymentMethod,
+    totalCents: confirmed ? order.totalAmount : 0,
     salesCents: confirmed ? effectiveCents(order.totalAmount, refunds.amount) : 0,
     itemsSold: items.reduce((sum, item) => sum + item.quantity - item.refundedQuantity, 0),
     items,

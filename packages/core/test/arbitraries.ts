@@ -52,6 +52,8 @@ const euros = cents.map(amount => amount / 100)
 /** What a till gives back is below zero: a returned cup, a discount, an order of returns alone. */
 const signedEuros = fc.tuple(euros, fc.constantFrom(1, 1, -1)).map(([amount, sign]) => amount * sign)
 const signedQuantity = fc.constantFrom(-3, -2, -1, 1, 2, 3, 4, 5)
+/** As tills write them: the same but for case or a space, and none. */
+const paymentMethod = fc.constantFrom('Cash', 'Card', 'card', 'Card ', '')
 const orderIds = ['A-1', 'A-2', 'A-3', 'B-1'] as const
 const orderId = fc.constantFrom(...orderIds)
 
@@ -63,6 +65,7 @@ const order = fc
     areaId: fc.integer({ min: 1, max: 2 }),
     dayId: fc.integer({ min: 41, max: 42 }),
     orderDateTime: timestamp,
+    paymentMethod,
     totalAmount: signedEuros,
     items: fc.array(fc.record({ menuItemId: item, quantity: signedQuantity, unitPrice: signedEuros }), {
       maxLength: 4,

@@ -36,6 +36,11 @@ export function bruteForce(
       const effective = order.totalAmount - Math.min(charged, sum(back.map(({ amount }) => amount)))
       const hour = moment.tz(order.orderDateTime, timeZone).hour()
       add('salesCents', effective)
+      const method = `payment_method${order.paymentMethod}`
+      add(`${method}/orders`, 1)
+      add(`${method}/refundedOrders`, effective < order.totalAmount ? 1 : 0)
+      add(`${method}/totalCents`, order.totalAmount)
+      add(`${method}/salesCents`, effective)
       add(`hour${hour}/orders`, 1)
       add(`hour${hour}/salesCents`, effective)
       for (const item of new Set(order.items.map(({ menuItemId }) => menuItemId))) {

@@ -77,15 +77,16 @@ export async function openAdmission(
 }
 
 const limitNames = {
-  rows: 'combinations of day, area and menu items',
+  rows: 'combinations of day, area, menu items and payment methods',
   items: 'menu items on its day',
   timeBuckets: 'quarter hours on its day',
+  paymentMethods: 'payment methods on its day',
 }
 
 function tooMany(of: CounterScope['of'], { dayId }: Order, limit: number): Rejected {
   return {
     outcome: 'rejected',
     reason: 'too-many',
-    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]} (dayId ${dayId}). Check the ids and times that the till sends`,
+    message: `with this order the event would have more than ${limit.toLocaleString('en')} ${limitNames[of]} (dayId ${dayId}). Check the ids, times and payment methods that the till sends`,
   }
 }

@@ -11,14 +11,21 @@ import {
 import type { CounterKey, CounterScope } from '@tally/read-models'
 
 /** Tells two counters apart. */
-export const keyName = ({ kind, eventId, dayId, areaId, number }: CounterKey): string =>
-  `${kind} ${eventId} ${dayId} ${areaId} ${number}`
+export const keyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): string =>
+  `${kind} ${eventId} ${dayId} ${areaId} ${key}`
 
 /** Tells two scopes apart. */
 export const scopeName = ({ of, eventId, dayId }: CounterScope): string => `${of} ${eventId} ${dayId}`
 
 /** The limit that each kind of counter takes room of. */
-const limitOf = { area: 'rows', block: 'rows', item: 'items', timeBucket: 'timeBuckets' } as const
+const limitOf = {
+  area: 'rows',
+  block: 'rows',
+  payment: 'rows',
+  item: 'items',
+  timeBucket: 'timeBuckets',
+  paymentMethod: 'paymentMethods',
+} as const
 
 /** The scope in which a counter takes room. */
 export function scopeOf({ kind, eventId, dayId }: CounterKey): CounterScope {
@@ -36,19 +43,25 @@ export function countersOfOrder(order: Order): CounterKey[] {
 /** The counters that changes of an event touch, each once. */
 export function countersOf(eventId: EventId, days: CounterChanges): CounterKey[] {
   return [...days].flatMap(([dayId, areas]) =>
-    [...areas].flatMap(([areaId, { items, hourly }]) => {
-      const key = (kind: CounterKey['kind'], number = 0): CounterKey => ({
+    [...areas].flatMap(([areaId, { items, hourly, payments }]) => {
+      const keyOf = (kind: CounterKey['kind'], key: CounterKey['key'] = 0): CounterKey => ({
         kind,
         eventId,
         dayId,
         areaId,
-        number,
+        key,
       })
+      const keysOf = (kind: CounterKey['kind'], keys: Iterable<CounterKey['key']>) =>
+        Array.from(keys, key => keyOf(kind, key))
       const blocks = new Set(Array.from(items.keys(), item => Math.floor(item / itemsPerBlock)))
-      const ofArea = [key('area'), ...Array.from(blocks, block => key('block', block))]
+      const ofArea = [keyOf('area'), ...keysOf('block', blocks), ...keysOf('payment', payments.keys())]
       if (areaId !== allAreas) return ofArea
-      const ofDay = Array.from(items.keys(), item => key('item', item))
-      return [...ofArea, ...ofDay, ...Array.from(hourly.keys(), bucket => key('timeBucket', bucket))]
+      return [
+        ...ofArea,
+        ...keysOf('item', items.keys()),
+        ...keysOf('timeBucket', hourly.keys()),
+        ...keysOf('paymentMethod', payments.keys()),
+      ]
     }),
   )
 }

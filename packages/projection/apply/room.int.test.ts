@@ -5,7 +5,7 @@ import { anOrder, aRefund } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 
-const small = { rows: 100, items: 3, timeBuckets: 2 }
+const small = { rows: 100, items: 3, timeBuckets: 2, paymentMethods: 2 }
 
 const lines = (...ids: number[]) =>
   ids.map(menuItemId => ({ menuItemId, itemName: 'Burger', quantity: 1, unitPrice: 1 }))
@@ -35,7 +35,7 @@ test('an order that would be the first with one more menu item than a day may ha
   expect(
     await project({ eventId, items: lines(10, 40) }, { eventId, items: lines(30) }, { eventId, dayId: 42 }),
   ).toEqual([
-    'too-many: with this order the event would have more than 3 menu items on its day (dayId 41). Check the ids and times that the till sends',
+    'too-many: with this order the event would have more than 3 menu items on its day (dayId 41). Check the ids, times and payment methods that the till sends',
   ])
   expect(await at.figures()).toMatchObject({ orders: 3, sold: 5 })
   expect(harness.deadLetters.map(({ headers }) => headers?.['tally.reason'])).toEqual(['too-many'])
@@ -83,16 +83,37 @@ test('the quarter hours of a day are limited, those of another day for themselve
   expect(await project(at(start + 30))).toEqual([expect.stringContaining('2 quarter hours on its day')])
 })
 
-test('the combinations of day, area and items of an event are limited, in each event for itself', async ({
+test('the payment methods of a day are limited, those of another day for themselves', async ({
   harness,
   eventId,
 }) => {
-  const project = openProjector(harness, { rows: 10 })
-  // A day with one area and one item has four: the item and the orders, of the area and of all areas.
+  const project = openProjector(harness, {})
+  const paid = (paymentMethod: string, fields: object = {}) => ({ eventId, paymentMethod, ...fields })
+  expect(
+    await project(paid('Cash', { orderId: 'X' }), paid(''), paid('Card', { status: 'Pending' })),
+  ).toEqual([])
+  expect(
+    await project(paid('Card'), paid('cash', { dayId: 42 }), paid(''), paid('Cash', { areaId: 2 })),
+  ).toEqual([expect.stringContaining('2 payment methods on its day (dayId 41)')])
+  expect(await project(paid('Cash', { orderId: 'X', version: 2, status: 'Cancelled' }))).toEqual([])
+  expect(await project(paid('Voucher'))).toHaveLength(1)
+  // The other order of the method is in area 2.
+  expect(await project(paid('Cash', { orderId: 'A-7', areaId: 2, version: 2, status: 'Cancelled' }))).toEqual(
+    [],
+  )
+  expect(await project(paid('Voucher'))).toEqual([])
+})
+
+test('the combinations of day, area, items and payment methods of an event are limited, in each event for itself', async ({
+  harness,
+  eventId,
+}) => {
+  const project = openProjector(harness, { rows: 14 })
+  // A day with one area, item and payment method has six: these two and the orders, of the area and of all areas.
   const days = (...ids: number[]) => ids.map(dayId => ({ eventId, dayId }))
   expect(await project(...days(1, 2))).toEqual([])
   expect(await project(...days(3))).toEqual([
-    expect.stringContaining('10 combinations of day, area and menu'),
+    expect.stringContaining('14 combinations of day, area, menu items and payment methods'),
   ])
   expect(await project({ eventId, dayId: 1, areaId: 5, status: 'Pending' })).toEqual([])
   expect(await project({ eventId, dayId: 1, areaId: 6, status: 'Pending' })).toEqual([])
@@ -121,10 +142,10 @@ test('an event that comes near one of its limits still has all the room of the o
   harness,
   eventId,
 }) => {
-  const project = openProjector(harness, { rows: 9 })
+  const project = openProjector(harness, { rows: 13 })
   const one = { eventId, areaId: 1, items: lines(1) }
   expect([await project(one), await project(one)]).toEqual([[], []])
-  // It has 4 rows and may need 6: near. Each batch has taken room for item 1, so that this was the last for far events.
+  // It has 6 rows and may need 9: near. Each batch has taken room for item 1, so that this was the last for far events.
   expect(await project({ ...one, items: lines(2) }, { ...one, areaId: 2, items: lines(2) })).toEqual([])
   expect(await project({ ...one, items: lines(3) })).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { allAreas, type CounterChanges } from '@tally/core'
+import { allAreas, type CounterChanges, noAreaChanges } from '@tally/core'
 import { type CounterScope, countCounters, type LockedEvent } from '@tally/read-models'
 import type { Tx } from '@tally/storage'
 import type { Effects } from '../effects.ts'
@@ -8,7 +8,12 @@ import { scopeName } from './counterKeys.ts'
 /** How many counters the orders of an event may make (docs/records.md, Limits of an event, says why these). */
 export type EventLimits = Record<CounterScope['of'], number>
 
-const eventLimits: EventLimits = { rows: 200_000, items: 10_000, timeBuckets: 50_000 }
+const eventLimits: EventLimits = {
+  rows: 200_000,
+  items: 10_000,
+  timeBuckets: 50_000,
+  paymentMethods: 1_000,
+}
 
 /** After so many counts all are forgotten. */
 const mostCounts = 100_000
@@ -135,12 +140,10 @@ export class EventRoom {
 function needsOf(eventId: EventId, days: CounterChanges): { scope: CounterScope; count: number }[] {
   let rows = 0
   const ofDays = [...days].flatMap(([dayId, areas]) => {
-    for (const { items } of areas.values()) rows += 1 + items.size
-    const whole = areas.get(allAreas)
-    return [
-      { scope: { of: 'items' as const, eventId, dayId }, count: whole?.items.size ?? 0 },
-      { scope: { of: 'timeBuckets' as const, eventId, dayId }, count: whole?.hourly.size ?? 0 },
-    ]
+    for (const { items, payments } of areas.values()) rows += 1 + items.size + payments.size
+    const { items, hourly, payments } = areas.get(allAreas) ?? noAreaChanges()
+    const of = { items: items.size, timeBuckets: hourly.size, paymentMethods: payments.size }
+    return Object.entries(of).map(([of, count]) => ({ scope: { of, eventId, dayId } as CounterScope, count }))
   })
   return [{ scope: { of: 'rows', eventId }, count: rows }, ...ofDays]
 }

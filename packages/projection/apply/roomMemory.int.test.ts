@@ -6,7 +6,7 @@ import { anOrder, aRefund, newEventId } from '@tally/testkit/records/records'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 
-const limits = { rows: 12, items: 4, timeBuckets: 2 }
+const limits = { rows: 12, items: 4, timeBuckets: 2, paymentMethods: 2 }
 
 const lines = (ids: number[]) =>
   ids.map(menuItemId => ({ menuItemId, itemName: 'Burger', quantity: 1, unitPrice: 1 }))
@@ -17,6 +17,7 @@ const someOrder = fc.record({
   dayId: fc.constantFrom(41, 42),
   areaId: fc.constantFrom(1, 2),
   status: fc.constantFrom('Paid', 'Paid', 'Cancelled'),
+  paymentMethod: fc.constantFrom('Cash', 'Cash', 'Card', ''),
   orderDateTime: fc.constantFrom('2026-09-04T20:00:00Z', '2026-09-04T20:15:00Z', '2026-09-04T20:30:00Z'),
   items: fc.uniqueArray(fc.constantFrom(1, 2, 17, 40, 41), { minLength: 1 }).map(lines),
 })

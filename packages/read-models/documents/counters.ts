@@ -10,10 +10,12 @@ import { type View, views } from './names.ts'
 export type CounterScope = { events: EventId[]; areas: AreaKey[] }
 
 /** The counter that each kind of document is composed from. */
-export const counterOf = { kpis: 'daily', hours: 'hourly', items: 'items' } as const satisfies Record<
-  View,
-  CounterName
->
+export const counterOf = {
+  kpis: 'daily',
+  hours: 'hourly',
+  items: 'items',
+  payments: 'payments',
+} as const satisfies Record<View, CounterName>
 type Counted = (typeof counterOf)[View]
 
 /** The counters of one (day, area); undefined where nothing is stored, or where no document of them was asked for. */

@@ -50,16 +50,17 @@ test('each (day, area) with an order has documents, and so do all areas together
   expect(read('items', 41, 1)).toEqual([item(7, 1, 2.5), item(9, 1, 2.5)])
 })
 
-test('a day with only unconfirmed orders has KPIs of 0, no hours, no items', async () => {
+test('a day with only unconfirmed orders has KPIs of 0, no hours, no items, no payments', async () => {
   const documents = await compose({ events: [eventId] })
   expect(JSON.parse(documents.get('kpis:42:0') ?? '')).toMatchObject({ totalOrders: 0, totalSales: 0 })
   expect(documents.has('hours:42:0')).toBe(false)
   expect(documents.has('items:42:0')).toBe(false)
+  expect(documents.has('payments:42:0')).toBe(false)
 })
 
 test('documents of one (day, area) are byte for byte those of the whole event', async () => {
   const whole = await compose({ events: [eventId] })
   const part = await compose({ areas: [{ eventId, dayId: 41, areaId: 1 }] })
-  expect([...part.keys()].sort()).toEqual(['hours:41:1', 'items:41:1', 'kpis:41:1'])
+  expect([...part.keys()].sort()).toEqual(['hours:41:1', 'items:41:1', 'kpis:41:1', 'payments:41:1'])
   for (const [name, text] of part) expect(text).toBe(whole.get(name))
 })

@@ -3,10 +3,12 @@ import {
   composeHours,
   composeItems,
   composeKpis,
+  composePayments,
   confirmedOrders,
   hourIn,
   type ItemsDocument,
   noSales,
+  type PaymentFigures,
   type RowsOf,
 } from '@tally/core'
 import type { Database } from '@tally/storage'
@@ -14,10 +16,15 @@ import { type Kysely, sql } from 'kysely'
 import { type AreaCounters, areasAsJson, type CounterScope, parseAreas, withAsked } from './counters.ts'
 import { type DocumentName, documentName, type View, views } from './names.ts'
 
-export type DocumentOf = { kpis: KpisAnswer; hours: HourBucket[]; items: ItemsDocument }
+export type DocumentOf = {
+  kpis: KpisAnswer
+  hours: HourBucket[]
+  items: ItemsDocument
+  payments: PaymentFigures[]
+}
 
 /** The documents of a (day, area) without orders; they are not stored. */
-export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [] }
+export const emptyDocument: DocumentOf = { kpis: noSales, hours: [], items: [], payments: [] }
 
 /** The documents of one event, as JSON texts by name. */
 export type Documents = Map<DocumentName, string>
@@ -47,11 +54,12 @@ group by asked.event_id, event.time_zone`.execute(db)
  */
 export function documentsOf(areas: AreaCounters[], timeZone: string | null): Documents {
   const documents: Documents = new Map()
-  for (const { dayId, areaId, daily, hourly, items } of areas) {
+  for (const { dayId, areaId, daily, hourly, items, payments } of areas) {
     const composed: { [Name in View]: DocumentOf[Name] | undefined } = {
       kpis: daily && kpisOf(daily),
       hours: hourly && composeHours(hourly, hourIn(timeZone ?? 'UTC')),
       items: items && composeItems(items),
+      payments: payments && composePayments(payments),
     }
     for (const view of views) {
       const document = composed[view]

@@ -32,7 +32,8 @@ select ((
   from daily_counters as counter where counter.event_id = asked.event_id
 )
 + (select count(*) from hourly_counters as counter where counter.event_id = asked.event_id)
-+ (select count(*) from item_counters as counter where counter.event_id = asked.event_id))::bigint as count
++ (select count(*) from item_counters as counter where counter.event_id = asked.event_id)
++ (select count(*) from payment_counters as counter where counter.event_id = asked.event_id))::bigint as count
 from unnest(${ids}::uuid[]) with ordinality as asked (event_id, place)
 order by place`.execute(db)
   await sql`

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 
 /** The columns of an order that counting needs. */
 export const countedColumns = sql`
-order_id, version, status, day_id, area_id, ordered_at, total_cents, lines, refunded_cents, refunded_lines`
+order_id, version, status, day_id, area_id, ordered_at, payment_method, total_cents, lines, refunded_cents, refunded_lines`
 
 /** The order's own columns. Version 0: only refunds have arrived, and the others are null. */
 export type CountedColumns = {
@@ -13,6 +13,7 @@ export type CountedColumns = {
   day_id: CountedOrder['dayId']
   area_id: CountedOrder['areaId']
   ordered_at: CountedOrder['orderDateTime']
+  payment_method: CountedOrder['paymentMethod']
   total_cents: CountedOrder['totalAmount']
 }
 
@@ -33,6 +34,7 @@ export function countedOrder(row: CountedColumns, lines: OrderLine[]): CountedOr
     dayId: row.day_id,
     areaId: row.area_id,
     orderDateTime: row.ordered_at,
+    paymentMethod: row.payment_method,
     totalAmount: row.total_cents,
     items: lines.map(({ menuItemId, quantity, unitPrice }) => ({
       menuItemId,

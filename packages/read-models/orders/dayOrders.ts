@@ -1,40 +1,10 @@
 import { type OrderLine, type OrderStatus, toEuros } from '@tally/contract'
-import { confirmedStatuses, effectiveCents, isConfirmed } from '@tally/core'
+import { effectiveCents, isConfirmed } from '@tally/core'
 import type { Database } from '@tally/storage'
 import { type Kysely, sql } from 'kysely'
 import type { OrderFilter } from './filter.ts'
 
 type Day = Pick<OrderFilter, 'eventId'> & { dayId: number }
-
-/** What the orders of days that count were paid with; money in cents, `salesCents` is net of refunds. */
-export type PaymentTotals = {
-  paymentMethod: string
-  orders: number
-  refundedOrders: number
-  totalCents: number
-  salesCents: number
-}
-
-/**
- * The takings of days by payment method, most first; their `salesCents` add up to those of the days. Reads the orders
- * of the event: for a person who settles a day, not for an answer of the API.
- */
-export async function readPayments(
-  db: Kysely<Database>,
-  { eventId, dayIds }: Pick<Day, 'eventId'> & { dayIds: number[] },
-): Promise<PaymentTotals[]> {
-  const { rows } = await sql<PaymentTotals>`
-select payment_method as "paymentMethod", count(*)::bigint as orders,
-  (count(*) filter (where refunded_cents > 0 and total_cents > 0))::bigint as "refundedOrders",
-  sum(total_cents)::bigint as "totalCents",
-  sum(total_cents - least(greatest(0, total_cents), refunded_cents))::bigint as "salesCents"
-from orders
-where event_id = ${eventId} and day_id = any(${dayIds}::integer[]) and ordered_at is not null
-  and status = any(${confirmedStatuses}::order_status[])
-group by payment_method
-order by "salesCents" desc, payment_method`.execute(db)
-  return rows
-}
 
 /** An order of a day, in euros. `takings` is its part of the day's: the effective amount, 0 if it does not count. */
 export type DayOrder = {

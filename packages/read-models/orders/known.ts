@@ -17,6 +17,7 @@ type StoredOrder = [
   dayId: CountedColumns['day_id'],
   areaId: CountedColumns['area_id'],
   orderedAt: CountedColumns['ordered_at'],
+  paymentMethod: CountedColumns['payment_method'],
   totalCents: CountedColumns['total_cents'],
   lines: OrderLine[],
 ]
@@ -49,7 +50,8 @@ cross join lateral (
 ) as stored`
 
 const knownColumns = sql`
-order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, total_cents, lines`
+order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, payment_method,
+total_cents, lines`
 
 /**
  * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
@@ -65,7 +67,7 @@ select ${withinBound(sql`stored`)} as stored
 from (
   select '[' || concat_ws(
     ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
-    version, '"' || status || '"', day_id, area_id, ordered_at, total_cents, lines
+    version, '"' || status || '"', day_id, area_id, ordered_at, to_json(payment_method), total_cents, lines
   ) || ']' as stored
   from ${storedOf(asked, knownColumns)}
 ) as known`.execute(tx)
@@ -89,11 +91,12 @@ function knownOrder(stored: StoredOrder): KnownOrder {
     day_id,
     area_id,
     ordered_at,
+    payment_method,
     total_cents,
     lines,
   ] = stored
   return {
-    order: countedOrder({ version, status, day_id, area_id, ordered_at, total_cents }, lines),
+    order: countedOrder({ version, status, day_id, area_id, ordered_at, payment_method, total_cents }, lines),
     refunds: refundedLines === null ? noRefunds : { amount, lines: refundedLines },
   }
 }

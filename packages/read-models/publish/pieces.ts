@@ -29,8 +29,9 @@ export async function takePieces(db: Postgres, todo: Entry[]): Promise<{ piece: 
 
 async function countRows(db: Postgres, eventIds: EventId[]): Promise<Map<EventId, number>> {
   const { rows } = await sql<{ event_id: EventId; rows: number }>`
-select event_id, count(*) as rows from item_counters where event_id = any(${eventIds}::uuid[]) group by event_id`.execute(
-    db,
-  )
+select event_id, count(*) as rows
+from (select event_id from item_counters union all select event_id from payment_counters) as counter
+where event_id = any(${eventIds}::uuid[])
+group by event_id`.execute(db)
   return new Map(rows.map(row => [row.event_id, row.rows]))
 }

@@ -65,6 +65,18 @@ from item_counters as counter cross join lateral (
 ) as counted
 where event_id = $;
 
+insert into payment_counters as stored (event_id, day_id, area_id, payment_method, orders, refunded_orders, total_cents, sales_cents)
+select * from unnest($::uuid[], $::int[], $::int[], $::text[], $::bigint[], $::bigint[], $::bigint[], $::bigint[])
+on conflict (event_id, day_id, area_id, payment_method) do update set
+  orders = stored.orders + excluded.orders,
+  refunded_orders = stored.refunded_orders + excluded.refunded_orders,
+  total_cents = stored.total_cents + excluded.total_cents,
+  sales_cents = stored.sales_cents + excluded.sales_cents;
+
+select day_id as "dayId", area_id as "areaId", payment_method as key, counted.orders as "orders", counted.refunded_orders as "refundedOrders", counted.total_cents as "totalCents", counted.sales_cents as "salesCents"
+from payment_counters as counted
+where event_id = $;
+
 insert into order_slots as stored (event_id, slot, day_id, area_id, pre_order, pending, paid, preparing, ready_for_pickup, completed, cancelled)
 select * from unnest($::uuid[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[], $::int[])
 on conflict (event_id, slot, day_id, area_id) do update set
@@ -90,4 +102,8 @@ where event_id = $;
 
 (
   select json_agg(json_build_array(block, orders, quantity, gross_cents, refunded_quantity, refunded_cents) order by block) from item_counters
+  where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id));
+
+(
+  select json_agg(json_build_array(payment_method, orders, refunded_orders, total_cents, sales_cents)) from payment_counters
   where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id));

@@ -39,6 +39,19 @@ test('a counter that differs is named by its table, its key and its column', () 
   )
 })
 
+test('a key that is a text is quoted', () => {
+  const area = noAreaChanges()
+  area.payments.at('Card "one"\n').orders = 2
+  expect(counterFindings(new Map([[41, new Map([[0, area]])]]), new Map())).toEqual([
+    {
+      where: 'postgres',
+      what: 'payment_counters day 41 area 0 payment_method "Card \\"one\\"\\n" orders',
+      found: 0,
+      counted: 2,
+    },
+  ])
+})
+
 test('a row of zeros equals no row', () => {
   expect(counterFindings(new Map(), counters({}))).toEqual([])
 })

@@ -49,6 +49,7 @@ export function aBusyFestival(orders = 40) {
         orderId,
         areaId: 1 + (i % 2),
         dayId: 41 + (i % 2),
+        paymentMethod: ['Cash', 'Card', 'card', ''][i % 4],
         status: i % 7 === 0 ? 'Pending' : 'Paid',
         orderDateTime: new Date(Date.UTC(2026, 8, 4, 16, i * 7)).toISOString(),
       }),

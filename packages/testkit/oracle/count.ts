@@ -1,6 +1,6 @@
 import moment from 'moment-timezone'
 import type { figures } from './figures.ts'
-import { type Any, at, sum, unique } from './words.ts'
+import { type Any, at, compare, sum, unique } from './words.ts'
 
 type Figures = ReturnType<typeof figures>
 type Menu = Map<number, Any>
@@ -43,6 +43,23 @@ export function ordersByHour(list: Figures[], timeZone: string) {
       revenue: centsOf(own) / 100,
       currency: 'EUR',
     }))
+}
+
+/** A row for each payment method, the most takings first. */
+export function paymentsOf(list: Figures[]) {
+  const cents = (order: Any) => Math.round(order.totalAmount * 100)
+  return unique<string>(list.map(({ order }) => order.paymentMethod))
+    .map(paymentMethod => {
+      const own = list.filter(({ order }) => order.paymentMethod === paymentMethod)
+      return {
+        paymentMethod,
+        orders: own.length,
+        refundedOrders: own.filter(({ order, effective }) => effective < cents(order)).length,
+        total: sum(own.map(({ order }) => cents(order))) / 100,
+        takings: centsOf(own) / 100,
+      }
+    })
+    .sort((a, b) => b.takings - a.takings || compare(a.paymentMethod, b.paymentMethod))
 }
 
 /** A row for each item that was sold, by id. */

@@ -1,4 +1,4 @@
-import { itemCountsOf, itemsOf, kpisOf, ordersByHour, totalsOf } from './count.ts'
+import { itemCountsOf, itemsOf, kpisOf, ordersByHour, paymentsOf, totalsOf } from './count.ts'
 import { figures } from './figures.ts'
 import { openDay, presentEvent, presentOrder } from './present.ts'
 import { type Any, at, compare, unique } from './words.ts'
@@ -41,6 +41,7 @@ export function eventOracle(event: Any, orders: Any[], refunds: Any[]) {
     menuItemIds: [...menu.keys()],
     kpis: (scope: Scope) => kpisOf(inScope(scope)),
     byHour: (scope: Scope) => ordersByHour(inScope(scope), event.timeZone ?? 'UTC'),
+    payments: (scope: Scope) => paymentsOf(inScope(scope)),
     topItems: (scope: Scope, limit = 10) =>
       itemsOf(inScope(scope), menu)
         .sort((a, b) => b.quantity - a.quantity || b.revenue - a.revenue || a.menuItemId - b.menuItemId)

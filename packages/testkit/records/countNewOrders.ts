@@ -1,19 +1,30 @@
-import type { EventId, Order } from '@tally/contract'
-import { addChanges, applyOrder, type CounterChanges, unknownOrder } from '@tally/core'
-import { lockEvents, storeOrders, writeBatch } from '@tally/read-models'
+import type { EventId, Order, OrderId } from '@tally/contract'
+import { addChanges, applyOrder, type CounterChanges, noRefunds } from '@tally/core'
+import { lockEvents, storeOrders, storeRefundSums, writeBatch } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
 
-/** Stores orders that were not there before and counts them, as a batch does; returns its revision. */
-export function countNewOrders(db: Postgres, orders: Order[], { shard = 0 } = {}): Promise<number> {
+/**
+ * Stores orders that were not there before and counts them, as a batch does; returns its revision. `refundedCents`: of
+ * each, what refunds of money only that came before it took back.
+ */
+export function countNewOrders(
+  db: Postgres,
+  orders: Order[],
+  { shard = 0, refundedCents = {} }: { shard?: number; refundedCents?: Record<string, number> } = {},
+): Promise<number> {
+  const refundsOf = (orderId: OrderId) => ({ ...noRefunds, amount: refundedCents[orderId] ?? 0 })
   const eventIds = [...new Set(orders.map(({ eventId }) => eventId))]
   const changes = new Map<EventId, CounterChanges>(eventIds.map(id => [id, new Map()]))
   for (const order of orders) {
-    const outcome = applyOrder(unknownOrder, order)
+    const outcome = applyOrder({ order: undefined, refunds: refundsOf(order.orderId) }, order)
     if (outcome.outcome === 'applied') addChanges(changes.get(order.eventId) ?? new Map(), outcome.changes)
   }
   return db.transaction().execute(async tx => {
     const locked = await lockEvents(tx, new Map(eventIds.map(id => [id, shard])))
     const scattered = eventIds.filter(id => locked.get(id)?.shard !== shard)
+    const refunded = orders.filter(({ orderId }) => orderId in refundedCents)
+    const sums = refunded.map(({ orderId, eventId }) => ({ eventId, orderId, refunds: refundsOf(orderId) }))
+    if (sums.length > 0) await storeRefundSums(sums).execute(tx)
     return writeBatch(tx, { changes, scattered, writes: [storeOrders(orders)] })
   })
 }

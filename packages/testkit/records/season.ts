@@ -73,6 +73,7 @@ function evening(
       orderDateTime: new Date(
         Date.UTC(2026, 9, 24 + roll(3), roll(24), roll(60), roll(60), roll(3) * 7),
       ).toISOString(),
+      paymentMethod: ['Cash', 'Card', 'card ', ''][roll(4)],
       totalAmount: signed(roll(6000) / 100),
       items: Array.from({ length: roll(5) }, line),
     })

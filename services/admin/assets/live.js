@@ -35,7 +35,7 @@ function show() {
     if (tiles.includes(id)) put(id, children)
     else draw(by(id), children)
   }
-  for (const id of ['returned', 'days']) by(`${id}-part`).hidden = parts[id].length === 0
+  for (const id of ['returned', 'days', 'payments']) by(`${id}-part`).hidden = parts[id].length === 0
 }
 
 /** The names of what is shown come with the figures, so that they always belong together. */

@@ -46,6 +46,7 @@ export function partsOf(day, beat, format, chosen) {
     returned: returnedItems(day, format),
     days: dayRows(day, format, chosen),
     counts: itemCounts(day, format, chosen),
+    payments: paymentRows(day, format),
     statuses: statusRows(day, format),
   }
 }
@@ -97,6 +98,20 @@ function dayRows({ dayId, days }, format, { address }) {
       h('strong', { class: 'number' }, format.money(cents / 100)),
     ),
   ]
+}
+
+function paymentRows({ payments }, format) {
+  const most = Math.max(1, ...payments.map(({ takings }) => takings))
+  return payments.map(({ paymentMethod, orders, takings }) =>
+    h(
+      'li',
+      {},
+      h('span', { class: 'name' }, paymentMethod || 'Not named'),
+      h('span', { class: 'faint' }, `${format.whole(orders)} ${orders === 1 ? 'order' : 'orders'}`),
+      h('strong', {}, format.money(takings)),
+      bar(Math.max(0, takings) / most),
+    ),
+  )
 }
 
 function statusRows({ statuses }, format) {

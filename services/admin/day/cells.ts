@@ -9,6 +9,9 @@ export const takingsCells = ({
   takings,
 }: Pick<Takings, 'total' | 'refunded' | 'takings'>): Cell[] => [money(total), money(refunded), money(takings)]
 
+/** A payment method to a person: some tills name none. */
+export const paymentName = (paymentMethod: string): string => paymentMethod || 'Not named'
+
 /** Numbers and amounts of an item. */
 export const itemCells = ({ quantity, refundedQuantity, revenue, refundedRevenue }: TopItem): Cell[] => [
   count(quantity),

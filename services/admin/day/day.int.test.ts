@@ -1,4 +1,4 @@
-import type { EventId, OrganizationId } from '@tally/contract'
+import type { OrganizationId } from '@tally/contract'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder, burgers } from '@tally/testkit/records/decoded'
 import { readXlsx } from 'hucre/xlsx'
@@ -15,21 +15,24 @@ beforeAll(async () => {
 const dayId = 41
 const days = [{ dayId, date: '2026-09-04', openedAt: 0, closedAt: null }]
 
-/** A new event in Rome with orders on its day, €17 each unless they say otherwise; returns the query for its day. */
+/**
+ * A new event in Rome with orders on its day, €17 each unless they say otherwise; returns the query for its day.
+ * `refundedCents`: what refunds of money only took back of `A-0`, `A-1` and so on.
+ */
 async function withOrders(
   orders: Record<string, unknown>[],
   owner = organizationId,
   ofEvent: object[] = days,
+  refundedCents: Record<string, number> = {},
 ): Promise<string> {
   const eventId = await newEvent(fixture, owner, { timeZone: 'Europe/Rome', days: ofEvent })
   await countNewOrders(
     fixture.db,
     orders.map((fields, index) => anOrder({ eventId, dayId, orderId: `A-${index}`, ...fields })),
+    { refundedCents },
   )
   return `eventId=${eventId}&day=${dayId}`
 }
-
-const eventIn = (query: string) => (new URLSearchParams(query).get('eventId') ?? '') as EventId
 
 /** The cells of a CSV file in which no cell holds a quote; its byte order mark is for Excel. */
 const cellsOf = (csv: string): string[][] =>
@@ -68,14 +71,8 @@ test('the figures name the day, its hours, payment methods and items, net of ref
 })
 
 test('the items close to the takings by discounts and refunds of money, on the sheet and in the file', async () => {
-  const of = await withOrders([{ totalAmount: 15 }, { items: [burgers(1)], totalAmount: 10 }])
-  // A refund of money only, of the first order.
-  await fixture.db
-    .updateTable('orders')
-    .set({ refunded_cents: 300 })
-    .where('event_id', '=', eventIn(of))
-    .where('order_id', '=', 'A-0')
-    .execute()
+  const orders = [{ totalAmount: 15 }, { items: [burgers(1)], totalAmount: 10 }]
+  const of = await withOrders(orders, organizationId, days, { 'A-0': 300 })
   const sums = cellsOf((await visitor.get(`/live/day.csv?${of}`)).body).slice(-4)
   expect(sums).toEqual([
     ['sum', 'items', '', '3', '0', '25.50', '0.00', '25.50'],
@@ -86,6 +83,53 @@ test('the items close to the takings by discounts and refunds of money, on the s
   const [, closing = ''] = (await visitor.get(`/live/day?${of}`)).body.split('class="closing"')
   const amounts = [...closing.matchAll(/<td class="number">(-?€[^<]+)</g)].map(([, amount]) => amount)
   expect(amounts).toEqual(['€25.50', '-€0.50', '-€3.00', '€22.00'])
+})
+
+test('payment methods are as the tills name them, net of refunds, most takings first, of a day and of all', async () => {
+  const both = [
+    { dayId, date: '2026-09-04', openedAt: 0, closedAt: null },
+    { dayId: 42, date: '2026-09-05', openedAt: 0, closedAt: null },
+  ]
+  const of = await withOrders(
+    [
+      { paymentMethod: 'Card' },
+      { paymentMethod: 'card', totalAmount: 30 },
+      { paymentMethod: ' Card', areaId: 2, totalAmount: 2 },
+      { paymentMethod: '', areaId: 2, totalAmount: 2 },
+      { paymentMethod: 'Card', dayId: 42 },
+      { paymentMethod: 'Voucher', dayId: 42, status: 'Pending' },
+    ],
+    organizationId,
+    both,
+    { 'A-0': 1_000, 'A-1': 9_999, 'A-5': 100 },
+  )
+  const methods = async (file: string) =>
+    cellsOf((await visitor.get(`/live/${file}.csv?${of}`)).body)
+      .filter(([figure, name]) => figure === 'payment method' || name === 'payment methods')
+      .map(([, name, orders, , , ...amounts]) => [name, orders, ...amounts])
+  expect(await methods('day')).toEqual([
+    ['Card', '1', '17.00', '10.00', '7.00'],
+    ['', '1', '2.00', '0.00', '2.00'],
+    [' Card', '1', '2.00', '0.00', '2.00'],
+    ['card', '1', '30.00', '30.00', '0.00'],
+    ['payment methods', '4', '51.00', '40.00', '11.00'],
+  ])
+  expect(await methods('days')).toEqual([
+    ['Card', '2', '34.00', '10.00', '24.00'],
+    ['', '1', '2.00', '0.00', '2.00'],
+    [' Card', '1', '2.00', '0.00', '2.00'],
+    ['card', '1', '30.00', '30.00', '0.00'],
+    ['payment methods', '5', '68.00', '40.00', '28.00'],
+  ])
+  const sheet = (await visitor.get(`/live/day?${of}`, { 'accept-language': 'en-GB' })).body
+  expect(sheet).toContain(
+    '<th scope="row">Not named</th><td class="number">1</td><td class="number">€2.00</td>',
+  )
+  expect(sheet).toContain('(2 orders)')
+  const { sheets } = await readXlsx((await visitor.get(`/live/sheet.xlsx?${of}`)).rawPayload)
+  const rows = sheets[0]?.rows.map(cells => cells.slice(0, 6)) ?? []
+  expect(rows).toContainEqual(['Not named', 1, 0, 2, 0, 2])
+  expect(rows).toContainEqual(['card', 1, 1, 30, 30, 0])
 })
 
 test('all days of a festival have one sheet, and files that add up to those of its days', async () => {
@@ -312,12 +356,8 @@ test('a day without orders has a sheet and files, all zero', async () => {
 })
 
 test('an order that only gives back has nothing to refund', async () => {
-  const of = await withOrders([...cups, {}])
-  await fixture.db
-    .updateTable('orders')
-    .set({ refunded_cents: 500 })
-    .where('event_id', '=', eventIn(of))
-    .execute()
+  const refunded = { 'A-0': 500, 'A-1': 500, 'A-2': 500, 'A-3': 500 }
+  const of = await withOrders([...cups, {}], organizationId, days, refunded)
   const sheet = (await visitor.get(`/live/day?${of}`)).body
   expect(sheet).toContain('(2 orders)')
   expect(sheet).toContain('<td class="number">-€10.00</td>')

@@ -1,22 +1,25 @@
-import { type EventDay, type EventId, type KpisAnswer, toEuros } from '@tally/contract'
+import type { EventDay, EventId, KpisAnswer } from '@tally/contract'
 import { topItems } from '@tally/core'
-import { inSnapshot, type PaymentTotals, readPayments, type StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/read-models'
 import type { Postgres } from '@tally/storage'
-import { type Needs, readFromSnapshot } from '@tally/views'
+import { type Needs, readFromPostgres } from '@tally/views'
 import { type DayRead, dayOf, documentOf } from '../live/day.ts'
 import { eveningOf } from '../live/evening.ts'
 import { partReturned } from '../live/returned.ts'
 import { namesOf } from '../live/wanted.ts'
 import { dayNames } from './names.ts'
-import type { Period, Settled, Takings } from './settled.ts'
-import { itemSums, sumOfItems, sumOfKpis } from './sums.ts'
+import type { Period, Settled } from './settled.ts'
+import { itemSums, sumOfItems, sumOfKpis, sumOfPayments, takingsOf } from './sums.ts'
 
 /** A day, or without one all days of an event. */
 export type SettledOf = { eventId: EventId; dayId?: number | undefined }
 
 /** Reads it in one snapshot of Postgres, so that its parts add up; undefined if the event or the day is unknown. */
-export function readSettled(db: Postgres, topics: string[], of: SettledOf): Promise<Settled | undefined> {
-  const { eventId, dayId } = of
+export async function readSettled(
+  db: Postgres,
+  topics: string[],
+  { eventId, dayId }: SettledOf,
+): Promise<Settled | undefined> {
   const daysOf = ({ days }: StoredEvent) => days.filter(day => dayId === undefined || day.dayId === dayId)
   const needs: Needs = event => {
     const ids = daysOf(event).map(({ dayId }) => dayId)
@@ -24,34 +27,29 @@ export function readSettled(db: Postgres, topics: string[], of: SettledOf): Prom
       ...namesOf('kpis', ids),
       ...namesOf('hours', dayId === undefined ? [] : ids),
       ...namesOf('items', ids),
+      ...namesOf('payments', ids),
     ]
   }
-  return inSnapshot(db, async snapshot => {
-    const read = await readFromSnapshot(snapshot, topics, eventId, [needs])
-    const days = read === undefined ? [] : daysOf(read.head.event)
-    if (read === undefined || days.length === 0) return undefined
-    const dayIds = days.map(({ dayId }) => dayId)
-    return settle(
-      dayOf(read),
-      dayId === undefined ? undefined : days[0],
-      await readPayments(snapshot, { eventId, dayIds }),
-    )
-  })
+  const read = await readFromPostgres(db, topics, eventId, [needs])
+  const days = read === undefined ? [] : daysOf(read.head.event)
+  if (read === undefined || days.length === 0) return undefined
+  return settle(dayOf(read), dayId === undefined ? undefined : days[0])
 }
 
-function settle(read: DayRead, day: EventDay | undefined, payments: PaymentTotals[]): Settled {
+function settle(read: DayRead, day: EventDay | undefined): Settled {
   const { event, asOfMs } = read
   const days = day === undefined ? event.days : [day]
   const kpisOf = ({ dayId }: EventDay) => documentOf(read, 'kpis', { dayId })
   const items = sumOfItems(days.map(({ dayId }) => documentOf(read, 'items', { dayId })))
+  const payments = sumOfPayments(days.map(({ dayId }) => documentOf(read, 'payments', { dayId })))
   const listed = partReturned(topItems(items, event, items.length))
   return {
     event,
     day,
     asOfMs,
     kpis: sumOfKpis(days.map(kpisOf)),
-    all: takingsOf(payments.reduce(add, nothing)),
-    payments: payments.map(({ paymentMethod, ...cents }) => ({ paymentMethod, ...takingsOf(cents) })),
+    all: takingsOf(payments),
+    payments,
     periods: day === undefined ? dayPeriods(event, kpisOf) : hourPeriods(read, day),
     ...listed,
     items: itemSums([...listed.sold, ...listed.returned]),
@@ -73,21 +71,3 @@ const dayPeriods = (event: StoredEvent, kpisOf: (day: EventDay) => KpisAnswer): 
     const { totalOrders, totalSales } = kpisOf(day)
     return { name, date: day.date, orders: totalOrders, takings: totalSales }
   })
-
-type InCents = { orders: number; refundedOrders: number; totalCents: number; salesCents: number }
-const nothing: InCents = { orders: 0, refundedOrders: 0, totalCents: 0, salesCents: 0 }
-
-const add = (one: InCents, other: InCents): InCents => ({
-  orders: one.orders + other.orders,
-  refundedOrders: one.refundedOrders + other.refundedOrders,
-  totalCents: one.totalCents + other.totalCents,
-  salesCents: one.salesCents + other.salesCents,
-})
-
-const takingsOf = ({ orders, refundedOrders, totalCents, salesCents }: InCents): Takings => ({
-  orders,
-  refundedOrders,
-  total: toEuros(totalCents),
-  refunded: toEuros(totalCents - salesCents),
-  takings: toEuros(salesCents),
-})

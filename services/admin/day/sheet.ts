@@ -1,6 +1,6 @@
 import { offsetIn, type TopItem } from '@tally/contract'
 import { type Cell, type Column, count, money, time } from '../http/cells.ts'
-import { itemCells, takingsCells } from './cells.ts'
+import { itemCells, paymentName, takingsCells } from './cells.ts'
 import type { Settled } from './settled.ts'
 import { closingOf, periodSums } from './sums.ts'
 
@@ -28,7 +28,7 @@ export async function* sheetRows(settled: Settled): AsyncIterable<Cell[]> {
   yield* part('By payment method')
   for (const payment of [...payments, { paymentMethod: 'Sum', ...all }])
     yield [
-      payment.paymentMethod,
+      paymentName(payment.paymentMethod),
       count(payment.orders),
       count(payment.refundedOrders),
       ...takingsCells(payment),

@@ -1,5 +1,5 @@
 import { type KpisAnswer, type TopItem, toCents, toEuros } from '@tally/contract'
-import type { ItemFigures, ItemsDocument } from '@tally/core'
+import { byTakings, type ItemFigures, type ItemsDocument, type PaymentFigures } from '@tally/core'
 import type { ItemSums, Settled, Takings } from './settled.ts'
 
 /** Sums in whole cents: euros are binary fractions. */
@@ -13,6 +13,25 @@ export function sumOfItems(days: ItemsDocument[]): ItemsDocument {
     const counted = (place: number) => column(place).reduce((sum, one) => sum + one, 0)
     return [menuItemId, counted(1), sumOf(column(2)), counted(3), sumOf(column(4))]
   })
+}
+
+/** The payment methods of several days, as one day has them. */
+export function sumOfPayments(days: PaymentFigures[][]): Settled['payments'] {
+  const byMethod = Map.groupBy(days.flat(), ({ paymentMethod }) => paymentMethod)
+  return [...byMethod]
+    .map(([paymentMethod, figures]) => ({ paymentMethod, ...takingsOf(figures) }))
+    .sort(byTakings)
+}
+
+export function takingsOf(payments: Omit<PaymentFigures, 'paymentMethod'>[]): Takings {
+  const [total, takings] = [sumOf(payments.map(of => of.total)), sumOf(payments.map(of => of.takings))]
+  return {
+    orders: payments.reduce((sum, { orders }) => sum + orders, 0),
+    refundedOrders: payments.reduce((sum, { refundedOrders }) => sum + refundedOrders, 0),
+    total,
+    refunded: sumOf([total, -takings]),
+    takings,
+  }
 }
 
 export const sumOfKpis = (days: KpisAnswer[]): Settled['kpis'] => ({

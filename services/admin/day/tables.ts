@@ -1,6 +1,7 @@
 import type { TopItem } from '@tally/contract'
 import type { Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
+import { paymentName } from './cells.ts'
 import type { Settled, Takings } from './settled.ts'
 import { closingOf, periodSums } from './sums.ts'
 
@@ -26,7 +27,7 @@ export function paymentTable({ payments, all }: Settled, { whole, money }: Forma
   return html`<section class="card"><h2>By payment method</h2>
 <table class="sheet payments"><caption class="hidden">Takings by payment method</caption>
 <thead><tr><th scope="col">Method</th>${head('Orders')}${head('Total')}${head('Refunded')}${head('Takings')}</tr></thead>
-<tbody>${payments.map(payment => row(payment.paymentMethod === '' ? 'Not named' : payment.paymentMethod, payment))}
+<tbody>${payments.map(payment => row(paymentName(payment.paymentMethod), payment))}
 ${row('Sum', all, true)}</tbody></table></section>`
 }
 

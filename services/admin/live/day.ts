@@ -9,7 +9,7 @@ import {
   type TopItem,
   type TrendPoint,
 } from '@tally/contract'
-import { allAreas, composeTrendPoint, itemCounts, openDay, topItems } from '@tally/core'
+import { allAreas, composeTrendPoint, itemCounts, openDay, type PaymentFigures, topItems } from '@tally/core'
 import {
   type DocumentOf,
   documentName,
@@ -68,6 +68,8 @@ export type DayShown = DayNames & {
   bestByTakings: TopItem[]
   returned: TopItem[]
   counts: MenuCount[]
+  /** Most takings first; they add up to the day's. */
+  payments: Pick<PaymentFigures, 'paymentMethod' | 'orders' | 'takings'>[]
   statuses: Record<OrderStatus, number> | null
 }
 
@@ -104,6 +106,11 @@ export function showDay(read: DayRead, ref: Omit<DayRef, 'eventId'>, statuses: D
       before === undefined ? null : { ...named(before), ...salesOf(read, ref, before), hours: hoursBefore },
     days: datesOf(event).map(of => trendOf(read, ref, of)),
     ...itemsOf(read, ref),
+    payments: documentOf(read, 'payments', ref).map(({ paymentMethod, orders, takings }) => ({
+      paymentMethod,
+      orders,
+      takings,
+    })),
     statuses,
   } satisfies Omit<DayShown, 'kpis'>
   return `{"kpis":${textOf(read, 'kpis', ref)},${JSON.stringify(composed).slice(1)}`
@@ -169,4 +176,5 @@ const empty: Record<View, string> = {
   kpis: JSON.stringify(emptyDocument.kpis),
   hours: JSON.stringify(emptyDocument.hours),
   items: JSON.stringify(emptyDocument.items),
+  payments: JSON.stringify(emptyDocument.payments),
 }

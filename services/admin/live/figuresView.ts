@@ -27,6 +27,8 @@ ${tile('orders', 'Orders')}${tile('items', 'Items sold')}${tile('average', 'Aver
 <ul class="best" id="returned" aria-labelledby="returned-title">${part('returned')}</ul></div></section>
 <section class="card" aria-labelledby="days-title" id="days-part"${isEmpty('days')}><h2 id="days-title">Days</h2>
 <ul class="days" id="days">${part('days')}</ul></section>
+<section class="card" aria-labelledby="payments-title" id="payments-part"${isEmpty('payments')}><h2 id="payments-title">By payment method</h2>
+<ul class="best" id="payments" aria-labelledby="payments-title">${part('payments')}</ul></section>
 ${lastFestival}
 <section class="card" aria-labelledby="statuses-title"><h2 id="statuses-title">Orders by status</h2>
 <dl class="statuses" id="statuses">${part('statuses')}</dl></section>

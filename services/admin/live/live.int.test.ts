@@ -56,6 +56,7 @@ test('a screen gets what Redis has at once, and each later change once', async (
     date: '2026-09-04',
     closedAt: null,
     kpis: { totalSales: 20 },
+    payments: [{ paymentMethod: 'Cash', orders: 2, takings: 20 }],
     statuses: { Paid: 2, Pending: 1 },
   })
   await sell(ref, 3)

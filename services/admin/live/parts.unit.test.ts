@@ -104,3 +104,25 @@ test('best sellers are those by portions; a day without a sale has no row', () =
   expect(textOf(partsWith({ 'items:42:0': items }).best)).toBe('|Chips &lt;b&gt;|€3.00|5|Burger|€17.00|2|')
   expect(textOf(partsWith({}).best)).toBe('|Nothing sold yet|')
 })
+
+test('payment methods stand as the tills name them, with their orders and takings', () => {
+  const payment = (paymentMethod: string, orders: number, takings: number) => ({
+    paymentMethod,
+    orders,
+    refundedOrders: 0,
+    total: takings,
+    takings,
+  })
+  const { payments } = partsWith({
+    'payments:42:0': [payment('Card <b>', 3, 1_240.5), payment('', 1, 12), payment('Returns', 2, -4)],
+  })
+  expect(textOf(payments)).toBe(
+    '|Card &lt;b&gt;|3 orders|€1,240.50|Not named|1 order|€12.00|Returns|2 orders|-€4.00|',
+  )
+  expect([...(payments ?? '').matchAll(/<rect width="([^"]+)"/g)].map(([, width]) => width)).toEqual([
+    '100.0%',
+    '1.0%',
+    '0.0%',
+  ])
+  expect(partsWith({}).payments).toBe('')
+})

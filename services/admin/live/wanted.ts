@@ -45,5 +45,6 @@ export function wantedNames(
     ...namesOf('kpis', new Set([dayId, ...trend]), areaId),
     ...namesOf('hours', before === undefined ? [dayId] : [dayId, before.dayId], areaId),
     ...namesOf('items', [dayId], areaId),
+    ...namesOf('payments', [dayId], areaId),
   ]
 }

@@ -28,7 +28,7 @@ test('midnight parts no evenings: 23:30 and 00:30 are an hour apart', () => {
   expect(before(3, days)).toBe(2)
 })
 
-test('a screen reads the totals of all days, the hours of two, and the items of its own, of its area', () => {
+test('a screen reads the totals of all days, the hours of two, and the items and payments of its own, of its area', () => {
   const event = { ...anEvent(), shard: 0 }
   expect(wantedNames(event, { dayId: 42, areaId: 2 })).toEqual([
     'kpis:42:2',
@@ -36,6 +36,13 @@ test('a screen reads the totals of all days, the hours of two, and the items of 
     'hours:42:2',
     'hours:41:2',
     'items:42:2',
+    'payments:42:2',
   ])
-  expect(wantedNames(event, { dayId: 41 })).toEqual(['kpis:41:0', 'kpis:42:0', 'hours:41:0', 'items:41:0'])
+  expect(wantedNames(event, { dayId: 41 })).toEqual([
+    'kpis:41:0',
+    'kpis:42:0',
+    'hours:41:0',
+    'items:41:0',
+    'payments:41:0',
+  ])
 })

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { DayRef } from '../live/day.ts'
 import type { Fixture } from './fixture.ts'
 
-/** Sells in Postgres as the projector does, and publishes to Redis unless told not to. */
+/** Sells for cash in Postgres as the projector does, and publishes to Redis unless told not to. */
 export async function sell(
   fixture: Fixture,
   { eventId, dayId }: DayRef,
@@ -13,6 +13,12 @@ export async function sell(
 ): Promise<void> {
   await change(fixture, eventId, isPublished, tx =>
     sql`
+with paid as (
+  insert into payment_counters
+  values (${eventId}, ${dayId}, 0, 'Cash', ${orders}, 0, ${orders * 1_000}, ${orders * 1_000})
+  on conflict (event_id, day_id, area_id, payment_method) do update
+  set orders = excluded.orders, total_cents = excluded.total_cents, sales_cents = excluded.sales_cents
+)
 insert into daily_counters
 values (${eventId}, ${dayId}, 0, 0, 1, ${orders}, 0, 0, 0, 0, ${orders * 1_000}, ${orders})
 on conflict (event_id, day_id, area_id) do update
