@@ -2,12 +2,12 @@ const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const factor = 60
 
 /**
- * The rules with every duration (windows, `for`, `offset`) divided by 60, so that an alert about an hour fires within a
- * minute. Thresholds stay as they are, also those that are in seconds.
+ * The rules with every duration (windows and their steps, `for`, `offset`) divided by 60, so that an alert about an
+ * hour fires within a minute. Thresholds stay as they are, also those that are in seconds.
  */
 export const scaled = (rules: string): string =>
   rules.replaceAll(
-    /(\[|for: |offset )(\d+)([smhd])/g,
+    /(\[|for: |offset |(?<=\dh):)(\d+)([smhd])/g,
     (_, before, count, unit) =>
       `${before}${(Number(count) * unitMs[unit as keyof typeof unitMs]) / factor}ms`,
   )
