@@ -1,16 +1,13 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
 import { newFestival } from '@tally/testkit/records/festival'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conversationsOf } from '../hostile/differential/conversations.ts'
 import { requestBytes, talk } from '../hostile/raw.ts'
-import { type Cache, startNginx, startVarnish } from './caches.ts'
+import { type InFront, startProxy } from './proxies.ts'
 
 /** Shared caches with the configurations that their manuals begin with, in front of each server of Tally. */
 const tally = useTally({
@@ -20,10 +17,9 @@ const tally = useTally({
   },
 })
 const [one, two, limited] = [newFestival(), newFestival(), newFestival()]
-const folder = mkdtempSync(join(tmpdir(), 'tally-caches-'))
 const keys: Record<string, string> = {}
 const backends: Record<string, string> = {}
-const caches = new Map<string, Cache>()
+const caches = new Map<string, InFront>()
 
 /** A server as Tally was: nothing says that its 404s belong to one client. */
 const careless = createServer((_request, response) => response.writeHead(404).end('not yours'))
@@ -55,15 +51,14 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { stop } of caches.values()) await stop()
   careless.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
-const starts = { nginx: startNginx, Varnish: startVarnish }
-type Name = keyof typeof starts
+const names = { nginx: 'cachingNginx', Varnish: 'cachingVarnish' } as const
+type Name = keyof typeof names
 
 async function inFront(name: Name, backend: string): Promise<string> {
   const key = `${name}-${backend}`
-  const cache = caches.get(key) ?? (await starts[name](backends[backend] ?? '', join(folder, key)))
+  const cache = caches.get(key) ?? (await startProxy(names[name], { behind: backends[backend] ?? '' }))
   caches.set(key, cache)
   return cache.address
 }

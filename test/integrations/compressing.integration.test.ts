@@ -1,97 +1,50 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:http2'
+import { createAdministrator, hashPassword } from '@tally/access'
+import type { OrganizationId } from '@tally/contract'
 import { ask } from '@tally/testkit/processes/http'
 import { useTally } from '@tally/testkit/processes/tally'
+import { visitorAt } from '@tally/testkit/processes/visitor'
 import { newFestival } from '@tally/testkit/records/festival'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { programPath } from '#infra/install/programs.ts'
-import { freePort } from '#infra/servers/ports.ts'
-import { type Cache, nginxSettings, start } from './caches.ts'
-import { log } from './programs.ts'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { type InFront, startProxy } from './proxies.ts'
 
 /** Proxies that compress what Tally answers. Apache appends to the entity tag, nginx and HAProxy make it weak. */
 const tally = useTally()
 const festival = newFestival()
-const folder = mkdtempSync(join(tmpdir(), 'tally-compressing-'))
-const running: Cache[] = []
 const path = `${festival.path}/live/item-counts`
-const neededBy = 'the tests of proxies that compress'
+const account = { email: 'anna@example.org', password: 'un gelato al pistacchio' }
 let token: string
+let api: string
+let area: string
+let running: InFront | undefined
 
 beforeAll(async () => {
   await tally.count([festival.organization(), festival.event(), festival.order()])
   token = await tally.key(festival.organizationId)
+  api = tally.queries[0]?.address ?? ''
+  const settings = { ADMIN_SECRET_KEY: '0'.repeat(64), ADMIN_TRUSTED_PROXIES: '127.0.0.1' }
+  area = (await tally.startAdmin(settings)).address
+  await createAdministrator(tally.database.db, {
+    email: account.email,
+    organizationId: festival.organizationId as OrganizationId,
+    isPlatform: false,
+    passwordHash: await hashPassword(account.password, { ln: 4, r: 8, p: 1 }),
+  })
 })
-afterAll(async () => {
-  for (const { stop } of running) await stop()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-type Proxy = { names: string[]; debianPackage: string; settings: string; args: string[] }
-const proxyOf = {
-  apache: (listen: string, backend: string, filter: string): Proxy => ({
-    names: ['apache2'],
-    debianPackage: 'apache2',
-    args: ['-D', 'FOREGROUND', '-d', folder, '-f'],
-    settings: `
-ServerName localhost
-Listen ${listen}
-PidFile ${folder}/apache.pid
-ErrorLog /dev/stderr
-${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
-${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'filter', 'deflate', 'brotli']
-  .map(name => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
-  .join('\n')}
-ProxyPass / http://${backend}/
-AddOutputFilterByType ${filter} application/json`,
-  }),
-  nginx: (listen: string, backend: string, filter: string): Proxy => ({
-    names: ['nginx'],
-    debianPackage: 'nginx',
-    args: ['-e', 'stderr', '-p', folder, '-c'],
-    settings: nginxSettings(
-      folder,
-      `${filter} on; gzip_types application/json; gzip_min_length 1; gzip_proxied any;
-      server { listen ${listen}; location / { proxy_pass http://${backend}; } }`,
-    ),
-  }),
-  haproxy: (listen: string, backend: string, filter: string): Proxy => ({
-    names: ['haproxy'],
-    debianPackage: 'haproxy',
-    args: ['-db', '-f'],
-    settings: `
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 30s
-  timeout server 30s
-listen tally
-  bind ${listen}
-  filter compression
-  compression algo ${filter}
-  compression type application/json
-  server one ${backend}
-`,
-  }),
-}
+afterEach(() => running?.stop())
 
 test.for([
-  { name: 'apache', filter: 'DEFLATE', encoding: 'gzip', appended: '-gzip' },
-  { name: 'apache', filter: 'BROTLI_COMPRESS', encoding: 'br', appended: '-br' },
-  { name: 'nginx', filter: 'gzip', encoding: 'gzip', appended: '' },
-  { name: 'haproxy', filter: 'gzip', encoding: 'gzip', appended: '' },
+  { name: 'compressingApache', filter: 'DEFLATE', encoding: 'gzip', appended: '-gzip' },
+  { name: 'compressingApache', filter: 'BROTLI_COMPRESS', encoding: 'br', appended: '-br' },
+  { name: 'compressingNginx', filter: 'gzip', encoding: 'gzip', appended: '' },
+  { name: 'compressingHaproxy', filter: 'gzip', encoding: 'gzip', appended: '' },
+  { name: 'compressingTraefik', filter: 'zstd', encoding: 'zstd', appended: '' },
+  { name: 'compressingEnvoy', filter: 'gzip', encoding: 'gzip', appended: '' },
 ] as const)('a poll through $name with $filter gets 304', async ({ name, filter, encoding, appended }) => {
-  const listen = `127.0.0.1:${await freePort()}`
-  const file = join(folder, `${name}-${filter}.conf`)
-  mkdirSync(folder, { recursive: true })
-  const backend = new URL(tally.queries[0]?.address ?? '').host
-  const { settings, args, names, debianPackage } = proxyOf[name](listen, backend, filter)
-  writeFileSync(file, `${settings}\n`)
-  const command = await programPath({ names, debianPackage, neededBy }, log)
-  const { address, stop } = await start(name, { command, args: [...args, file] }, listen, folder)
-  running.push({ address, stop })
-
+  running = await startProxy(name, { behind: api, filter })
+  const { address } = running
   const first = await ask(address, path, { token, headers: { 'Accept-Encoding': encoding } })
   expect(first).toMatchObject({ status: 200, headers: { 'content-encoding': encoding } })
   const etag = String(first.headers.etag)
@@ -99,5 +52,41 @@ test.for([
   const headers = { 'Accept-Encoding': encoding, 'If-None-Match': etag }
   const second = await ask(address, path, { token, headers })
   expect(second).toMatchObject({ status: 304, text: '' })
-  await stop()
+})
+
+test.for(['compressingTraefik', 'compressingEnvoy'] as const)(
+  'polls on one HTTP/2 connection to %s are answered',
+  async name => {
+    running = await startProxy(name, { behind: api, filter: 'gzip' })
+    const session = connect(running.address)
+    const polls = Array.from({ length: 50 }, async () => {
+      const stream = session.request({ ':path': path, 'x-api-key': token }).resume()
+      const [headers] = await once(stream, 'response')
+      return headers[':status']
+    })
+    expect(new Set(await Promise.all(polls))).toEqual(new Set([200]))
+    session.destroy()
+  },
+)
+
+test.for([
+  { name: 'compressingApache', filter: 'DEFLATE' },
+  { name: 'compressingNginx', filter: 'gzip' },
+  { name: 'compressingHaproxy', filter: 'gzip' },
+  { name: 'compressingTraefik', filter: 'gzip' },
+  { name: 'compressingEnvoy', filter: 'gzip' },
+] as const)('a live screen through $name gets its beats, compressed', async ({ name, filter }) => {
+  running = await startProxy(name, { behind: area, filter })
+  const { address } = running
+  const visitor = visitorAt(address)
+  expect((await visitor.post('/sign-in', account)).status).toBe(303)
+  const { text } = await visitor.get('/live')
+  const stream = /data-stream="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const outgoing = request(`${address}${stream}`, {
+    headers: { accept: 'text/event-stream', 'accept-encoding': 'gzip', cookie: visitor.cookie() },
+  }).end()
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+  expect(incoming.headers).toMatchObject({ 'content-encoding': 'gzip' })
+  for (let beats = 0; beats < 5; beats++) await once(incoming, 'data')
+  outgoing.destroy()
 })

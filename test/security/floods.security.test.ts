@@ -10,8 +10,8 @@ import { newFestival, saturday } from '@tally/testkit/records/festival'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { programPath } from '#infra/install/programs.ts'
 import { useAdministration } from '../hostile/administration.ts'
+import { startProxy } from '../integrations/proxies.ts'
 import { polls } from './polls.ts'
-import { startProxy } from './proxies.ts'
 
 /** How long each pattern floods each port: `TALLY_FLOOD_SECONDS=60` finds more, in about 75 minutes. */
 const seconds = Number(process.env.TALLY_FLOOD_SECONDS || 12)
@@ -119,10 +119,10 @@ afterAll(() => {
 test.for(cases)('$port, $way: $pattern', async ({ port, way, pattern }) => {
   const target = targets[port]
   const direct = Number(new URL(target.address).port)
-  const proxy = way === 'direct' ? undefined : await startProxy(way, direct)
+  const proxy = way === 'direct' ? undefined : await startProxy(way, { behind: target.address, isLast: true })
   const { path, headers } = target.poll
   const polling = polls(target.address, path, headers)
-  const flood = floodWith(pattern, proxy?.port ?? direct, target)
+  const flood = floodWith(pattern, proxy === undefined ? direct : Number(new URL(proxy.address).port), target)
   let most = 0
   let isOver = false
   const watching = (async () => {
