@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { useTally } from '@tally/testkit/processes/tally'
@@ -71,8 +74,25 @@ test('the sensors are unavailable while Tally answers an error', async () => {
   expect(new Set(Object.values(states))).toEqual(new Set(['unavailable']))
 })
 
-function writeSecrets(token: string): void {
-  const events = `${tally.queries[0]?.address}${festival.path}`
+test.for([
+  { status: 404, body: '404 page not found' },
+  { status: 403, body: '<title>Forbidden</title>' },
+  { status: 200, body: '<title>Sign in</title>' },
+  { status: 200, body: '' },
+  { status: 200, body: '[]' },
+  { status: 200, body: '{"data":[{"menuItemId":7,"quantitySold":9' },
+  { status: 200, body: '{"data":null,"meta":null}' },
+  { status: 200, body: '{"data":"ok","meta":{"page":1}}' },
+])('no sensor has a figure of the answer $status $body, which is not of Tally', async ({ status, body }) => {
+  const foreign = createServer((_, response) => response.writeHead(status).end(body)).listen(0, '127.0.0.1')
+  await once(foreign, 'listening')
+  writeSecrets('any', `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`)
+  const states = await readSensors().finally(() => foreign.close())
+  expect(new Set(Object.values(states))).toEqual(new Set(['unavailable']))
+})
+
+function writeSecrets(token: string, address = tally.queries[0]?.address): void {
+  const events = `${address}${festival.path}`
   const secrets = {
     tally_token: token,
     tally_item_counts: `${events}/live/item-counts?menuItemIds=7,9`,

@@ -136,6 +136,6 @@ const homeAssistant = ({ address, token }: Filled): string => `rest:
       - name: Portions sold
         unique_id: tally_portions_sold
         value_template: "{{ value_json.data | sum(attribute='quantitySold') }}"
-        availability: "{{ value_json is defined and value_json.data is defined }}"
+        availability: "{{ value_json is defined and (value_json.meta | default({}, true)).eventId is defined }}"
         unit_of_measurement: portions
         state_class: measurement`
