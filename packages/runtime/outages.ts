@@ -55,13 +55,15 @@ export function openOutages(
       if (!isNews && nowMs() - outage.loggedMs < remindEveryMs) return
       outage.reasons.add(reason)
       outage.telling = Math.max(telling, outage.telling)
-      warn(part, outage, `${part} has not answered for ${seconds(outage)} s (${reason})`)
+      const how = seconds(outage) < 1 ? 'does not answer' : `has not answered for ${seconds(outage)} s`
+      warn(part, outage, `${part} ${how} (${reason})`)
     },
     answered(part) {
       const outage = outages.get(part)
       if (outage === undefined) return
       outages.delete(part)
-      logger.info({ part, seconds: seconds(outage) }, `${part} answers again, after ${seconds(outage)} s`)
+      const after = seconds(outage) < 1 ? 'less than 1 s' : `${seconds(outage)} s`
+      logger.info({ part, seconds: seconds(outage) }, `${part} answers again, after ${after}`)
     },
     missing: () =>
       outages.size === 0

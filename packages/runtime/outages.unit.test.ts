@@ -46,6 +46,17 @@ test('a reason that tells more is logged at once, each only once in an outage', 
   ])
 })
 
+test('no line says that something has lasted 0 s', () => {
+  const { outages, lines } = open()
+  for (const error of [silence(), refused()]) outages.failed('Postgres', error)
+  outages.answered('Postgres')
+  expect(lines).toEqual([
+    'warn: Postgres does not answer (no answer in 2 s)',
+    'warn: Postgres does not answer (connect ECONNREFUSED 127.0.0.1:1)',
+    'info: Postgres answers again, after less than 1 s',
+  ])
+})
+
 test('what is missing is named with its last reason', () => {
   const { outages } = open()
   expect(outages.missing()).toBeUndefined()
