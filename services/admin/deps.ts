@@ -5,6 +5,7 @@ import type { Logger, RateLimits } from '@tally/runtime'
 import type { Postgres } from '@tally/storage'
 import type { LiveHub } from './live/hub.ts'
 import type { AdminMetrics } from './metrics.ts'
+import type { Sample } from './operations/lastHour.ts'
 import type { Sealer } from './secondFactor/sealing.ts'
 import type { Oidc } from './signIn/oidc.ts'
 import type { Recall } from './signIn/recall.ts'
@@ -19,6 +20,8 @@ export type AdminDeps = {
   keys: RedisKeys & AccessKeys
   kafka: KafkaConnection
   live: LiveHub
+  /** What the operations page draws, the oldest first. */
+  lastHour: () => readonly Sample[]
   oidc: Oidc | undefined
   recall: Recall
   /** Whether one can sign in with a password. */

@@ -16,6 +16,7 @@ import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { checkEveryMs } from './live/stream.ts'
 import { adminMetrics } from './metrics.ts'
+import { openLastHour, takeSample } from './operations/lastHour.ts'
 import { openSealer } from './secondFactor/sealing.ts'
 import { sealSecrets } from './secondFactor/secrets.ts'
 import { openOidc } from './signIn/oidc.ts'
@@ -67,9 +68,6 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
   lifecycle.onRelease('redis', () => redis.disconnect())
   watch({ Redis: () => pingRedis(redis) })
   const keys = { ...redisKeys(redisPrefix, settings.redisQuietMs), ...accessKeys(redisPrefix) }
-  // Connects when the operations page is opened; all other pages work without Kafka.
-  const kafka = connectKafka(settings.kafka, { clientId: 'tally-admin', logger })
-  lifecycle.onRelease('kafka', () => kafka.close())
 
   const { events, orders, refunds } = topicNames(settings.topicPrefix)
   const live = openLiveHub({ db, redis, keys, topics: [events, orders, refunds], logger })
@@ -81,8 +79,8 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     db,
     redis,
     keys,
-    kafka,
     live,
+    ...openForOperations(settings, service, db),
     logger,
     recall: openRecall(),
     oidc: admin.oidc === undefined ? undefined : openOidc(admin.oidc),
@@ -111,6 +109,19 @@ export async function startAdmin(settings: Settings, service: ServiceDeps): Prom
     },
     { address },
   )
+}
+
+/** What the operations page alone has: all other pages work without Kafka. */
+function openForOperations(
+  { kafka: address, topicPrefix }: Settings,
+  { lifecycle, logger }: ServiceDeps,
+  db: Postgres,
+) {
+  const kafka = connectKafka(address, { clientId: 'tally-admin', logger })
+  lifecycle.onRelease('kafka', () => kafka.close())
+  const lastHour = openLastHour(() => takeSample({ db, kafka, topicPrefix }))
+  lifecycle.onRelease('last hour', lastHour.close)
+  return { kafka, lastHour: lastHour.samples }
 }
 
 function openAdminRedis(settings: Settings, logger: ServiceDeps['logger']) {

@@ -16,6 +16,7 @@ import {
   signedIn,
   useFixture,
 } from '../test/fixture.ts'
+import { takeSample } from './lastHour.ts'
 
 const fixture = useFixture()
 let visitor: ReturnType<typeof newVisitor>
@@ -78,6 +79,7 @@ test('each shard’s lag and age are shown', async () => {
     'the lag is 30 in total',
     async () => lagsOf(await page()).reduce((sum, lag) => sum + lag, 0) === 30,
   )
+  expect(await takeSample(fixture.deps)).toMatchObject({ read: 0, lag: 30, deadLetters: 0 })
 })
 
 test('an open transaction is named with its producer and the command that ends it, and its records count as lag', async () => {
@@ -109,6 +111,7 @@ test('dead letters are counted by reason, never shown with a value, and replayed
   expect(shown).toMatch(/schema<\/span> 3/)
   expect(shown).toContain('items: must be an array')
   expect(shown).not.toContain('items&quot;:null')
+  expect(await takeSample(fixture.deps)).toMatchObject({ deadLetters: 3 })
 
   const id = `${names().orders}-0-6`
   const from = { from: '/operations' }

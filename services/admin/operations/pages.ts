@@ -48,7 +48,7 @@ export function operationsPages(area: FastifyInstance, deps: AdminDeps): void {
         notice,
         script: 'operations.js',
         body: operationsView(
-          { parts, shards, deadLetters, heldBack, stored, versions },
+          { parts, shards, samples: deps.lastHour(), deadLetters, heldBack, stored, versions },
           { csrf, format, refreshes: before === undefined },
         ),
       }))

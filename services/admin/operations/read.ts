@@ -37,9 +37,15 @@ type Parts = {
 const patienceMs = 3_000
 
 /** Where the logs of these topics end, including records of open transactions, as the projector's metric counts lag. */
-async function endsOf(kafka: KafkaConnection, topics: string[]) {
+export async function endsOf(kafka: KafkaConnection, topics: string[]) {
   return logEnds(kafka, partitionsOf(await describeTopics(kafka, topics)))
 }
+
+/** Records of a log that no projector has read yet. */
+export const lagOf = (
+  { start, end }: { start: number; end: number },
+  nextOffset: number | undefined,
+): number => Math.max(0, end - (nextOffset ?? start))
 
 /** What `work` reads from Postgres; undefined while that does not answer. */
 async function ifAnswered<Result>(work: Promise<Result>): Promise<Result | undefined> {
@@ -72,13 +78,13 @@ export async function readShards({ db, redis, keys, kafka, topicPrefix }: Parts)
     )
   return sorted.map(shard => {
     const rows = new Map(stored.filter(row => row.partition === shard).map(row => [row.topic, row]))
-    const lagOf = (topic: string) => {
+    const lagIn = (topic: string) => {
       const log = ends?.get(topic)?.get(shard)
-      return log === undefined ? 0 : Math.max(0, log.end - (rows.get(topic)?.nextOffset ?? log.start))
+      return log === undefined ? 0 : lagOf(log, rows.get(topic)?.nextOffset)
     }
     return {
       shard,
-      lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagOf(topic), 0),
+      lag: ends === undefined ? null : topics.reduce((sum, topic) => sum + lagIn(topic), 0),
       asOfMs: earliest(topics.map(topic => rows.get(topic)?.asOfMs ?? null)),
     }
   })

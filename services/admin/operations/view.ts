@@ -4,12 +4,15 @@ import { counted, type Format, moment, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'
 import type { DeadLettersPage } from './deadLetters.ts'
+import { hourView } from './hourView.ts'
+import type { Sample } from './lastHour.ts'
 import type { Part, Versions } from './parts.ts'
 import type { Rebuild, Shard, StalledPartition, Stored } from './read.ts'
 
 export type OperationsShown = {
   parts: Part[]
   shards: Shard[]
+  samples: readonly Sample[]
   /** Undefined if Kafka or Postgres does not answer. */
   deadLetters: DeadLettersPage | undefined
   heldBack: HeldBack[]
@@ -22,7 +25,7 @@ export type OperationsShown = {
 const behindMs = 5_000
 
 export function operationsView(
-  { parts, shards, deadLetters, heldBack, stored, versions }: OperationsShown,
+  { parts, shards, samples, deadLetters, heldBack, stored, versions }: OperationsShown,
   { csrf, format, refreshes }: { csrf: string; format: Format; refreshes: boolean },
 ): Html {
   const { stalled = [], commands = [] } = stored ?? {}
@@ -36,6 +39,7 @@ ${heldBack.length === 0 ? '' : heldBackView(heldBack)}
 <section class="card"><h2>Shards</h2>
 <p class="faint">A shard is the partition of this number of the topics of events, orders and refunds. One projector counts it at a time, and all records of an event are in one shard.</p>
 ${shards.length === 0 ? html`<p class="faint">${stored === undefined ? 'Not available right now.' : 'No projector has run yet.'}</p>` : shardTable(shards, format)}</section>
+${hourView(samples, format)}
 <section class="card"><h2>Dead letters</h2>${deadLetters === undefined ? deadLettersUnknown : deadLettersView(deadLetters, csrf, format)}</section>
 <div class="panels">
 <section class="card"><h2>Last rebuild</h2>${stored === undefined ? html`<p>Not available right now: Postgres does not answer.</p>` : rebuildLine(stored.rebuild)}</section>

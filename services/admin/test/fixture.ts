@@ -53,6 +53,7 @@ export async function openFixture(over: Partial<AdminDeps> = {}) {
     keys,
     kafka,
     live,
+    lastHour: () => [],
     logger,
     oidc: undefined,
     recall: openRecall(),

@@ -1,4 +1,5 @@
 import type { OrganizationStatus } from '@tally/contract'
+import { bars } from '../views/bars.ts'
 import { counted, type Format, span } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'
 import { type KeyUsage, refusedOf, sum, type Usage, type Window } from './read.ts'
@@ -47,8 +48,6 @@ ${refused.map(({ usage, status, requests }) => html`<li>${nameOf(usage)}: <stron
 </ul></section>`
 }
 
-/** In the chart's units: its width and height, where bars stand, and how high the highest is. */
-const [chartWidth, chartHeight, baseline, barHeight] = [720, 124, 120, 116]
 /** The limit is drawn if the busiest hour had at least this part of it: less than that would be bars of nothing. */
 const nearLimit = 1 / 4
 
@@ -56,17 +55,19 @@ function dayCard(byHour: Usage['byHour'], { limit }: Window, { whole }: Format):
   const most = Math.max(1, ...byHour.map(({ requests }) => requests))
   const allowed = limit * 60
   const isNear = most >= allowed * nearLimit
-  const scale = barHeight / (isNear ? Math.max(most, allowed) : most)
-  const width = chartWidth / byHour.length
-  const bars = byHour.map(({ requests, refused }, index) => {
+  const columns = byHour.map(({ requests, refused }, index) => {
     const ago = byHour.length - index
-    const bar = (count: number, below: number, kind: string) =>
-      html`<rect class="${kind}" x="${(index * width + 2).toFixed(1)}" y="${(baseline - (below + count) * scale).toFixed(1)}" width="${(width - 4).toFixed(1)}" height="${(count * scale).toFixed(1)}"></rect>`
-    return html`<g><title>${ago} to ${ago - 1} h ago: ${counted(requests, 'request', whole)}, ${whole(refused)} refused</title>${bar(requests - refused, 0, 'answered')}${bar(refused, requests - refused, 'refused')}</g>`
+    return {
+      title: `${ago} to ${ago - 1} h ago: ${counted(requests, 'request', whole)}, ${whole(refused)} refused`,
+      parts: [
+        { count: requests - refused, kind: 'answered' },
+        { count: refused, kind: 'refused' },
+      ],
+    }
   })
-  const limitAt = (baseline - allowed * scale).toFixed(1)
+  const label = `Requests by hour, at most ${whole(most)} in one`
   return html`<section class="card"><h2>Last 24 hours</h2>
-<svg class="bars" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="Requests by hour, at most ${whole(most)} in one">${bars}${isNear ? html`<line class="limit" x1="0" x2="${chartWidth}" y1="${limitAt}" y2="${limitAt}"></line>` : ''}<line x1="0" x2="${chartWidth}" y1="121" y2="121"></line></svg>
+${bars(columns, { label, most, limit: isNear ? allowed : undefined })}
 <p class="faint ends"><span>24 h ago</span><span>18</span><span>12</span><span>6</span><span>now</span></p>
 <p class="faint">Most in an hour: ${whole(most)}${isNear ? '. The dashed line is the limit:' : '. The limit allows'} ${whole(allowed)} an hour. <span class="key refused">Refused</span></p></section>`
 }

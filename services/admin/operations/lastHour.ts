@@ -1,0 +1,90 @@
+import { type KafkaConnection, topicNames } from '@tally/kafka'
+import { readOffsets } from '@tally/read-models'
+import { timeout } from '@tally/runtime'
+import type { Postgres } from '@tally/storage'
+import { endsOf, lagOf } from './read.ts'
+
+/**
+ * What one sample found: all records that projectors have read and all dead letters so far, and the lag. Null: a server
+ * that it needs did not answer.
+ */
+export type Sample = { atMs: number; read: number | null; deadLetters: number | null; lag: number | null }
+
+const hourMs = 3_600_000
+/** A sample asks Postgres once and each broker that leads a partition three times; an hour of them is 120 samples. */
+const everyMs = 30_000
+const patienceMs = 3_000
+
+/**
+ * Takes a sample now and every 30 s, also while nobody looks, and keeps those of the last hour: only Prometheus has
+ * more. It begins when the process starts, and each process has its own. `close` ends it.
+ */
+export function openLastHour(takeSample: () => Promise<Sample>) {
+  let kept: Sample[] = []
+  const take = async () => {
+    const sample = await takeSample()
+    kept = [...kept.filter(({ atMs }) => atMs > sample.atMs - hourMs), sample]
+  }
+  void take()
+  const timer = setInterval(take, everyMs)
+  return { samples: (): readonly Sample[] => kept, close: () => clearInterval(timer) }
+}
+
+type Servers = { db: Postgres; kafka: KafkaConnection; topicPrefix: string }
+
+/** Asks Kafka and Postgres; never throws. */
+export async function takeSample({ db, kafka, topicPrefix }: Servers): Promise<Sample> {
+  const { events, orders, refunds, deadLetters } = topicNames(topicPrefix)
+  const topics = [events, orders, refunds]
+  const [stored, ends] = await Promise.all([
+    timeout(patienceMs, readOffsets(db, topics)).catch(() => undefined),
+    timeout(patienceMs, endsOf(kafka, [...topics, deadLetters])).catch(() => undefined),
+  ])
+  const lags = topics.flatMap(topic =>
+    [...(ends?.get(topic) ?? [])].map(([partition, log]) => {
+      const row = stored?.find(row => row.topic === topic && row.partition === partition)
+      return lagOf(log, row?.nextOffset)
+    }),
+  )
+  return {
+    atMs: Date.now(),
+    read: stored === undefined ? null : sum(stored.map(({ nextOffset }) => nextOffset)),
+    deadLetters:
+      ends === undefined ? null : sum([...(ends.get(deadLetters)?.values() ?? [])].map(({ end }) => end)),
+    lag: stored === undefined || ends === undefined ? null : sum(lags),
+  }
+}
+
+const sum = (counts: number[]): number => counts.reduce((all, count) => all + count, 0)
+
+/** Two minutes of the hour; null: not known. */
+export type Minutes = { readPerMinute: number | null; deadLetters: number | null; lag: number | null }
+export const columnMs = 120_000
+
+/** The hour until `nowMs` in thirty columns, the oldest first. Each takes its time from the samples that end in it. */
+export function minutesOf(samples: readonly Sample[], nowMs: number): Minutes[] {
+  const steps = samples.slice(1).map((now, index) => ({ now, before: samples[index] as Sample }))
+  return Array.from({ length: hourMs / columnMs }, (_, index) => {
+    const endsMs = nowMs - hourMs + (index + 1) * columnMs
+    const mine = steps.filter(({ now }) => now.atMs > endsMs - columnMs && now.atMs <= endsMs)
+    const grown = (of: 'read' | 'deadLetters') => {
+      const known = mine.flatMap(({ now, before }) => {
+        const [to, from] = [now[of], before[of]]
+        // A topic that was made again, or a rebuild, begins at 0.
+        return to === null || from === null
+          ? []
+          : [{ by: Math.max(0, to - from), ms: now.atMs - before.atMs }]
+      })
+      return known.length === 0
+        ? null
+        : { by: sum(known.map(({ by }) => by)), ms: sum(known.map(({ ms }) => ms)) }
+    }
+    const read = grown('read')
+    const lags = mine.flatMap(({ now }) => (now.lag === null ? [] : [now.lag]))
+    return {
+      readPerMinute: read === null ? null : Math.round((read.by / Math.max(1, read.ms)) * 60_000),
+      deadLetters: grown('deadLetters')?.by ?? null,
+      lag: lags.length === 0 ? null : Math.max(...lags),
+    }
+  })
+}
