@@ -133,7 +133,7 @@ test('30 minutes after the sign-in, sessions are ended only after the password',
   await fixture.run(sql`update admin_sessions set confirmed_at = now() - interval '30 minutes'`)
   for (const address of [path, '/account/sign-out-everywhere'])
     expect((await own.post(address, {}, { from: '/account' })).headers.location).toBe(
-      '/confirm?next=%2Faccount',
+      '/confirm?next=%2Faccount%3Fagain%3Dyes',
     )
   expect(await isSignedIn(other)).toBe(true)
   await own.post('/confirm', { password, next: '/account' }, { from: '/confirm' })

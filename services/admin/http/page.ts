@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { expiredNotice } from '../signIn/formAgain.ts'
+import { formNotice } from '../signIn/formAgain.ts'
 import { layout, type Page } from '../views/layout.ts'
 import { compress, encodingOf, sendCompressed } from './compression.ts'
 import { formToken } from './formToken.ts'
@@ -16,7 +16,7 @@ export function sendPage(
 ): FastifyReply {
   const csrf = formToken(request, reply)
   const given = typeof page === 'function' ? page(csrf) : page
-  const made = { ...given, notice: given.notice ?? expiredNotice(request) }
+  const made = { ...given, notice: given.notice ?? formNotice(request) }
   const { session, server } = request
   const text = layout(made, { session, csrf, locale: localeOf(request), apiUrl: server.apiUrl }).toString()
   reply.type('text/html; charset=utf-8')

@@ -14,7 +14,7 @@ import { confirmSession } from '../signIn/sessions.ts'
 import { askForNew } from './asking.ts'
 import { judgeNew } from './judging.ts'
 import { addPasskey, listPasskeys, mostPasskeys, removePasskey } from './store.ts'
-import { passkeysView } from './view.ts'
+import { lastView, passkeysView } from './view.ts'
 
 const params = z.object({ passkeyId: rowNumber })
 
@@ -65,6 +65,15 @@ export function passkeyPages(area: FastifyInstance, deps: AdminDeps): void {
       const session = sessionOf(request)
       const { passkeyId } = parseOr400(params, request.params)
       const actor = { ...session, address: request.ip }
+      const passkeys = await listPasskeys(db, session.administratorId)
+      const [only] = passkeys
+      const isLast = passkeys.length === 1 && only?.passkeyId === passkeyId && !session.hasApp
+      if (isLast && textOf(formFields(request), 'sure') !== 'yes')
+        return sendPage(request, reply, csrf => ({
+          title: 'Turn off your second factor',
+          section: 'account',
+          body: lastView(only, csrf, deps.requiresSecondFactor),
+        }))
       await db.transaction().execute(async tx => {
         const name = await removePasskey(tx, session.administratorId, passkeyId)
         if (name === undefined) throw notFound()

@@ -55,6 +55,21 @@ function passkeyTable(passkeys: ListedPasskey[], csrf: string): Html {
   )}</tbody></table>`
 }
 
+/** Asks before the last second factor ends. */
+export function lastView({ passkeyId, name }: ListedPasskey, csrf: string, isRequired: boolean): Html {
+  return html`<section class="card narrow">
+<h1>Turn off your second factor?</h1>
+<p>“${name}” is your only second factor. Without it your recovery codes end, too. ${
+    isRequired
+      ? 'This installation requires a second factor: to set up another one, you need a link of the team that runs Tally.'
+      : 'A sign-in will ask for the password only.'
+  }</p>
+<form method="post" action="/account/passkeys/${passkeyId}/remove">${csrfField(csrf)}
+<input type="hidden" name="sure" value="yes">
+<div class="actions"><button class="danger">Remove and turn off</button><a class="button quiet" href="/account/passkeys">Cancel</a></div>
+</form></section>`
+}
+
 type PasskeyForm = {
   action: string
   kind: 'create' | 'get'

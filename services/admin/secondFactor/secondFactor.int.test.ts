@@ -158,7 +158,7 @@ test('the second factor is turned off with a code only, and a code confirms a si
   const confirm = '/confirm?next=%2Faccount%2Fsecond-factor'
   expect((await visitor.get(from)).headers.location).toBe(confirm)
   const late = await visitor.post(off, { code: codeOf(secret) }, { from: '/account' })
-  expect(late.headers.location).toBe(confirm)
+  expect(late.headers.location).toBe(`${confirm}%3Fagain%3Dyes`)
   const confirmed = await visitor.post(
     '/confirm',
     { password: codeOf(secret), next: from },

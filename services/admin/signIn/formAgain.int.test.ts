@@ -22,7 +22,8 @@ test('a session that ended while a form was filled in says so, and leads back to
   expect(signIn).toContain('You were signed out. Sign in to go on.')
   const next = /name="next" value="([^"]+)"/.exec(signIn)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const back = await visitor.post('/sign-in', { email, password, next })
-  expect(filledIn((await visitor.get(String(back.headers.location))).body)).toEqual(asTyped)
+  const form = (await visitor.get(String(back.headers.location))).body
+  expect([form.includes('Nothing was changed yet'), filledIn(form)]).toEqual([true, asTyped])
 })
 
 test('a page that is opened after the session ended says so; a first visit does not', async () => {
@@ -65,7 +66,11 @@ test('who must confirm first comes back to the fields, too', async () => {
     .execute()
   const from = { from: '/account' }
   const { location } = (await visitor.post('/keys', till, from)).headers
-  expect(location).toContain('/confirm?next=%2Fkeys%2Fnew%3Fname%3DTill')
+  expect(location).toContain('/confirm?next=%2Fkeys%2Fnew%3Fagain%3Dyes%26name%3DTill')
+  const next = new URL(String(location), 'http://admin.test').searchParams.get('next') ?? ''
+  const back = await visitor.post('/confirm', { password, next }, { from: '/confirm' })
+  const { body } = await visitor.get(String(back.headers.location))
+  expect([body.includes('Nothing was changed yet'), filledIn(body)]).toEqual([true, asTyped])
 })
 
 test('no password or code is in an address, and no form leads to another site', async () => {
@@ -75,7 +80,7 @@ test('no password or code is in an address, and no form leads to another site', 
     ['/account/second-factor/remove', '/account/second-factor?expired=yes'],
     ['/sign-in', '/sign-in?expired=yes'],
     ['/confirm', '/confirm?expired=yes'],
-    ['//evil.example/x', '/sign-in?ended=yes&next=%2F'],
+    ['//evil.example/x', '/sign-in?ended=yes&next=%2F%3Fagain%3Dyes'],
   ] as const) {
     const fields = { password: 'hidden', current: 'hidden', code: 'hidden', _csrf: 'old' }
     const { headers } = await visitor.postBare(path, fields)

@@ -29,17 +29,22 @@ function formPageOf(url: string): string {
   return kept[url]?.page ?? pages.find(page => url.startsWith(`${page}/`) || url === page) ?? ownPath(url)
 }
 
+/** Why a form that was sent is shown again; its page says so. */
+const reasons = {
+  expired: 'This form had expired. Check it and send it again.',
+  again: 'Nothing was changed yet. Check the form and send it again.',
+}
+
 /** The address that shows a form again that was sent, with its fields. */
-export function formAgain(request: FastifyRequest, more: Record<string, string> = {}): string {
+export function formAgain(request: FastifyRequest, reason: keyof typeof reasons = 'again'): string {
   const page = formPageOf(request.url)
   const fields = (kept[request.url]?.fields ?? []).flatMap(name =>
     listOf(formFields(request), name)
       .filter(value => value !== '')
       .map((value): [string, string] => [name, value]),
   )
-  const query = String(new URLSearchParams([...Object.entries(more), ...fields]))
-  const short = query.length > longestQuery ? String(new URLSearchParams(more)) : query
-  return short === '' ? page : `${page}?${short}`
+  const query = String(new URLSearchParams([[reason, 'yes'], ...fields]))
+  return `${page}?${query.length > longestQuery ? `${reason}=yes` : query}`
 }
 
 /** The address of the sign-in that leads back to a form that was sent. */
@@ -53,13 +58,11 @@ const isOpen = /^\/(sign-in|sign-out|reset|screen)(\/|$)/
 export const formAfter = (request: FastifyRequest): string =>
   request.session === undefined && !isOpen.test(request.url)
     ? signInAgain(request)
-    : formAgain(request, { expired: 'yes' })
+    : formAgain(request, 'expired')
 
 /** The fields of a query, as a form has them. */
 export const fieldsIn = ({ query }: FastifyRequest): Fields => query as Fields
 
-/** What a page says of a form that it shows again, because its token did not fit. */
-export const expiredNotice = ({ query }: FastifyRequest): string | undefined =>
-  (query as { expired?: unknown }).expired === 'yes'
-    ? 'This form had expired. Check it and send it again.'
-    : undefined
+/** What a page says of a form that it shows again. */
+export const formNotice = ({ query }: FastifyRequest): string | undefined =>
+  Object.entries(reasons).find(([reason]) => (query as Fields)[reason] === 'yes')?.[1]
