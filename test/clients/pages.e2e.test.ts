@@ -106,6 +106,19 @@ test('Tally serves the dashboard itself, which asks for the key alone, or finds 
   const screen = await visit()
   await screen.page.goto(`${query.address}/docs/dashboard/#key=${token}`)
   await reads(screen.page, 'sales', '€55.00')
+  for (const [width, height] of [
+    [1280, 720],
+    [1920, 1080],
+    [3840, 2160],
+    [1080, 1920],
+  ] as const) {
+    await screen.page.setViewportSize({ width, height })
+    const seen = await screen.page.evaluate(
+      '[document.documentElement.scrollHeight, parseFloat(getComputedStyle(document.body).fontSize)]',
+    )
+    // One screen, with labels of 2 % of a television's height.
+    expect(seen).toEqual([height, expect.toSatisfy(px => px >= Math.min(width, height) * 0.02)])
+  }
   expect([...wrongs, ...screen.wrongs]).toEqual([])
 })
 

@@ -1,16 +1,14 @@
 import { connect } from './client.js'
 
-const shownItems = 8
-
 const at = id => document.getElementById(id)
 /** Tally's address, if it serves this page. */
 const own = /^([^#?]+?)\/docs\/dashboard\//.exec(location.href)?.[1]
-/** A screen's settings may be in its address: #url=https://…&key=tally_…&every=30 */
+/** A screen's settings may be in its address. */
 const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
 const settings = { ...kept(), ...given, ...(own && { url: own }) }
 const everyMs = 1000 * (settings.every ?? 10)
 
-/** What the form was given, if this browser keeps it. */
+/** What the form was given. */
 function kept() {
   try {
     return JSON.parse(localStorage.getItem('tally'))
@@ -24,7 +22,7 @@ at('setup').addEventListener('submit', event => {
   location.reload()
 })
 
-/** Keeps what is typed: each attempt to connect may show the form again. */
+/** Keeps what is typed when it is shown again. */
 function showSetup(reason) {
   if (at('setup').hidden)
     for (const name of ['url', 'key']) at('setup').elements[name].value = settings[name] ?? ''
@@ -34,63 +32,56 @@ function showSetup(reason) {
   say(reason, true)
 }
 
-function say(text, isWarning = false) {
+function say(text, isWarning) {
   at('status').textContent = text
-  at('status').classList.toggle('warn', isWarning)
+  at('status').className = isWarning ? 'warn' : ''
 }
 
 const locale = navigator.language
-const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' })
-const number = new Intl.NumberFormat(locale)
-const time = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'EUR' }).format
+const number = new Intl.NumberFormat(locale).format
 
 const draw = {
   getKpis({ totalSales, totalOrders, totalItemsSold, averageOrderValue }) {
-    at('sales').textContent = money.format(totalSales)
-    at('orders').textContent = number.format(totalOrders)
-    at('items').textContent = number.format(totalItemsSold)
-    at('average').textContent = money.format(averageOrderValue)
+    at('sales').textContent = money(totalSales)
+    at('orders').textContent = number(totalOrders)
+    at('items').textContent = number(totalItemsSold)
+    at('average').textContent = money(averageOrderValue)
   },
   getOrdersByHour(hours) {
     drawBars(
-      at('hours'),
-      fromFirst(hours).map(({ hour, revenue }) => [
-        `${String(hour).padStart(2, '0')}:00`,
-        revenue,
-        money.format(revenue),
-      ]),
+      'hours',
+      fromFirst(hours).map(({ hour, revenue }) => [`${hour}:00`.padStart(5, '0'), revenue, money(revenue)]),
     )
   },
   getTopItems(items) {
-    // Such as cups.
-    const isReturned = ({ quantity, revenue }) => quantity < 0 || revenue < 0
-    const returned = items.filter(isReturned)
-    const best = items.filter(item => item.quantity > 0 && !isReturned(item)).slice(0, shownItems)
+    const returned = items.filter(({ quantity, revenue }) => quantity < 0 || revenue < 0)
+    const best = items.filter(item => item.quantity > 0 && !returned.includes(item)).slice(0, 8)
     drawBars(
-      at('best'),
-      best.map(({ itemName, quantity }) => [itemName, quantity, number.format(quantity)]),
+      'best',
+      best.map(({ itemName, quantity }) => [itemName, quantity, number(quantity)]),
     )
-    at('returned').hidden = returned.length === 0
+    at('returned').hidden = !returned.length
     drawBars(
-      at('back'),
+      'back',
       returned.map(({ itemName, quantity, revenue }) => [
         itemName,
         0,
-        `${number.format(quantity)} (${money.format(revenue)})`,
+        `${number(quantity)} (${money(revenue)})`,
       ]),
     )
   },
 }
 
-/** An evening that goes past midnight begins after its longest pause. */
+/** An evening begins after the longest pause. */
 function fromFirst(hours) {
-  const pause = index => (hours[index].hour - hours.slice(index - 1)[0].hour + 24) % 24 || 24
-  const first = hours.map((_, index) => index).sort((a, b) => pause(b) - pause(a))[0] ?? 0
+  const pauses = hours.map(({ hour }, index) => (hour - hours.slice(index - 1)[0].hour + 24) % 24 || 24)
+  const first = pauses.indexOf(Math.max(...pauses))
   return [...hours.slice(first), ...hours.slice(0, first)]
 }
 
 /** Bars below zero end where the others begin. */
-function drawBars(list, rows) {
+function drawBars(id, rows) {
   const values = rows.map(([, value]) => value)
   const least = Math.min(...values, 0)
   const share = value => `${(100 * value) / (Math.max(...values, 0) - least || 1)}%`
@@ -106,18 +97,19 @@ function drawBars(list, rows) {
     amount.textContent = text
     return line
   })
-  list.replaceChildren(...lines)
+  at(id).replaceChildren(...lines)
+  document.documentElement.style.setProperty(`--${id}`, rows.length)
 }
 
 const readings = {}
 
 function showStatus() {
   const all = Object.values(readings)
-  if (all.length === 0) return
+  if (!all.length) return
   const asOf = Math.min(...all.map(reading => reading.asOf?.getTime() ?? 0))
-  const old = asOf > 0 ? `figures as of ${time.format(asOf)}` : 'no figures yet'
+  const old = asOf > 0 ? `figures as of ${new Date(asOf).toLocaleTimeString(locale)}` : 'no figures yet'
   if (all.some(({ error }) => error && error.status !== 429)) say(`No connection: ${old}`, true)
-  // Nothing says so after a sleep, or while a request hangs.
+  // As after a sleep, or while a request hangs.
   else if (all.some(({ stale, at }) => stale || Date.now() - at > everyMs + 60_000))
     say(`Behind: ${old}`, true)
   else say('Live')
@@ -131,7 +123,7 @@ async function follow(tally, name, parameters) {
   }
 }
 
-/** The event that is open, or else the latest. Repeats until Tally answers. */
+/** The open event, or else the latest; repeats until Tally answers. */
 async function openEvent(tally) {
   for await (const { answer, error } of tally.watch('listEvents', {}, { everyMs })) {
     if (error) showSetup(`No connection: ${error.message}`)
