@@ -65,6 +65,8 @@ function fill(list, all, from, cellsOf) {
   list.style.setProperty('--type', `${Math.min(high * textOf.ofRow, innerHeight * textOf.most)}px`)
   if (rows.length === 0) list.replaceChildren(element('li', 'none', 'Nothing sold yet'))
   else list.replaceChildren(...rows.map(row => element('li', '', ...cellsOf(row))))
+  const counts = [...list.querySelectorAll('strong')].map(({ textContent }) => textContent.length)
+  list.style.setProperty('--digits', String(Math.max(3, ...counts)))
 }
 
 /** Makes a number that is wider than its box as small as it has to be. */

@@ -67,16 +67,18 @@ export function openPortions(locale, clock) {
   function layOut() {
     if (shown === undefined) return
     const { items } = shown
+    const count = Math.max(0, ...items.map(({ sold }) => widthOf(whole(sold))))
     const grid = gridFor(items, {
       width: columns.clientWidth,
       height: columns.clientHeight,
       screenHeight: innerHeight,
       isUpright: innerHeight > innerWidth,
       nameEms: Math.max(0, ...items.map(({ name }) => widthOf(name))),
-      numberEms: gapEms + Math.max(0, ...items.map(({ sold }) => 2 * widthOf(whole(sold)))),
+      numberEms: gapEms + 2 * count,
     })
     columns.style.setProperty('--row', `${columns.clientHeight / grid.rows}px`)
     columns.style.setProperty('--columns', String(grid.columns))
+    columns.style.setProperty('--count', `${count}em`)
     pages = pagesOf(items, grid)
     turnTo(page)
   }
