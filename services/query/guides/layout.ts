@@ -44,8 +44,8 @@ export const headingsOf = (tokens: Token[]): Heading[] =>
 export function guideBody({ html, headings, previous, next }: Guide): string {
   const contents = headings.map(({ id, text }) => `<li><a href="#${id}">${escaped(text)}</a></li>`)
   const turns = [turn('prev', previous), turn('next', next)].join('')
-  return `<nav class="contents" aria-label="On this page"><ul>${contents.join('')}</ul></nav>
-<div>
+  const nav = `<nav class="contents" aria-label="On this page"><ul>${contents.join('')}</ul></nav>\n`
+  return `${contents.length > 1 ? nav : ''}<div>
 ${html}${turns && `<nav class="turns" aria-label="Previous and next">${turns}</nav>\n`}</div>
 `
 }
