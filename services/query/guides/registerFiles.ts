@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
 import type { FastifyInstance } from 'fastify'
+import { clientFile, clientPackage } from './clientPackage.ts'
 
 const guides = new URL('../../../docs/guides/', import.meta.url)
-const client = new URL('../../../packages/client/', import.meta.url)
 
 /** The dashboard asks this process only, and loads nothing from elsewhere. */
 const policy =
@@ -12,7 +11,8 @@ const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', py: '
 
 /**
  * Registers what the guides tell their readers to open or to fetch, from the only copy that there is: the dashboard,
- * the client as one file, and the polling loop, which is a block of a guide. Each is read when it is first asked for.
+ * the client as one file and as a package, and the polling loop, which is a block of a guide. Each is read when it is
+ * first asked for.
  */
 export function registerFiles(app: FastifyInstance): void {
   const serve = (path: string, type: keyof typeof types, read: () => string) => {
@@ -31,18 +31,10 @@ export function registerFiles(app: FastifyInstance): void {
     serve(`/docs/dashboard/dashboard.${type}`, type, () => guide(`dashboard/dashboard.${type}`))
 
   for (const path of ['/docs/client.js', '/docs/dashboard/client.js']) serve(path, 'js', () => clientFile())
+  let archive: Buffer | undefined
+  app.get('/docs/client.tgz', (_, reply) => {
+    archive ??= clientPackage()
+    return reply.type('application/gzip').send(archive)
+  })
   serve('/docs/tally.py', 'py', () => /^```python[^\n]*\n(.*?)^```$/ms.exec(guide('polling.md'))?.[1] ?? '')
-}
-
-/** `@tally/client` as one module, without its types. Takes Node 0.1 s. */
-export function clientFile(name = 'index.ts', seen = new Set<string>()): string {
-  if (seen.has(name)) return ''
-  seen.add(name)
-  const code = stripTypeScriptTypes(readFileSync(new URL(name, client), 'utf8'))
-  const needed = [...code.matchAll(/^(?:import|export) .+ from '\.\/(.+)'$/gm)]
-  const own = code
-    .replaceAll(/^import .+\n|^export (?!\{)| from '.+'$/gm, '')
-    .replaceAll(/(?<=\S) {2,}/g, ' ')
-    .replaceAll(/^\s*\n| +$/gm, '')
-  return needed.map(([, other = '']) => clientFile(other, seen)).join('') + own
 }
