@@ -91,9 +91,9 @@ export async function sellMenu(
   return eventId
 }
 
-/** Sells 17 of the first item in the kitchen. */
+/** Sells 1,017 of the first item in the kitchen. */
 export async function sellMore(fixture: Fixture, eventId: EventId): Promise<void> {
-  const items = [{ menuItemId: 1, itemName: 'x', quantity: 17, unitPrice: 2 }]
+  const items = [{ menuItemId: 1, itemName: 'x', quantity: 1_017, unitPrice: 2 }]
   const orderDateTime = new Date().toISOString()
   const order = anOrder({ eventId, dayId: 41, areaId: 1, orderId: 'more', orderDateTime, items })
   await countNewOrders(fixture.db, [order])

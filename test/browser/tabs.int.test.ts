@@ -279,7 +279,7 @@ test.each(['money', 'portions', 'kitchen'])(
     await sellMore(fixture, eventId)
     if (shows === 'money') await untilTrue(page, "document.getElementById('orders').textContent === '161'")
     else {
-      await untilTrue(page, says('+17'))
+      await untilTrue(page, says('+1,017'))
       await untilTrue(page, String.raw`/\+ since 2\d:\d\d/.test(document.body.innerText)`)
     }
     if (shows === 'kitchen') {
