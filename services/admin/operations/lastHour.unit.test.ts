@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { formatIn } from '../views/format.ts'
 import { hourView } from './hourView.ts'
 import { minutesOf, type Sample } from './lastHour.ts'
+import { operationsView } from './view.ts'
 
 const nowMs = 10_000_000
 /** Samples every 30 s until now, the last of them as given: records read so far, dead letters so far, lag. */
@@ -39,4 +40,20 @@ test('the page says in words what each chart shows', () => {
   expect(page).toContain('aria-label="New dead letters: 2 in all"')
   expect(page).toContain('<title>2 to 0 min ago: 10</title>')
   expect(String(hourView([], formatIn('en')))).toBe('')
+})
+
+test('a Postgres that tells its version and nothing else does not count as one that answers', () => {
+  const parts = [{ name: 'Postgres', about: '18.4' } as const]
+  const nothing = {
+    shards: [],
+    samples: [],
+    heldBack: [],
+    versions: [],
+    deadLetters: undefined,
+    stored: undefined,
+  }
+  const page = { csrf: '', format: formatIn('en'), refreshes: true }
+  expect(String(operationsView({ parts, ...nothing }, page))).toContain(
+    'revoked">● Postgres does not answer<',
+  )
 })

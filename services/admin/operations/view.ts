@@ -32,7 +32,7 @@ export function operationsView(
   return html`<h1>Operations</h1>
 <p class="faint">For the platform team. Covers all organizations. <a href="/operations/runbook">Runbook</a><span id="refreshed" class="block"></span></p>
 <div id="operations"${refreshes ? html` data-refreshes` : ''}>
-<p>${parts.map(partView)}</p>
+<p>${parts.map(part => partView(part, stored !== undefined))}</p>
 ${stored === undefined ? postgresSilent : ''}
 ${stalled.length === 0 ? '' : stalledView(stalled)}
 ${heldBack.length === 0 ? '' : heldBackView(heldBack)}
@@ -49,8 +49,11 @@ ${commands.length === 0 ? '' : commandsView(commands)}
 </div>`
 }
 
-const partView = ({ name, about }: Part): Html =>
-  html`<span class="badge ${about === undefined ? 'revoked' : 'good'}">● ${name} ${about ?? 'does not answer'}</span> `
+/** A server that is too slow may tell its version and nothing else: that is no answer. */
+function partView({ name, about }: Part, hasStored: boolean): Html {
+  const isThere = about !== undefined && (name !== 'Postgres' || hasStored)
+  return html`<span class="badge ${isThere ? 'good' : 'revoked'}">● ${name} ${isThere ? about : 'does not answer'}</span> `
+}
 
 /** Stalled partitions are not shown then, and no part of the page may look as if there were none. */
 const postgresSilent = html`<p class="notice">Postgres does not answer: lag, stalled partitions, dead letters and the last rebuild are not shown. The API answers item counts and figures from Redis.</p>`

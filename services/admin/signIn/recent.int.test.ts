@@ -35,7 +35,6 @@ test('30 minutes after the sign-in, a key is made, rotated or revoked only after
     const confirm = `/confirm?next=${encodeURIComponent(page)}`
     const [shown, sent] = [await visitor.get(page), await visitor.post(path, form, { from: '/confirm' })]
     expect([shown.statusCode, shown.headers.location]).toEqual([303, confirm])
-    // With the fields of the form, if it has any.
     expect([sent.statusCode, sent.headers.location?.split('%3F')[0]]).toEqual([303, confirm])
   }
   expect(await statesOf(organizationId)).toEqual(['good'])
