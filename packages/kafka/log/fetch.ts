@@ -39,9 +39,9 @@ const readCommitted = 1
 const unknownEpoch = -1
 
 /**
- * Fetches partitions from their leader: all of them by the id of their topic, or all by its name. kafkajs 2.2.4 stops at
- * version 11, which knows no ids; it unpacks all records of an answer before anything else sees it, and drops the whole
- * answer if one partition has an error. Throws the error of the request as a whole.
+ * Fetches partitions from their leader: all of them by the id of their topic, or all by its name. kafkajs 2.2.4 stops
+ * at version 11, which knows no ids; it unpacks all records of an answer before anything else sees it, and drops the
+ * whole answer if one partition has an error. Throws the error of the request as a whole.
  *
  * The message: FetchRequest.json and FetchResponse.json in apache/kafka, clients/src/main/resources/common/message.
  */

@@ -18,7 +18,7 @@ export type Book = {
   answers: (eventId: string) => Answers
 }
 
-/** Keeps the records that have been sent, and counts those of one event again from nothing (packages/testkit/oracle). */
+/** Keeps the records that have been sent, and counts those of an event again from nothing (packages/testkit/oracle). */
 export function openBook(): Book {
   const events = new Map<string, EventBook>()
   const counted = new Map<string, { records: number; answers: Answers }>()
