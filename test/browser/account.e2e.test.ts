@@ -222,6 +222,7 @@ test('a passkey is added, asked for at the next sign-in, and removed', async () 
 
   await page.goto('/account/passkeys')
   await page.getByRole('button', { name: 'Remove Key of Anna' }).click()
+  await page.getByRole('button', { name: 'Remove and turn off' }).click()
   await page.getByText('No passkeys.').waitFor()
   expect(wrongs).toEqual([])
 })
