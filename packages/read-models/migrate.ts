@@ -54,8 +54,8 @@ export const migrations: Record<string, Migration> = {
 }
 const names = Object.keys(migrations)
 
-/** A statement waited for a lock longer than its session allows. */
-const lockNotAvailable = '55P03'
+/** A statement waited for a lock longer than its session allows, or was the one that a deadlock ended. */
+const lockErrors = new Set<unknown>(['55P03', '40P01'])
 const lockRetryMs = 1_000
 const lockAttempts = 200
 
@@ -84,7 +84,7 @@ export async function migrate(
       await grantRoles(db)
       return ran
     } catch (error) {
-      if ((error as { code?: unknown }).code !== lockNotAvailable || attempt === lockAttempts) throw error
+      if (!lockErrors.has((error as { code?: unknown }).code) || attempt === lockAttempts) throw error
       await sleep(lockRetryMs)
     }
   }

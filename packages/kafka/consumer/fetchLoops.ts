@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFatal } from '@tally/runtime'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
-import { settled } from '../client/backoff.ts'
 import type { Cluster } from '../client/cluster.ts'
 import { type Answered, errorOf, fetchFrom, type Wanted } from '../log/fetch.ts'
 import { offsetOutOfRange } from '../log/fetchOnce.ts'
 import type { ConsumeOptions } from '../types.ts'
-import type { Leaders } from './leaders.ts'
+import { type Leaders, noLeader } from './leaders.ts'
 import { lookAgainMs, lookMs } from './membership.ts'
 import type { Memory, Tuning } from './memory.ts'
-import { mayFetch, type PartitionState } from './partitionState.ts'
+import { answered as hasAnswered, mayFetch, type PartitionState, refuse } from './partitionState.ts'
 
 /** How long a loop sleeps if none of its partitions may be fetched: the log of each has to be checked first. */
 const idleMs = 50
@@ -19,10 +18,6 @@ const idleMs = 50
  */
 const gatherMs = 5
 const smallBytes = 64 * 1024
-/** How long a loop waits for a busy partition: longer than most batches take, so that few have to wait. */
-const busyMs = 200
-/** How long a partition is not fetched after its broker was not ready to read it, as during an election. */
-const refusedMs = 100
 /**
  * The topic was deleted, or created again (UNKNOWN_TOPIC_ID, INCONSISTENT_TOPIC_ID), or a new leader, whose log may be
  * shorter, has taken over (FENCED_LEADER_EPOCH).
@@ -41,7 +36,7 @@ export type FetchDeps = {
   options: ConsumeOptions
   tuning: Tuning
   memory: Memory
-  /** Takes a batch; resolves once it is begun or dropped. */
+  /** Takes a batch; resolves once it is begun or dropped, or its partition is busy for long. */
   hand(of: PartitionState, fetched: FetchedBatch): Promise<void>
   /** Ends the session. */
   end(error: Error): void
@@ -54,8 +49,8 @@ type Asked = Wanted & { state: PartitionState }
 
 /**
  * Fetches the assigned partitions from their leaders, each broker in a loop of its own: it hands over the batches of an
- * answer, waits until they are begun, and fetches again while they are processed. A partition whose batch waits longer
- * than 200 ms for the one in progress is left out of the next fetches.
+ * answer, waits until they are begun, and fetches again while they are processed. A partition whose batch waits for long
+ * for the one in progress is left out of the next fetches.
  */
 export class FetchLoops {
   readonly #deps: FetchDeps
@@ -67,14 +62,25 @@ export class FetchLoops {
 
   /** Begins a loop for each broker that leads an assigned partition; a loop ends when its broker leads none. */
   begin(): void {
-    for (const id of new Set(this.#deps.memory.partitions.entries().map(([, , of]) => this.#leaderOf(of)))) {
-      if (id === undefined || id === '-1' || this.#running.has(id)) continue
+    const ids = new Set<string>()
+    for (const [topic, partition, of] of this.#deps.memory.partitions.entries()) {
+      const id = this.#leaderOf(of)
+      if (id === noLeader) refuse(of, new Error(`${topic}-${partition} has no leader`))
+      else if (id !== undefined) ids.add(id)
+    }
+    for (const id of ids) {
+      if (this.#running.has(id)) continue
       const node: Node = { id, smallAtMs: -gatherMs, failingSinceMs: undefined }
       this.#running.set(
         id,
         this.#run(node).finally(() => this.#running.delete(id)),
       )
     }
+  }
+
+  /** Resolves when all loops have ended, after `closing`. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values())
   }
 
   #leaderOf({ topic, partition }: PartitionState): string | undefined {
@@ -118,6 +124,8 @@ export class FetchLoops {
 
   #wantedOf(node: Node): Asked[] {
     const { options, tuning, memory } = this.#deps
+    // While the group rebalances, what is fetched would be dropped.
+    if (!memory.joined) return []
     const nowMs = performance.now()
     const free = memory.partitions
       .entries()
@@ -145,10 +153,14 @@ export class FetchLoops {
       const { state, offset } = of
       state.isFetching = false
       bytes += messages.length
-      const isMine = memory.partitions.get(topic, partition) === state
+      const isMine = memory.joined && memory.partitions.get(topic, partition) === state
       if (!isMine || state.isHeld || state.next !== offset) continue
-      if (answer.errorCode !== 0) this.#refuse(state, answer.errorCode)
-      else if (messages.length > 0) {
+      if (answer.errorCode !== 0) {
+        this.#refuse(state, answer.errorCode)
+        continue
+      }
+      hasAnswered(state)
+      if (messages.length > 0) {
         const fetched = new FetchedBatch(answer, offset)
         if (fetched.isEmpty) continue
         state.servedAtMs = performance.now()
@@ -156,7 +168,7 @@ export class FetchLoops {
       }
     }
     if (bytes > 0 && bytes < smallBytes) node.smallAtMs = performance.now()
-    if (handed.length > 0) await settled(Promise.all(handed), busyMs)
+    await Promise.all(handed)
   }
 
   /** Holds a partition whose log does not hold its offset, or is another one; delays one that is refused for now. */
@@ -170,10 +182,10 @@ export class FetchLoops {
     } else if (otherLogCodes.has(code)) {
       state.isHeld = true
       options.onRefused?.({ topic, partition })
-    } else if (transientCodes.has(code)) {
-      state.pausedUntilMs = performance.now() + refusedMs
     } else {
-      throw errorOf(code)
+      const error = errorOf(code)
+      if (isFatal(error)) throw error
+      refuse(state, error, { isShownAtOnce: !transientCodes.has(code) })
     }
   }
 }

@@ -1,6 +1,11 @@
 import type { Cluster } from '../client/cluster.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
-import { askTopicMetadata } from '../topics/topicMetadata.ts'
+import { askTopicMetadata, type TopicMetadata } from '../topics/topicMetadata.ts'
+
+/** Instead of the id of a leader, if a partition has none now. */
+export const noLeader = '-1'
+/** How soon to ask again while a partition has no leader. */
+const electionMs = 500
 
 /**
  * The leader of each partition of some topics, and how many partitions each topic has. kafkajs 2.2.4 drops the metadata
@@ -20,7 +25,7 @@ export class Leaders {
     this.#maxAgeMs = maxAgeMs
   }
 
-  /** The id of the broker that leads a partition; "-1" if none does now. */
+  /** The id of the broker that leads a partition, or `noLeader`. */
   of(topic: string, partition: number): string | undefined {
     return this.#leaders.get(topic, partition)
   }
@@ -42,17 +47,28 @@ export class Leaders {
 
   /** Asks a broker how many partitions each topic has, and who leads them. Throws as `refresh`. */
   async read(): Promise<Map<string, number>> {
-    const { brokerPool } = this.#cluster
-    const answered = await brokerPool.withBroker(({ broker }) => askTopicMetadata(broker, this.#topics))
-    const topics = answered ?? []
+    const topics = await this.#ask()
     const ids = topics.flatMap(({ partitions }) => partitions.map(({ leader }) => String(leader)))
-    const isNewBroker = ids.some(id => id !== '-1' && !(id in brokerPool.brokers))
-    // kafkajs's own request brings new brokers, and throws why a topic is not in the answer.
-    if (isNewBroker || topics.length < this.#topics.length) await this.#cluster.refreshMetadata()
+    const { brokers } = this.#cluster.brokerPool
+    // A broker that is new, or has moved to another address.
+    if (ids.some(id => id !== noLeader && !(id in brokers))) await this.#cluster.refreshMetadata()
+    else await this.#cluster.refreshMetadataIfNecessary().catch(() => undefined)
     for (const { topic, partitions } of topics)
       for (const { partition, leader } of partitions) this.#leaders.set(topic, partition, String(leader))
     this.#counts = new Map(topics.map(({ topic, partitions }) => [topic, partitions.length]))
-    this.#validUntilMs = performance.now() + this.#maxAgeMs
+    this.#validUntilMs = performance.now() + (ids.includes(noLeader) ? electionMs : this.#maxAgeMs)
     return this.#counts
+  }
+
+  /** The metadata of all topics: one that a broker does not know yet must not count as without partitions. */
+  async #ask(): Promise<TopicMetadata[]> {
+    const { brokerPool } = this.#cluster
+    for (const isLast of [false, true]) {
+      const topics = await brokerPool.withBroker(({ broker }) => askTopicMetadata(broker, this.#topics))
+      if (topics?.length === this.#topics.length) return topics
+      // Throws why: the topic is missing, or may not be read.
+      if (!isLast) await this.#cluster.refreshMetadata()
+    }
+    throw new Error('brokers disagree about which topics there are')
   }
 }

@@ -56,16 +56,25 @@ export class Membership {
 
   /** Joins the group, however often other members join or leave meanwhile. Resolves with the assigned partitions. */
   async join(signal: AbortSignal): Promise<Joined> {
-    for (const beganMs = Date.now(); ; ) {
+    this.#failingSinceMs = undefined
+    for (;;) {
       try {
+        signal.throwIfAborted()
         return await this.#joinOnce()
       } catch (error) {
         if (signal.aborted) throw error
         if (isUnknownMember(error)) this.#memberId = ''
-        else if (isCoordinatorLost(error) && Date.now() - beganMs < lookMs) await sleep(lookAgainMs)
+        else if (isCoordinatorLost(error)) await this.#lookAgain(error)
         else if (!meansRejoin(error)) throw error
       }
     }
+  }
+
+  /** Waits before the next request to the coordinator; throws the error if it has been lost for too long. */
+  async #lookAgain(error: unknown): Promise<void> {
+    this.#failingSinceMs ??= Date.now()
+    if (Date.now() - this.#failingSinceMs > lookMs) throw error
+    await sleep(lookAgainMs, undefined, { ref: false })
   }
 
   async #joinOnce(): Promise<Joined> {
@@ -80,6 +89,7 @@ export class Membership {
       memberId: this.#memberId,
       groupProtocols: [{ name: protocolName, metadata }],
     })
+    this.#failingSinceMs = undefined
     this.#memberId = joined.memberId
     this.#generation = joined.generationId
     const counts = joined.leaderId === joined.memberId ? await this.#deps.counts() : undefined
@@ -89,7 +99,6 @@ export class Membership {
       memberId: joined.memberId,
       groupAssignment: counts === undefined ? [] : assign(joined.members, counts),
     })
-    this.#failingSinceMs = undefined
     const assigned = MemberAssignment.decode(memberAssignment)?.assignment ?? {}
     const entries = Object.entries(assigned).filter(([topic]) => topics.includes(topic))
     return {
@@ -110,9 +119,8 @@ export class Membership {
       // It has joined again meanwhile.
       if (generation !== this.#generation) return
       if (isUnknownMember(error)) this.#memberId = ''
-      this.#failingSinceMs ??= Date.now()
-      if (!isCoordinatorLost(error) || Date.now() - this.#failingSinceMs > lookMs) throw error
-      await sleep(lookAgainMs, undefined, { ref: false })
+      if (!isCoordinatorLost(error)) throw error
+      await this.#lookAgain(error)
       const found = await cluster.findGroupCoordinator({ groupId }).catch(() => undefined)
       if (found !== undefined && generation === this.#generation) this.#coordinator = found
     }

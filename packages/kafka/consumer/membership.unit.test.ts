@@ -95,3 +95,14 @@ test.each(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_LOAD_IN_PROGRESS'])(
     expect(second.leaveGroup.mock.calls).toEqual([[{ groupId: 'g', memberId: 'member-1' }]])
   },
 )
+
+test('a join is given up if the coordinator stays lost, and does not ask without a pause', async () => {
+  vi.useFakeTimers()
+  const { first, join } = given()
+  first.joinGroup.mockRejectedValue(refusal('NOT_COORDINATOR_FOR_GROUP'))
+  const joined = expect(join()).rejects.toThrow('NOT_COORDINATOR_FOR_GROUP')
+  await vi.advanceTimersByTimeAsync(31_000)
+  await joined
+  expect(first.joinGroup.mock.calls.length).toBeLessThan(130)
+  vi.useRealTimers()
+})

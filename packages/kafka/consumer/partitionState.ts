@@ -2,6 +2,11 @@ import { backoffMs } from '../client/backoff.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
 import type { Assignment } from '../types.ts'
 
+/** How long a partition is not fetched after its broker was not ready to read it, as during an election. */
+const refusedMs = 100
+/** An election takes less. */
+const refusalShowsMs = 30_000
+
 /** Where one assigned partition is read, and why it is not fetched now. */
 export type PartitionState = {
   readonly topic: string
@@ -20,6 +25,8 @@ export type PartitionState = {
   isWaiting: boolean
   /** Not fetched before this time (of `performance.now()`): a batch has failed, or its broker is not ready. */
   pausedUntilMs: number
+  /** Since when its broker has refused it, or it has had no leader. */
+  refusedSinceMs: number | undefined
   /** When it last had records: those that had some longest ago are asked for first. */
   servedAtMs: number
   /** Batches that failed in a row, and the error of the last one. */
@@ -49,6 +56,7 @@ export function newPartitions(
         isWaiting: false,
         pausedUntilMs: 0,
         servedAtMs: 0,
+        refusedSinceMs: undefined,
         failures,
         error,
         suspect,
@@ -75,6 +83,20 @@ export function resume(of: PartitionState): void {
 export function retry(of: PartitionState, from: number): void {
   seek(of, from)
   of.pausedUntilMs = performance.now() + backoffMs(of.failures)
+}
+
+/** Delays a partition that cannot be fetched now; an error that lasts shows in the consumer's state. */
+export function refuse(of: PartitionState, error: Error, { isShownAtOnce = false } = {}): void {
+  const nowMs = performance.now()
+  of.refusedSinceMs ??= nowMs
+  of.pausedUntilMs = nowMs + refusedMs
+  if (isShownAtOnce || nowMs - of.refusedSinceMs > refusalShowsMs) of.error = error
+}
+
+/** Its broker has answered. */
+export function answered(of: PartitionState): void {
+  if (of.refusedSinceMs !== undefined && of.failures === 0) of.error = undefined
+  of.refusedSinceMs = undefined
 }
 
 export function succeeded(of: PartitionState): void {

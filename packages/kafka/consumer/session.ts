@@ -20,7 +20,9 @@ import { processFetch } from './processFetch.ts'
 
 /** How long closing waits for batches in progress; less than the 8 s in which a consumer must stop. */
 const finishMs = 5_000
-const leaveMs = 1_000
+const leaveMs = 1_500
+/** How long a loop waits for a busy partition: longer than most batches take, so that few have to wait. */
+const busyMs = 200
 
 /**
  * One membership of the consumer group, from connecting to a failure or to `close`. It joins, fetches from the leaders
@@ -100,25 +102,27 @@ export class Session {
   /** Starts no more batches, waits for those in progress (5 s at most), commits, leaves the group. */
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#generation?.over.abort()
     // A batch that hangs is begun again by the partition's next owner; the group must know that this member has left.
     await settled(Promise.all([this.#queues.idle(), this.#running]), finishMs)
     await this.#commits.close()
-    for (const timer of this.#timers) void timer.stop()
     this.#memory.joined = false
-    await settled(
-      this.#membership.leave().catch(() => undefined),
-      leaveMs,
-    )
-    await this.#cluster.disconnect().catch(() => undefined)
-    this.#generation?.over.abort()
+    await settled(this.#leave(), leaveMs)
     this.#end.resolve(undefined)
+  }
+
+  /** Leaves the group, if need be once a join that is under way is answered: nobody else would end that member. */
+  async #leave(): Promise<void> {
+    await Promise.all([this.#running, ...this.#timers.map(timer => timer.stop()), this.#loops.ended()])
+    await this.#membership.leave().catch(() => undefined)
+    await this.#cluster.disconnect().catch(() => undefined)
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#closing
     const memory = this.#memory
     await this.#cluster.connect()
-    await this.#cluster.addMultipleTargetTopics(this.#options.topics)
+    if (!signal.aborted) await this.#cluster.addMultipleTargetTopics(this.#options.topics)
     while (!signal.aborted) {
       const joined = await this.#membership.join(signal)
       if (signal.aborted) return
@@ -131,6 +135,7 @@ export class Session {
   }
 
   #lose(generation: Generation): void {
+    if (this.#generation !== generation) return
     this.#memory.joined = false
     generation.over.abort()
   }
@@ -144,8 +149,7 @@ export class Session {
       // Nothing is fetched from partitions that are held.
       if (memory.partitions.entries().every(([, , of]) => of.isHeld)) memory.lastAnswerAt = Date.now()
     } catch (error) {
-      if (this.#generation !== generation) return
-      if (!meansRejoin(error)) throw error
+      if (this.#generation === generation && !meansRejoin(error)) throw error
       this.#lose(generation)
     }
   }
@@ -154,12 +158,11 @@ export class Session {
   async #refresh(): Promise<void> {
     const generation = this.#generation
     if (generation === undefined || !this.#memory.joined) return
-    await this.#leaders.refresh()
+    await this.#leaders.refresh().finally(() => this.#loops.begin())
     const counts = this.#leaders.counts()
     generation.counts ??= counts
-    for (const [topic, count] of generation.counts)
-      if (counts.get(topic) !== count) return this.#lose(generation)
-    this.#loops.begin()
+    for (const topic of this.#options.topics)
+      if (counts.get(topic) !== generation.counts.get(topic)) return this.#lose(generation)
   }
 
   #notRefreshed(error: unknown): void {
@@ -167,18 +170,22 @@ export class Session {
     else this.#logger.debug({ err: error }, 'could not ask who leads the partitions; asking again')
   }
 
-  /** Queues a batch; resolves once it is begun or dropped. */
-  #hand(state: PartitionState, fetched: FetchedBatch): Promise<void> {
+  /** Queues a batch; resolves once it is begun or dropped, or, if another one of its partition is in progress, soon. */
+  async #hand(state: PartitionState, fetched: FetchedBatch): Promise<void> {
     const generation = this.#generation as Generation
     const begun = Promise.withResolvers<void>()
     const reading = readAhead(fetched)
     const of = { state, generation, seeks: state.seeks, from: fetched.from }
     state.next = fetched.next
     state.isWaiting = true
+    let isBegun = false
     const begin = (): void => {
-      state.isWaiting = false
+      // Later it may be the next batch that waits.
+      if (!isBegun) state.isWaiting = false
+      isBegun = true
       begun.resolve()
     }
+    const key = partitionKey(state)
     const deps = {
       options: this.#options,
       isCurrent: (one: Generation) => one === this.#generation,
@@ -187,13 +194,14 @@ export class Session {
       closing: this.#closing.signal,
       logger: this.#logger,
     }
-    void this.#queues.begin(partitionKey(state), () =>
+    void this.#queues.begin(key, () =>
       processFetch(deps, of, reading.parts(), begin)
         .catch(error => this.end(error as Error))
         .finally(reading.drop)
         .finally(begin),
     )
-    return begun.promise
+    await settled(begun.promise, busyMs)
+    if (!this.#queues.isBusy(key)) await begun.promise
   }
 }
 

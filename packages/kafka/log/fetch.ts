@@ -56,7 +56,7 @@ export async function fetchFrom(broker: Broker, limits: FetchLimits, wanted: Wan
     },
     response: {
       decode: async (data: Buffer) => decodeFetch(data, wanted),
-      parse: async ({ errorCode, partitions }: ReturnType<typeof decodeFetch>) => {
+      parse: async ({ errorCode, partitions }: DecodedFetch) => {
         if (errorCode !== 0) throw errorOf(errorCode)
         return partitions
       },
@@ -102,12 +102,15 @@ function encodePartition({ topic, partition, offset, maxBytes, identity }: Wante
   return named.writeUVarIntArray([encoded]).writeUVarInt(0)
 }
 
-export function decodeFetch(data: Buffer, wanted: Wanted[]): { errorCode: number; partitions: Answered[] } {
+/** `clientSideThrottleTime`: ms for which kafkajs holds back the next request, if the broker has a quota (KIP-219). */
+type DecodedFetch = { clientSideThrottleTime: number; errorCode: number; partitions: Answered[] }
+
+export function decodeFetch(data: Buffer, wanted: Wanted[]): DecodedFetch {
   const names = new Map(wanted.map(({ topic, identity }) => [identity?.topicId ?? topic, topic]))
   const isById = wanted.every(({ identity }) => identity !== undefined)
   const from = new Decoder(data)
   skipTaggedFields(from) // of the header
-  from.readInt32() // throttle_time_ms
+  const clientSideThrottleTime = from.readInt32()
   const errorCode = from.readInt16()
   from.readInt32() // session_id
   const topics = from.readUVarIntArray(() => {
@@ -117,7 +120,7 @@ export function decodeFetch(data: Buffer, wanted: Wanted[]): { errorCode: number
     skipTaggedFields(from)
     return partitions
   })
-  return { errorCode, partitions: (topics ?? []).flat() }
+  return { clientSideThrottleTime, errorCode, partitions: (topics ?? []).flat() }
 }
 
 function decodePartition(from: Decoder, of: { topic: string; topicId?: string }): Answered {

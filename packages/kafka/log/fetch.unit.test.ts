@@ -52,7 +52,7 @@ test('records stay raw bytes, whatever tagged fields follow; they carry the topi
   const tagged = '02 00 0d 00000004 0000000000000100 00 01 09 00000002 00000006 00'
   const data = answer(answered('00000003', '0000', '04 abcdef', tagged))
   const partitions = [{ ...common, partition: 3, errorCode: 0, messages: hex('abcdef') }]
-  expect(decodeFetch(data, [identified])).toEqual({ errorCode: 0, partitions })
+  expect(decodeFetch(data, [identified])).toEqual({ clientSideThrottleTime: 9, errorCode: 0, partitions })
 })
 
 test('a partition with an error has its code, and spoils no other', () => {

@@ -12,7 +12,7 @@ const eventLimits: EventLimits = {
   rows: 200_000,
   items: 10_000,
   timeBuckets: 50_000,
-  paymentMethods: 1_000,
+  paymentMethods: 10_000,
 }
 
 /** After so many counts all are forgotten. */

@@ -11,6 +11,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
  * contract step an order costs Postgres 0.3 to 0.5 µs more, of 8.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   await sql`
 create table payment_counters (
   event_id uuid not null,
@@ -24,14 +25,18 @@ create table payment_counters (
   primary key (event_id, day_id, area_id, payment_method)
 ) with (fillfactor = 70);
 
--- With the rights of the owner, because a projector's role may not have any to the new table yet.
-create function count_payments() returns trigger language plpgsql security definer set search_path from current as $$
+-- With the rights of the owner, because a projector's role may not have any to the new table yet. Temporary tables come
+-- last: else a role could put one of its own in the place of the table.
+create function count_payments() returns trigger language plpgsql security definer
+set search_path = ${sql.id(rows[0]?.schema ?? 'public')}, pg_temp as $$
 begin
   if current_setting('tally.counts_payments', true) = 'on' then
     return null;
   end if;
   if tg_op = 'INSERT' then
     ${add(paymentsIn(sql`(select 1 as sign, * from new_orders)`))};
+  elsif tg_op = 'DELETE' then
+    ${add(paymentsIn(sql`(select -1 as sign, * from old_orders)`))};
   else
     ${add(paymentsIn(sql`(select 1 as sign, * from new_orders union all select -1, * from old_orders)`))};
   end if;
@@ -41,6 +46,8 @@ $$;
 create trigger count_new_payments after insert on orders referencing new table as new_orders
 for each statement execute function count_payments();
 create trigger count_changed_payments after update on orders referencing old table as old_orders new table as new_orders
+for each statement execute function count_payments();
+create trigger count_removed_payments after delete on orders referencing old table as old_orders
 for each statement execute function count_payments();
 `.execute(db)
 }

@@ -10,6 +10,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
 drop trigger count_new_payments on orders;
 drop trigger count_changed_payments on orders;
+drop trigger count_removed_payments on orders;
 drop function count_payments();
 `.execute(db)
 }

@@ -24,8 +24,8 @@ export function redisKeys(prefix: string, quietMs: number) {
     shard: (shard: number) => `${prefix}:shard:{${shard}}`,
   }
 }
-/** The value of an event's field `complete`: missing documents are empty. */
-export const complete = '1'
+/** The value of an event's field `complete`: missing documents are empty. A new kind of document needs a new value. */
+export const complete = '2'
 
 /** Field of a shard's hash: the watermark of a topic's partition, in epoch milliseconds. */
 export const asOfField = (topic: string) => `as-of:${topic}`

@@ -55,8 +55,8 @@ test('the large organizations are measured, and events without a record; the oth
       harness.db,
     )
   ).rows as { counted_rows: number; redis_bytes: number }[]
-  // One order, and the orders, the quarter hour and the items of its area and of all areas.
-  expect(head?.counted_rows).toBe(7)
+  // One order, and the orders, the quarter hour, the items and the payment method of its area and of all areas.
+  expect(head?.counted_rows).toBe(9)
   expect(head?.redis_bytes).toBeGreaterThan(500)
 
   await sql`update event_heads set counted_rows = 100000, redis_bytes = 7e8`.execute(harness.db)

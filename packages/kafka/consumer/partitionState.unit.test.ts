@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { answered, newPartitions, type PartitionState, refuse } from './partitionState.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const given = () => newPartitions(new Map([['t', [0]]])).get('t', 0) as PartitionState
+const error = new Error('no leader')
+
+test('a refusal that lasts longer than an election shows, until the broker answers', () => {
+  const state = given()
+  refuse(state, error)
+  vi.advanceTimersByTime(29_000)
+  refuse(state, error)
+  expect(state.error).toBeUndefined()
+  vi.advanceTimersByTime(2_000)
+  refuse(state, error)
+  expect(state.error).toBe(error)
+  answered(state)
+  expect(state).toMatchObject({ error: undefined, refusedSinceMs: undefined })
+})
+
+test('an answer does not hide that a batch fails', () => {
+  const state = given()
+  refuse(state, error, { isShownAtOnce: true })
+  expect(state.error).toBe(error)
+  state.failures = 1
+  answered(state)
+  expect(state.error).toBe(error)
+})
