@@ -143,7 +143,7 @@ const cases: Case[] = [
       { where: 'redis', what: 'kpis:41:0', found: { totalOrders: 1 } },
       { where: 'redis', what: 'items:77:1', counted: null },
       { where: 'redis', what: 'hours:42:2', found: null },
-      { where: 'redis', what: 'complete', found: null, counted: 1 },
+      { where: 'redis', what: 'complete', found: null, counted: 2 },
       { where: 'redis', what: 'version', found: 77, counted: 1 },
     ],
   },
