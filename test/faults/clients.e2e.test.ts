@@ -156,7 +156,8 @@ test('hanging reads starve neither authentication nor other organizations, and e
     // Had they waited for a place, a read that hangs would have ended before: none was answered yet.
     expect(ended).toBe(0)
     expect(await Promise.race(hanging)).toBe(503)
-    expect(performance.now() - began).toBeLessThan(4_500)
+    // About 4 s; twice that on a busy machine.
+    expect(performance.now() - began).toBeLessThan(8_000)
   })
 })
 

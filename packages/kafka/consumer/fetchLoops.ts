@@ -49,7 +49,7 @@ type Asked = Wanted & { state: PartitionState }
 
 /**
  * Fetches the assigned partitions from their leaders, each broker in a loop of its own: it hands over the batches of an
- * answer, waits until they are begun, and fetches again while they are processed. A partition whose batch waits for long
+ * answer, waits until they are begun, and fetches again while they are processed. A partition whose batch waits long
  * for the one in progress is left out of the next fetches.
  */
 export class FetchLoops {

@@ -11,7 +11,6 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
  * contract step an order costs Postgres 0.3 to 0.5 µs more, of 8.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
-  const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db)
   await sql`
 create table payment_counters (
   event_id uuid not null,
@@ -25,10 +24,8 @@ create table payment_counters (
   primary key (event_id, day_id, area_id, payment_method)
 ) with (fillfactor = 70);
 
--- With the rights of the owner, because a projector's role may not have any to the new table yet. Temporary tables come
--- last: else a role could put one of its own in the place of the table.
-create function count_payments() returns trigger language plpgsql security definer
-set search_path = ${sql.id(rows[0]?.schema ?? 'public')}, pg_temp as $$
+-- With the rights of the owner, because a projector's role may not have any to the new table yet.
+create function count_payments() returns trigger language plpgsql security definer as $$
 begin
   if current_setting('tally.counts_payments', true) = 'on' then
     return null;
@@ -43,6 +40,10 @@ begin
   return null;
 end
 $$;
+-- Temporary tables come last: else a role could put one of its own in the place of the table.
+do $$ begin
+  execute format('alter function count_payments() set search_path = %I, pg_temp', current_schema());
+end $$;
 create trigger count_new_payments after insert on orders referencing new table as new_orders
 for each statement execute function count_payments();
 create trigger count_changed_payments after update on orders referencing old table as old_orders new table as new_orders
