@@ -1,4 +1,5 @@
 import { FatalError } from '@tally/runtime'
+import { hasType } from './client/crash.ts'
 import type { TopicPartition } from './topics/topicPartition.ts'
 
 /** A required topic does not exist. */
@@ -61,7 +62,7 @@ export class LogChangedError extends Error {
 
 /** Whether the broker refused records because they exceed their topic's limit. */
 export function isTooLarge(error: unknown): boolean {
-  return hasType(error, 'MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE')
+  return hasType(error, /^(MESSAGE_TOO_LARGE|RECORD_LIST_TOO_LARGE)$/)
 }
 
 /**
@@ -69,12 +70,7 @@ export function isTooLarge(error: unknown): boolean {
  * (message.timestamp.after.max.ms).
  */
 export function isWrongTime(error: unknown): boolean {
-  return hasType(error, 'INVALID_TIMESTAMP')
-}
-
-function hasType(error: unknown, ...types: string[]): boolean {
-  const { type, cause } = error as { type?: string; cause?: unknown }
-  return types.includes(type ?? '') || (cause instanceof Error && hasType(cause, ...types))
+  return hasType(error, /^INVALID_TIMESTAMP$/)
 }
 
 const tooLarge = 'a record is larger than the topic takes (max.message.bytes): run `tally doctor`'

@@ -19,5 +19,5 @@ export const isCoordinatorLost = (error: unknown): boolean =>
 export const isUnknownTopic = (error: unknown): boolean => hasType(error, /^UNKNOWN_TOPIC_OR_PARTITION$/)
 
 /** Whether an error of kafkajs, or a cause of it, has one of these types. */
-const hasType = (error: unknown, types: RegExp): boolean =>
+export const hasType = (error: unknown, types: RegExp): boolean =>
   causesOf(error).some(cause => types.test((cause as { type?: string }).type ?? ''))

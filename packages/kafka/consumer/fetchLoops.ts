@@ -63,9 +63,9 @@ export class FetchLoops {
   /** Begins a loop for each broker that leads an assigned partition; a loop ends when its broker leads none. */
   begin(): void {
     const ids = new Set<string>()
-    for (const [topic, partition, of] of this.#deps.memory.partitions.entries()) {
+    for (const of of this.#deps.memory.partitions.values()) {
       const id = this.#leaderOf(of)
-      if (id === noLeader) refuse(of, new Error(`${topic}-${partition} has no leader`))
+      if (id === noLeader) refuse(of, new Error(`${of.topic}-${of.partition} has no leader`))
       else if (id !== undefined) ids.add(id)
     }
     for (const id of ids) {
@@ -89,8 +89,7 @@ export class FetchLoops {
 
   async #run(node: Node): Promise<void> {
     const { memory, leaders, end, closing } = this.#deps
-    const leads = (): boolean =>
-      memory.partitions.entries().some(([, , of]) => this.#leaderOf(of) === node.id)
+    const leads = (): boolean => memory.partitions.values().some(of => this.#leaderOf(of) === node.id)
     while (!closing.aborted && leads()) {
       try {
         await this.#fetchOnce(node)
@@ -128,8 +127,7 @@ export class FetchLoops {
     if (!memory.joined) return []
     const nowMs = performance.now()
     const free = memory.partitions
-      .entries()
-      .map(([, , state]) => state)
+      .values()
       .filter(state => this.#leaderOf(state) === node.id && mayFetch(state, nowMs))
       .toSorted((one, other) => one.servedAtMs - other.servedAtMs)
     return free.flatMap(state => {

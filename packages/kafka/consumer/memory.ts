@@ -41,8 +41,8 @@ export function newMemory(): Memory {
 
 export function stateOf(memory: Memory): ConsumerState {
   const batchErrors = memory.partitions
-    .entries()
-    .flatMap(([topic, partition, { error }]) => (error ? [{ topic, partition, error }] : []))
+    .values()
+    .flatMap(({ topic, partition, error }) => (error ? [{ topic, partition, error }] : []))
   const lastError = batchErrors[0]?.error ?? memory.assignError ?? memory.kafkaError
   return {
     joined: memory.joined,

@@ -16,7 +16,7 @@ import { lookAgainMs, Membership } from './membership.ts'
 import type { Memory, Tuning } from './memory.ts'
 import { openPartitionQueues } from './partitionQueue.ts'
 import type { PartitionState } from './partitionState.ts'
-import { processFetch } from './processFetch.ts'
+import { type ProcessDeps, processFetch } from './processFetch.ts'
 
 /** How long closing waits for batches in progress; less than the 8 s in which a consumer must stop. */
 const finishMs = 5_000
@@ -40,6 +40,7 @@ export class Session {
   readonly #commits: Commits
   readonly #loops: FetchLoops
   readonly #queues
+  readonly #process: ProcessDeps
   readonly #timers
   readonly #closing = new AbortController()
   readonly #end = Promise.withResolvers<Error | undefined>()
@@ -60,6 +61,13 @@ export class Session {
     this.#membership = new Membership({ cluster, groupId, topics, tuning, claim: () => memory.claim, counts })
     this.#commits = commitLater(this.#membership)
     this.#queues = openPartitionQueues(tuning.concurrency)
+    this.#process = {
+      options,
+      isCurrent: generation => generation === this.#generation,
+      commit: ({ topic, partition }, next) => this.#commits.add(topic, partition, next),
+      closing: this.#closing.signal,
+      logger,
+    }
     this.#loops = new FetchLoops({
       cluster,
       leaders,
@@ -147,7 +155,7 @@ export class Session {
     try {
       await this.#membership.heartbeat()
       // Nothing is fetched from partitions that are held.
-      if (memory.partitions.entries().every(([, , of]) => of.isHeld)) memory.lastAnswerAt = Date.now()
+      if (memory.partitions.values().every(of => of.isHeld)) memory.lastAnswerAt = Date.now()
     } catch (error) {
       if (this.#generation === generation && !meansRejoin(error)) throw error
       this.#lose(generation)
@@ -178,27 +186,16 @@ export class Session {
     const of = { state, generation, seeks: state.seeks, from: fetched.from }
     state.next = fetched.next
     state.isWaiting = true
-    let isBegun = false
-    const begin = (): void => {
-      // Later it may be the next batch that waits.
-      if (!isBegun) state.isWaiting = false
-      isBegun = true
-      begun.resolve()
-    }
+    // Once: when this batch ends, it may be the next one that waits.
+    void begun.promise.then(() => {
+      state.isWaiting = false
+    })
     const key = partitionKey(state)
-    const deps = {
-      options: this.#options,
-      isCurrent: (one: Generation) => one === this.#generation,
-      commit: ({ topic, partition }: PartitionState, next: number) =>
-        this.#commits.add(topic, partition, next),
-      closing: this.#closing.signal,
-      logger: this.#logger,
-    }
     void this.#queues.begin(key, () =>
-      processFetch(deps, of, reading.parts(), begin)
+      processFetch(this.#process, of, reading.parts(), begun.resolve)
         .catch(error => this.end(error as Error))
         .finally(reading.drop)
-        .finally(begin),
+        .finally(begun.resolve),
     )
     await settled(begun.promise, busyMs)
     if (!this.#queues.isBusy(key)) await begun.promise

@@ -1,5 +1,3 @@
-import type { Assignment } from '../types.ts'
-
 /** A value for each partition of each topic. */
 export class OffsetTable<V> {
   readonly #byTopic = new Map<string, Map<number, V>>()
@@ -13,19 +11,12 @@ export class OffsetTable<V> {
     this.#byTopic.set(topic, partitions.set(partition, value))
   }
 
-  delete(topic: string, partition: number): void {
-    this.#byTopic.get(topic)?.delete(partition)
-  }
-
   clear(): void {
     this.#byTopic.clear()
   }
 
-  /** Forgets partitions that are not assigned. */
-  keepOnly(assignment: Assignment): void {
-    for (const [topic, partition] of this.entries()) {
-      if (!assignment.get(topic)?.includes(partition)) this.delete(topic, partition)
-    }
+  values(): V[] {
+    return [...this.#byTopic.values()].flatMap(partitions => [...partitions.values()])
   }
 
   entries(): [topic: string, partition: number, value: V][] {

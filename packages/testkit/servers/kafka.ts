@@ -115,7 +115,7 @@ export async function readForTest(connection: KafkaConnection, options: ReadOpti
 }
 
 /** Where the group stands, or the start of the log. */
-export async function committedOffsets(
+async function committedOffsets(
   connection: KafkaConnection,
   groupId: string,
   assignment: Assignment,
