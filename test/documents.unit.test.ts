@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { metricHelp } from '@tally/runtime'
+import { metricHelp } from '@tally/platform'
 import { describe, expect, test } from 'vitest'
 import { compareTables, filesWithTables } from '#infra/documents/tables.ts'
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { migrate, openPostgres } from '@tally/read-models'
+import { migrate, openPostgres } from '@tally/schema'
 import { runTally } from '@tally/testkit/processes/process'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { sql } from 'kysely'

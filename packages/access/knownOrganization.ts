@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 
 /**
  * Why nothing can be created for an organization, as a sentence for the user; undefined if its record has arrived. A

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { type RedisClient, type ScriptCalls, script } from '@tally/storage'
+import { type RedisClient, type ScriptCalls, script } from '@tally/platform'
 
 /** Prepended to the scripts that take requests from windows of the rate limit. */
 export const windowScript = new URL('requests/scripts/window.lua', import.meta.url)

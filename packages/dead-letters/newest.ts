@@ -6,7 +6,7 @@ import {
   topicLogs,
   topicNames,
 } from '@tally/kafka'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { type DeadLetter, deadLetterOf } from './deadLetter.ts'
 import { identityOf, replayedOf } from './replayed.ts'
 

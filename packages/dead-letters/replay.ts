@@ -1,5 +1,5 @@
 import type { KafkaConnection, Producer } from '@tally/kafka'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import type { DeadLetter } from './deadLetter.ts'
 import { findOriginal, originalOf, type Refused } from './original.ts'
 import { readDeadLetters } from './readDeadLetters.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '@tally/storage'
+import type { Instant } from '@tally/platform'
 import type { Generated } from 'kysely'
 
 /**
@@ -12,7 +12,7 @@ export type ReplayedDeadLetterTable = {
   sent_at: Instant<null>
 }
 
-declare module '@tally/storage/database' {
+declare module '@tally/platform/database' {
   interface Database {
     replayed_letters: ReplayedDeadLetterTable
   }

@@ -1,4 +1,4 @@
-import { FatalError } from '@tally/runtime'
+import { FatalError } from '@tally/platform'
 import { hasType } from './client/crash.ts'
 import type { TopicPartition } from './topics/topicPartition.ts'
 

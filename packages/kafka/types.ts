@@ -1,4 +1,4 @@
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import type { TopicPartition } from './topics/topicPartition.ts'
 
 /** How to reach Kafka (docs/reference.md, Settings). */

@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId, Rejected } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
-import type { AreaKey } from '@tally/read-models'
+import type { AreaKey } from '@tally/figures'
 
 /** What a batch changed of one event, for its documents. `before` is the event's revision before the batch. */
 export type EventEffect = {

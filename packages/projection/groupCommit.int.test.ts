@@ -1,16 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
+import { lockEvents, readCounters, removeEvent } from '@tally/figures'
 import type { RecordBatch } from '@tally/kafka'
-import {
-  ensureOffsets,
-  lockEvents,
-  lockOffset,
-  nextRevision,
-  readCounters,
-  readOffsets,
-  removeEvent,
-} from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { ensureOffsets, lockOffset, nextRevision, readOffsets } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
 import { batchOf, type Harness, topics } from '@tally/testkit/projection/harness'
 import { test as base } from '@tally/testkit/projection/projectionTest'
 import { anOrder, type Fields, friday, newEventId } from '@tally/testkit/records/records'

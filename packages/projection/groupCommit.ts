@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RecordType } from '@tally/contract'
-import { deadline } from '@tally/runtime'
-import type { Judged } from './judge.ts'
+import { deadline } from '@tally/platform'
+import type { Judged } from './judge/judgeBatch.ts'
 import type { Projected } from './projectJudged.ts'
 
 /** A larger batch costs so much that a transaction of its own makes no difference. */

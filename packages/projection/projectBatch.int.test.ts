@@ -1,5 +1,6 @@
 import type { EventId } from '@tally/contract'
-import { lockOffset, readCounters } from '@tally/read-models'
+import { readCounters } from '@tally/figures'
+import { lockOffset } from '@tally/offsets'
 import { batchOf, type Harness, shard, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, aRefund, friday, newEventId } from '@tally/testkit/records/records'

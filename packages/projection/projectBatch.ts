@@ -1,7 +1,7 @@
 import type { RecordType, Rejected } from '@tally/contract'
 import type { RecordBatch } from '@tally/kafka'
 import type { GroupCommit } from './groupCommit.ts'
-import { judgeBatch } from './judge.ts'
+import { judgeBatch } from './judge/judgeBatch.ts'
 import { type Projected, projectJudged, type TransactionDeps } from './projectJudged.ts'
 
 /** Without `groups`, each batch has a transaction of its own. */

@@ -1,15 +1,15 @@
 import type { RecordType } from '@tally/contract'
 import type { DeadLetters } from '@tally/dead-letters'
 import { fingerprintOf, type RecordBatch } from '@tally/kafka'
-import { type LockedOffset, lockOffsets, type ReachedOffset, storeOffsets } from '@tally/read-models'
-import type { Postgres, Tx } from '@tally/storage'
+import { type LockedOffset, lockOffsets, type ReachedOffset, storeOffsets } from '@tally/offsets'
+import type { Postgres, Tx } from '@tally/platform'
 import { applyEvents } from './apply/events.ts'
 import { applyOrders } from './apply/orders.ts'
 import { applyOrganizations } from './apply/organizations.ts'
 import { applyRefunds } from './apply/refunds.ts'
 import { EventRoom } from './apply/room.ts'
 import { type Effects, noEffects, type Part, type Placed } from './effects.ts'
-import type { Judged, OnInternal } from './judge.ts'
+import type { Judged, OnInternal } from './judge/judgeBatch.ts'
 
 export type TransactionDeps = {
   db: Postgres

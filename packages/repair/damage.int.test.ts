@@ -1,6 +1,5 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { type Counter, counters } from '@tally/core'
-import { columnOf } from '@tally/read-models'
+import { type Counter, columnOf, counters } from '@tally/figures'
 import { oracle } from '@tally/testkit/oracle/oracle'
 import { expectAllAnswers } from '@tally/testkit/oracle/questions'
 import { useTally } from '@tally/testkit/processes/tally'

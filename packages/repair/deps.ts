@@ -1,6 +1,5 @@
-import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
-import { describeRedis, type Settings } from '@tally/runtime'
-import { openRedis, type Postgres, whenReady } from '@tally/storage'
+import { describeRedis, openRedis, type Postgres, type Settings, whenReady } from '@tally/platform'
+import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
 
 /** What `verify` and `rebuild` need. */
 export type RepairDeps = { db: Postgres; redis: ReadModelRedis; keys: RedisKeys }

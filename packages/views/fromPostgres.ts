@@ -1,14 +1,7 @@
 import type { EventId } from '@tally/contract'
-import {
-  composeDocuments,
-  type DocumentName,
-  inSnapshot,
-  readAsOf,
-  readEventHeads,
-  type Snapshot,
-  type View,
-} from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { composeDocuments, type DocumentName, readEventHeads, type View } from '@tally/figures'
+import { readAsOf } from '@tally/offsets'
+import { inSnapshot, type Postgres, type Snapshot } from '@tally/platform'
 import type { DocumentTexts, Needs, Read } from './read.ts'
 
 /** How many documents are composed at once: those of a day with 2,000 menu items take 200 kB. */

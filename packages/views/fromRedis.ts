@@ -1,15 +1,13 @@
 import type { EventId } from '@tally/contract'
+import { type DocumentName, type StoredEvent, versionOf } from '@tally/figures'
 import {
   complete,
-  type DocumentName,
   fitsShard,
   type ReadModelRedis,
   type RedisKeys,
   type ShardHash,
-  type StoredEvent,
   type Texts,
-  versionOf,
-} from '@tally/read-models'
+} from '@tally/publication'
 import type { Look } from './looks.ts'
 import { type DocumentTexts, type Head, type Needs, type Read, remembered, type Seen } from './read.ts'
 import { openTexts } from './texts.ts'

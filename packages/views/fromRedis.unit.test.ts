@@ -1,5 +1,6 @@
 import type { EventId } from '@tally/contract'
-import type { EventVersion, ShardHash, StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
+import type { EventVersion, ShardHash } from '@tally/publication'
 import { beforeEach, expect, test } from 'vitest'
 import { openRedisReads } from './fromRedis.ts'
 import type { Look } from './looks.ts'

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { asOfField, eventRevisionField } from '@tally/read-models'
+import { asOfField, eventRevisionField } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { expect, test, vi } from 'vitest'

@@ -11,7 +11,7 @@ import {
   shardFields,
   toEventVersion,
   toShardHash,
-} from '@tally/read-models'
+} from '@tally/publication'
 import DataLoader from 'dataloader'
 import type { Seen } from './read.ts'
 

@@ -1,5 +1,6 @@
 import type { EventId } from '@tally/contract'
-import type { DocumentName, EventVersion, ReadVersion, ShardHash, StoredEvent } from '@tally/read-models'
+import type { DocumentName, StoredEvent } from '@tally/figures'
+import type { EventVersion, ReadVersion, ShardHash } from '@tally/publication'
 
 /** An event at one revision. */
 export type Head = { eventId: EventId; revision: number; event: StoredEvent }

@@ -1,4 +1,4 @@
-import { complete } from '@tally/read-models'
+import { complete } from '@tally/publication'
 import { newEventId } from '@tally/testkit/records/records'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { beforeEach, expect, test } from 'vitest'

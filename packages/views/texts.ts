@@ -1,4 +1,4 @@
-import type { ReadModelRedis, Texts } from '@tally/read-models'
+import type { ReadModelRedis, Texts } from '@tally/publication'
 import DataLoader from 'dataloader'
 
 /** Reads documents and fields of an event, all of one revision; rejects if its hash cannot be read. */

@@ -1,4 +1,4 @@
-import type { ReadModelRedis } from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/publication'
 import { expect, test } from 'vitest'
 import { openTexts } from './texts.ts'
 

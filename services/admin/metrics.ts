@@ -1,7 +1,7 @@
 import { timeZoneDataVersion } from '@tally/contract'
-import type { Metrics } from '@tally/runtime'
+import type { Metrics } from '@tally/platform'
 
-/** The metrics that an administration process keeps; packages/runtime describes each. */
+/** The metrics that an administration process keeps; packages/platform describes each. */
 export function adminMetrics(metrics: Metrics) {
   metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   return {

@@ -1,17 +1,22 @@
 import { accessKeys, accessScripts, passwordCost } from '@tally/access'
 import { connectKafka, topicNames } from '@tally/kafka'
-import { checkSchema, openPostgres, readModelScripts, redisKeys } from '@tally/read-models'
 import {
   listen,
   type Meanwhile,
+  openRedis,
   openServiceOps,
+  type Postgres,
+  pingPostgres,
+  pingRedis,
   type ServiceDeps,
   type Settings,
   SettingsError,
   silenceOf,
   watchParts,
-} from '@tally/runtime'
-import { openRedis, type Postgres, pingPostgres, pingRedis, whenReady } from '@tally/storage'
+  whenReady,
+} from '@tally/platform'
+import { readModelScripts, redisKeys } from '@tally/publication'
+import { checkSchema, openPostgres } from '@tally/schema'
 import { buildAdmin } from './app.ts'
 import { openLiveHub } from './live/hub.ts'
 import { checkEveryMs } from './live/stream.ts'

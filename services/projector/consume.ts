@@ -7,8 +7,8 @@ import {
   type KafkaConnection,
   type TopicPartition,
 } from '@tally/kafka'
+import type { Postgres } from '@tally/platform'
 import { EventRoom, logInternal, openGroupCommit, type ProjectorDeps, projectJudged } from '@tally/projection'
-import type { Postgres } from '@tally/storage'
 import type { Logs } from './logs/openLogs.ts'
 import { type OnBatchDeps, onBatch } from './onBatch.ts'
 import type { PartitionCheck } from './partitioner.ts'

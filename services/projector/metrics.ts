@@ -1,6 +1,6 @@
 import { rejectionReasons, timeZoneDataVersion } from '@tally/contract'
+import type { Metrics } from '@tally/platform'
 import type { Effects } from '@tally/projection'
-import type { Metrics } from '@tally/runtime'
 import { partitionGauge } from './partitionGauge.ts'
 
 type Outcome = keyof Effects['counts'] | 'rejected'
@@ -8,7 +8,7 @@ type Outcome = keyof Effects['counts'] | 'rejected'
 const none: Record<Outcome, 0> = { applied: 0, parked: 0, duplicate: 0, ignored: 0, rejected: 0 }
 const parts = ['kafka', 'postgres', 'redis']
 
-/** The metrics of a projector of these topics; packages/runtime describes each. */
+/** The metrics of a projector of these topics; packages/platform describes each. */
 export function projectorMetrics(metrics: Metrics, topics: string[]) {
   metrics.gauge('tally_time_zone_data_info', ['version']).set({ version: timeZoneDataVersion() }, 1)
   const records = metrics.counter('tally_projector_records_total', ['topic', 'outcome'])

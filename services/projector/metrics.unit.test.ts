@@ -1,4 +1,4 @@
-import { openMetrics } from '@tally/runtime'
+import { openMetrics } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { projectorMetrics } from './metrics.ts'
 

@@ -1,5 +1,5 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { MetricName, Metrics } from '@tally/runtime'
+import type { MetricName, Metrics } from '@tally/platform'
 
 type PartitionGauge = {
   set(of: TopicPartition, value: number): void

@@ -6,24 +6,21 @@ import {
   type Producer,
   pingKafka,
 } from '@tally/kafka'
-import {
-  checkSchema,
-  openPostgres,
-  type ReadModelRedis,
-  type RedisKeys,
-  readModelScripts,
-  redisKeys,
-  type SeenEpoch,
-} from '@tally/read-models'
+import type { SeenEpoch } from '@tally/offsets'
 import {
   type Metrics,
   type Outages,
+  openRedis,
+  type Postgres,
+  pingPostgres,
+  pingRedis,
   type ServiceDeps,
   type Settings,
   type Startup,
   watchParts,
-} from '@tally/runtime'
-import { openRedis, type Postgres, pingPostgres, pingRedis } from '@tally/storage'
+} from '@tally/platform'
+import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
+import { checkSchema, openPostgres } from '@tally/schema'
 
 /** Time limit for closing what may hang on Kafka or Postgres: it must not delay leaving the group. */
 export const hangsMs = 500

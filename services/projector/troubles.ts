@@ -1,5 +1,5 @@
 import type { TopicPartition } from '@tally/kafka'
-import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/runtime'
+import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/platform'
 
 type RejectedAt = TopicPartition & { offset: number }
 type Failed = TopicPartition & { reason: string }

@@ -1,12 +1,12 @@
 import type { EventId } from '@tally/contract'
+import { ensureOffsets, readOffsets } from '@tally/offsets'
 import { projectBatch } from '@tally/projection'
-import { ensureOffsets, publishEvents, readOffsets } from '@tally/read-models'
+import { publishEvents } from '@tally/publication'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Publisher } from './publish/publisher.ts'
-import { openPublisher } from './publish/publisher.ts'
+import { openPublisher, type Publisher } from './publish/publisher.ts'
 
 let harness: Harness
 let nextOffset = 0

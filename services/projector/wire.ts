@@ -9,7 +9,7 @@ import {
   reasonOf,
   type ServiceDeps,
   type Settings,
-} from '@tally/runtime'
+} from '@tally/platform'
 import { consume } from './consume.ts'
 import { type Logs, openLogs } from './logs/openLogs.ts'
 import { warnOfRetention } from './logs/topicSettings.ts'

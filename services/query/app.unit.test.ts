@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { openLogger, openMetrics } from '@tally/runtime'
+import { openLogger, openMetrics } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { buildApp } from './app.ts'
-import { queryMetrics } from './metrics.ts'
+import { queryMetrics } from './http/metrics.ts'
 
 const options = {
   edition: 'cloud',

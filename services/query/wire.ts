@@ -1,18 +1,24 @@
 import { type ApiKey, openAuthenticator, openRequestCounts, type RequestCounts } from '@tally/access'
 import { topicNames } from '@tally/kafka/names'
-import { listen, type Meanwhile, openServiceOps, type ServiceDeps, type Settings } from '@tally/runtime'
-import { whenReady } from '@tally/storage'
+import {
+  listen,
+  type Meanwhile,
+  openServiceOps,
+  type ServiceDeps,
+  type Settings,
+  whenReady,
+} from '@tally/platform'
 import { buildApp } from './app.ts'
+import { queryReadiness } from './connections/readiness.ts'
+import { hangsMs, openServers, type Servers } from './connections/servers.ts'
 import { drain } from './http/drain.ts'
-import { type QueryMetrics, queryMetrics } from './metrics.ts'
-import { Refused } from './permit.ts'
+import { type QueryMetrics, queryMetrics } from './http/metrics.ts'
+import { Refused } from './limits/permit.ts'
+import { openRateLimiter } from './limits/rateLimit.ts'
 import { openGate } from './postgres/gate.ts'
 import { openSharedReads } from './postgres/sharedReads.ts'
-import { queryReadiness } from './readiness.ts'
 import { openBreaker } from './redis/breaker.ts'
-import { openRateLimiter } from './redis/rateLimit.ts'
 import { openRequestBatches } from './redis/requestBatches.ts'
-import { hangsMs, openServers, type Servers } from './servers.ts'
 import { openAnyBehind } from './views/anyBehind.ts'
 import { openEventList } from './views/eventList.ts'
 import { openEventViews } from './views/eventViews.ts'

@@ -1,4 +1,4 @@
-import { causesOf, describeDatabase, isUnreachable, partOf, reasonOf } from '@tally/runtime'
+import { causesOf, describeDatabase, isUnreachable, partOf, reasonOf } from '@tally/platform'
 
 /** An invalid value on the command line; the message is a sentence that says what the option takes. */
 export class UsageError extends Error {

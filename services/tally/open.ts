@@ -1,10 +1,9 @@
 import type { KafkaConnection } from '@tally/kafka'
-import type { Logger, Settings } from '@tally/runtime'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Logger, Postgres, Settings, Tx } from '@tally/platform'
 
 /** The settings and a logger for a command that ends by itself: its errors are sentences, not log lines. */
 export async function openCommand(): Promise<{ settings: Settings; logger: Logger }> {
-  const { openLogger, readSettings } = await import('@tally/runtime')
+  const { openLogger, readSettings } = await import('@tally/platform')
   const settings = readSettings(process.env)
   const isWanted = settings.logLevel === 'debug' || settings.logLevel === 'trace'
   return { settings, logger: openLogger('cli', isWanted ? settings.logLevel : 'silent') }
@@ -24,7 +23,7 @@ export async function withPostgres<T>(
   work: (db: Postgres) => Promise<T>,
   { lockTimeoutMs = 0, onlyReads = false } = {},
 ): Promise<T> {
-  const { openPostgres } = await import('@tally/read-models')
+  const { openPostgres } = await import('@tally/schema')
   // If a connection breaks while it is used, the query fails, which is reported.
   const timeouts = { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs }
   const db = openPostgres(url, { name: 'cli', max: 2, onlyReads, ...timeouts, onError: () => {} })
@@ -51,7 +50,7 @@ export function withRevisions<T>(url: string, work: (db: Postgres) => Promise<T>
 const checked =
   <T>(work: (db: Postgres) => Promise<T>) =>
   async (db: Postgres): Promise<T> => {
-    const { checkSchema } = await import('@tally/read-models')
+    const { checkSchema } = await import('@tally/schema')
     await checkSchema(db)
     return work(db)
   }

@@ -20,17 +20,22 @@ test('after newer time zone data, `tally rebuild` moves hours that were composed
   // It may publish once more what it has just counted.
   await Promise.all(tally.projectors.map(projector => projector.end()))
   const key = allKeys(tally.settings.REDIS_PREFIX ?? '').event(festival.eventId as never)
-  for (const [field, document] of Object.entries(await tally.redis.hgetall(key)))
-    if (field.startsWith(`hours:${saturday}:`))
-      await tally.redis.hset(key, field, document.replace('"hour":13', '"hour":12'))
+  const putOld = async () => {
+    for (const [field, document] of Object.entries(await tally.redis.hgetall(key)))
+      if (field.startsWith(`hours:${saturday}:`))
+        await tally.redis.hset(key, field, document.replace('"hour":13', '"hour":12'))
+  }
 
   const token = await tally.key(festival.organizationId)
   const ask = (headers = {}) => tally.get(byHour, { token, headers })
+  await putOld()
   let old = await ask()
-  // A process that Redis answers too late, as on a busy machine, answers from Postgres.
+  // A process that Redis answers too late, as on a busy machine, answers from Postgres, and may publish that.
   await until('the answer is that of the old data', async () => {
+    if (old.body.data[0]?.hour === 12) return true
+    await putOld()
     old = await ask()
-    return old.body.data[0]?.hour === 12
+    return false
   })
   expect(old.body.data).toMatchObject([{ hour: 12, orderCount: 1 }])
   const tag = { 'If-None-Match': String(old.headers.etag) }

@@ -1,5 +1,5 @@
 import { type EventId, type Order, type OrganizationId, offsetIn } from '@tally/contract'
-import { asOfField, publishEvents } from '@tally/read-models'
+import { asOfField, publishEvents } from '@tally/publication'
 import { countNewOrders } from '@tally/testkit/records/countNewOrders'
 import { anOrder } from '@tally/testkit/records/decoded'
 import { type Fixture, newEvent } from '../../services/admin/test/fixture.ts'

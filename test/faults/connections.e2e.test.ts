@@ -1,5 +1,5 @@
 import { createKey, type NewKey } from '@tally/access'
-import { openPostgres } from '@tally/read-models'
+import { openPostgres } from '@tally/schema'
 import { tally as command } from '@tally/testkit/processes/command'
 import { ask } from '@tally/testkit/processes/http'
 import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'

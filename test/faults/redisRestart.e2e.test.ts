@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { answers } from '@tally/runtime'
+import { answers } from '@tally/platform'
 import { newOrganizationId } from '@tally/testkit/records/records'
 import { allKeys, openWholeRedis, type WholeRedis } from '@tally/testkit/servers/redis'
 import { until } from '@tally/testkit/until'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrate } from '@tally/read-models'
+import { migrate } from '@tally/schema'
 import { ask } from '@tally/testkit/processes/http'
 import { type Environment, startProcess, type TallyProcess } from '@tally/testkit/processes/process'
 import { useTally } from '@tally/testkit/processes/tally'

@@ -4,7 +4,7 @@ import { newFestival } from '@tally/testkit/records/festival'
 import { beforeAll, expect, test } from 'vitest'
 import { open, requestBytes, statusesOf, talk } from './raw.ts'
 
-/** What Node's HTTP leaves without an answer, on every server (packages/runtime/server.ts, `secure`). */
+/** What Node's HTTP leaves without an answer, on every server (packages/platform/http/server.ts, `secure`). */
 const tally = useTally()
 const festival = newFestival()
 const poll = `${festival.path}/analytics/kpis`

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Postgres, RedisClient } from '@tally/storage'
+import type { Postgres, RedisClient } from '@tally/platform'
 import { Cluster, type Redis } from 'ioredis'
 import { sql } from 'kysely'
 

@@ -19,31 +19,31 @@ test('SQL text is made of constants only; values are parameters', () => {
     placesOf(/\bsql\s*\.\s*(raw|lit)\b(<[^>]*>)?\([^)]*\)|\b(CompiledQuery|RawBuilder)\.raw\b/g),
   ).toEqual([
     // A cursor's select takes no parameter; the id went through the contract's UUID, and `lit` escapes it.
-    'packages/read-models/refunds/scan.ts: sql.lit(eventId)',
-    'packages/read-models/refunds/scan.ts: sql.lit(pageSize)',
+    'packages/figures/refunds/scan.ts: sql.lit(eventId)',
+    'packages/figures/refunds/scan.ts: sql.lit(pageSize)',
     // A grant takes no parameter: its rights, tables and roles are constants, and Postgres quotes the schema's name.
-    "packages/read-models/roles.ts: sql.raw(grants.join('\\n')",
+    "packages/schema/roles.ts: sql.raw(grants.join('\\n')",
   ])
 })
 
 test('texts that are made when a module is loaded are made of the counters, the statuses and the columns of orders', () => {
   expect(placesOf(/\bsql(<\w+>)?\([^)]*\)/g)).toEqual([
-    'packages/read-models/counters/statement.ts: sql<Result>(parts, ...values)',
+    'packages/figures/tables/statement.ts: sql<Result>(parts, ...values)',
   ])
   expect(placesOf(/(?<!function )\bstatement(<\w+>)?\(\w*/g)).toEqual([
-    'packages/read-models/counters/insert.ts: statement(insertText',
-    'packages/read-models/counters/insertBlocks.ts: statement(blocksText',
-    'packages/read-models/counters/insertBlocks.ts: statement(blocksText',
-    'packages/read-models/counters/scan.ts: statement<ScannedRow>(scanText',
-    'packages/read-models/counters/statusColumns.ts: statement(',
-    'packages/read-models/counters/statusColumns.ts: statement(Object',
-    'packages/read-models/documents/counters.ts: statement(jsonText',
-    'packages/read-models/orders/reader.ts: statement(',
-    'packages/read-models/orders/stored.ts: statement(columnsBut',
-    'packages/read-models/orders/stored.ts: statement(fieldsBut',
-    'packages/read-models/orders/writer.ts: statement(insertOrdersText',
-    'packages/read-models/orders/writer.ts: statement(insertOrdersText',
-    'packages/read-models/writeBatch.ts: statement(',
+    'packages/figures/documents/counters.ts: statement(jsonText',
+    'packages/figures/orders/reader.ts: statement(',
+    'packages/figures/orders/stored.ts: statement(columnsBut',
+    'packages/figures/orders/stored.ts: statement(fieldsBut',
+    'packages/figures/orders/writer.ts: statement(insertOrdersText',
+    'packages/figures/orders/writer.ts: statement(insertOrdersText',
+    'packages/figures/tables/insert.ts: statement(insertText',
+    'packages/figures/tables/insertBlocks.ts: statement(blocksText',
+    'packages/figures/tables/insertBlocks.ts: statement(blocksText',
+    'packages/figures/tables/scan.ts: statement<ScannedRow>(scanText',
+    'packages/figures/tables/statusColumns.ts: statement(',
+    'packages/figures/tables/statusColumns.ts: statement(Object',
+    'packages/figures/tables/writeBatch.ts: statement(',
   ])
 })
 
@@ -58,11 +58,11 @@ test('names in SQL are constants of the source: tables, columns, the shadow sche
 
 test('no statement goes to Postgres past kysely', () => {
   expect(placesOf(/\bnew (pg\.)?(Client|Query)\(|\b(client|pool|db)\.query\(/g)).toEqual([
-    // A new connection's settings and its epoch, constant texts with parameters, before kysely gets it.
-    'packages/read-models/database.ts: client.query(',
     // The pool as kysely calls it: texts and parameters come from kysely.
-    'packages/storage/postgres/connection.ts: client.query(',
-    'packages/storage/postgres/pool.ts: client.query(',
+    'packages/platform/postgres/connection.ts: client.query(',
+    'packages/platform/postgres/pool.ts: client.query(',
+    // A new connection's settings and its epoch, constant texts with parameters, before kysely gets it.
+    'packages/schema/database.ts: client.query(',
   ])
 })
 
@@ -73,7 +73,7 @@ test('Lua comes from .lua files only, and runs by name with keys and arguments a
     ),
   ).toEqual([])
   expect(placesOf(/\bdefineCommand\([^)]*\)/g)).toEqual([
-    'packages/storage/redis/client.ts: defineCommand(script, { numberOfKeys: numberOfKeys(file)',
+    'packages/platform/redis/client.ts: defineCommand(script, { numberOfKeys: numberOfKeys(file)',
   ])
   expect(placesOf(/\blua\b(:|\s*=)[^,\n]*/g).filter(place => !place.includes('readFileSync('))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSettings, settingNames } from '@tally/runtime'
+import { readSettings, settingNames } from '@tally/platform'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '#infra/command.ts'

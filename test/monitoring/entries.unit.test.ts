@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { metricHelp } from '@tally/runtime'
+import { metricHelp } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { board } from '../../infra/monitoring/board/board.ts'
 import { rows } from '../../infra/monitoring/board/rows.ts'

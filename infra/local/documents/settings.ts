@@ -1,4 +1,4 @@
-import { settingNames, settingRows } from '@tally/runtime'
+import { settingNames, settingRows } from '@tally/platform'
 import { rowsOf } from './rows.ts'
 
 /** The table of docs/reference.md, Settings. */

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 
 /** The actions that leave an audit entry. */

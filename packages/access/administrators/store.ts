@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Database, Postgres, Tx } from '@tally/storage'
+import type { Database, Postgres, Tx } from '@tally/platform'
 import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { refusalIfUnknown } from '../knownOrganization.ts'

@@ -1,4 +1,4 @@
-import type { Instant } from '@tally/storage'
+import type { Instant } from '@tally/platform'
 import type { Generated } from 'kysely'
 
 /** People who may sign in to the administration area. */
@@ -105,7 +105,7 @@ export type AuditEntryTable = {
   address: string
 }
 
-declare module '@tally/storage/database' {
+declare module '@tally/platform/database' {
   interface Database {
     administrators: AdministratorTable
     admin_sessions: AdminSessionTable

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { keepPublished } from '../copies/publish.ts'
 import type { ApiKey, StoredKey } from '../keys/apiKey.ts'
 import { hashSecret, parseToken } from '../keys/token.ts'

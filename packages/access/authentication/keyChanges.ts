@@ -1,5 +1,4 @@
-import { openInterval } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { openInterval, type Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import type { StoredKey } from '../keys/apiKey.ts'
 import { fromRow, type KeyRow } from '../keys/store.ts'

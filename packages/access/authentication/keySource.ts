@@ -1,5 +1,4 @@
-import { timeout } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { type Postgres, timeout } from '@tally/platform'
 import { LRUCache } from 'lru-cache'
 import { copyKey, formatCopy, readCopies } from '../copies/redisCopy.ts'
 import type { StoredKey } from '../keys/apiKey.ts'

@@ -1,5 +1,4 @@
-import { openInterval } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { openInterval, type Postgres } from '@tally/platform'
 import { touchKeys } from '../keys/store.ts'
 import type { Log } from '../log.ts'
 

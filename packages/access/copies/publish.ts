@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openInterval } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { openInterval, type Postgres } from '@tally/platform'
 import { readKeyPage } from '../keys/store.ts'
 import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import type { ApiKey } from './apiKey.ts'
 import { fromRow, type KeyRow } from './store.ts'

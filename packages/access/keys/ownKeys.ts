@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { type ApiKey, ApiKeyError, type StoredKey } from './apiKey.ts'
 import { fromRow, insertKey, isoOrNull, type MadeKey, revokeKey } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import type { Tx } from '@tally/storage'
+import type { Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { TooManyKeysError } from './apiKey.ts'
 

@@ -1,5 +1,5 @@
 import type { EventId, OrganizationId, Scope } from '@tally/contract'
-import type { Database, Postgres, Tx } from '@tally/storage'
+import type { Database, Postgres, Tx } from '@tally/platform'
 import { type Selectable, sql } from 'kysely'
 import { refusalIfUnknown } from '../knownOrganization.ts'
 import { ApiKeyError, type StoredKey } from './apiKey.ts'

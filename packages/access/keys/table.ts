@@ -1,5 +1,5 @@
 import type { Scope } from '@tally/contract'
-import type { Instant } from '@tally/storage'
+import type { Instant } from '@tally/platform'
 import type { Generated } from 'kysely'
 
 /** The keys of the API. */
@@ -18,7 +18,7 @@ export type ApiKeyTable = {
   changed_by: Generated<number>
 }
 
-declare module '@tally/storage/database' {
+declare module '@tally/platform/database' {
   interface Database {
     api_keys: ApiKeyTable
   }

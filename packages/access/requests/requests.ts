@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { openInterval } from '@tally/runtime'
+import { openInterval } from '@tally/platform'
 import type { ApiKey } from '../keys/apiKey.ts'
 import type { Log } from '../log.ts'
 import type { AccessKeys, AccessRedis } from '../redis.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { openPostgres } from '@tally/read-models'
+import { openPostgres } from '@tally/schema'
 import { addKey, addOrganization } from '@tally/testkit/records/rows'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { allKeys, openWholeRedis } from '@tally/testkit/servers/redis'

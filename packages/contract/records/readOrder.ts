@@ -1,9 +1,10 @@
-import type { EventId, OrderId } from '../values/ids.ts'
 import {
   type AreaId,
   type DayId,
+  type EventId,
   type MenuItemId,
   maxInteger,
+  type OrderId,
   outerIdPattern,
   uuidPattern,
 } from '../values/ids.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import type { Admin, Kafka, logCreator } from 'kafkajs'
 import { isAvoided } from '../patches/silence.ts'
 import type { KafkaSettings } from '../types.ts'

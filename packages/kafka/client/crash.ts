@@ -1,4 +1,4 @@
-import { causesOf } from '@tally/runtime'
+import { causesOf } from '@tally/platform'
 
 /** Errors that mean that the group continues without this member's generation: it has to join again. */
 const rejoinTypes = /^(REBALANCE_IN_PROGRESS|NOT_COORDINATOR_FOR_GROUP|ILLEGAL_GENERATION|UNKNOWN_MEMBER_ID)$/

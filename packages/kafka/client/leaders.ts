@@ -1,4 +1,4 @@
-import { timeout } from '@tally/runtime'
+import { timeout } from '@tally/platform'
 import type { TopicPartition } from '../topics/topicPartition.ts'
 import type { Broker, Cluster, SharedCluster } from './cluster.ts'
 

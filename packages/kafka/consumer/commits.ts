@@ -1,4 +1,4 @@
-import { openInterval } from '@tally/runtime'
+import { openInterval } from '@tally/platform'
 import { settled } from '../client/backoff.ts'
 import { OffsetTable } from '../log/offsetTable.ts'
 import type { Membership } from './membership.ts'

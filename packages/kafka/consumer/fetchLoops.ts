@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFatal } from '@tally/runtime'
+import { isFatal } from '@tally/platform'
 import { FetchedBatch } from '../batches/fetchedBatch.ts'
 import type { Cluster } from '../client/cluster.ts'
 import { type Answered, errorOf, fetchFrom, type Wanted } from '../log/fetch.ts'

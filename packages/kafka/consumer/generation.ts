@@ -1,4 +1,4 @@
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import { backoffMs, sleepUntil } from '../client/backoff.ts'
 import type { Assignment, ConsumeOptions, StartOffsets } from '../types.ts'
 import type { Joined } from './membership.ts'

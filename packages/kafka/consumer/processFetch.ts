@@ -1,4 +1,4 @@
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import { isFirstReport } from '../batches/entries.ts'
 import type { ConsumeOptions, RecordBatch } from '../types.ts'
 import type { Generation } from './generation.ts'

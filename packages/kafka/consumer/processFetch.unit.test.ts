@@ -1,4 +1,4 @@
-import { openLogger } from '@tally/runtime'
+import { openLogger } from '@tally/platform'
 import { expect, test } from 'vitest'
 import type { ConsumeOptions, RecordBatch } from '../types.ts'
 import type { Generation } from './generation.ts'

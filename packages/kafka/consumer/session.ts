@@ -1,4 +1,4 @@
-import { isFatal, openInterval } from '@tally/runtime'
+import { isFatal, openInterval } from '@tally/platform'
 import type { FetchedBatch } from '../batches/fetchedBatch.ts'
 import { readAhead } from '../batches/readParts.ts'
 import { settled } from '../client/backoff.ts'

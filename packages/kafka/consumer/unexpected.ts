@@ -1,4 +1,4 @@
-import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/runtime'
+import { isUnreachable, type Logger, oncePerMinute, reasonOf } from '@tally/platform'
 
 /**
  * Returns a function that logs an error that is tried again: with its stack at debug level and, once a minute for each

@@ -1,4 +1,4 @@
-import { isFatal } from '@tally/runtime'
+import { isFatal } from '@tally/platform'
 import type { KafkaConnection } from '../client/connection.ts'
 import { isUnknownTopic } from '../client/crash.ts'
 import { TopicMissingError } from '../errors.ts'

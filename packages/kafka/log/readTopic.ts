@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFatal } from '@tally/runtime'
+import { isFatal } from '@tally/platform'
 import { backoffMs } from '../client/backoff.ts'
 import { type Cluster, openCluster } from '../client/cluster.ts'
 import { inside, type KafkaConnection } from '../client/connection.ts'

@@ -1,4 +1,4 @@
-import { timeout } from '@tally/runtime'
+import { timeout } from '@tally/platform'
 
 type Request = { requestTimeout: number; sentAt: number; entry: { apiKey: number }; timeoutRequest(): void }
 

@@ -1,7 +1,12 @@
 import type { EventId, Order, Rejected } from '@tally/contract'
-import type { CounterChanges } from '@tally/core'
-import { type CounterKey, type CounterScope, hasCounters, type LockedEvent } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import {
+  type CounterChanges,
+  type CounterKey,
+  type CounterScope,
+  hasCounters,
+  type LockedEvent,
+} from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import { countersOf, countersOfOrder, keyName, scopeName, scopeOf } from './counterKeys.ts'
 import type { EventRoom } from './room.ts'
 

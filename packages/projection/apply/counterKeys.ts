@@ -3,12 +3,13 @@ import {
   addChanges,
   allAreas,
   type CounterChanges,
+  type CounterKey,
+  type CounterScope,
   difference,
   factsOf,
   itemsPerBlock,
   noRefunds,
-} from '@tally/core'
-import type { CounterKey, CounterScope } from '@tally/read-models'
+} from '@tally/figures'
 
 /** Tells two counters apart. */
 export const keyName = ({ kind, eventId, dayId, areaId, key }: CounterKey): string =>

@@ -1,17 +1,18 @@
 import type { Event, EventId } from '@tally/contract'
-import { applyEvent, differingField, eventContent } from '@tally/core'
 import {
   type KnownEvent,
   lockOrganizations,
-  nextRevision,
   readAppliedEvents,
   readKnownEvents,
   stampEvents,
   stampOrganizations,
   storeEvents,
-} from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+} from '@tally/figures'
+import { nextRevision } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
+import { differingField, eventContent } from '../judge/contradiction.ts'
+import { applyEvent } from '../judge/versioned.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 
 /** So many records are judged together: each that repeats a version may need an applied event of 5 MB. */

@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
-import { type LockedEvent, lockEvents } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { type LockedEvent, lockEvents } from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import { type Effects, noEffects, type Placed } from '../effects.ts'
 
 /** The events of a transaction's records: the shard in which the records of each lie, and their locked heads. */

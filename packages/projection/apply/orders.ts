@@ -1,25 +1,20 @@
 import type { EventId, Order, OrderId, Rejected } from '@tally/contract'
 import {
   addChanges,
-  applyOrder,
   type CounterChanges,
-  differingField,
   getOrInsertComputed,
-  isNewer,
-  judgeRepeat,
   type KnownOrder,
-  orderContent,
-  unknownOrder,
-} from '@tally/core'
-import {
   lockEvents,
   readKnownOrders,
   readStoredOrders,
   storeNewOrders,
   storeOrders,
-} from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+  unknownOrder,
+} from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Part } from '../effects.ts'
+import { differingField, isNewer, judgeRepeat, orderContent } from '../judge/contradiction.ts'
+import { applyOrder } from '../judge/order.ts'
 import { type Admit, openAdmission } from './admission.ts'
 import { withoutRemoved } from './lockedEvents.ts'
 import type { EventRoom } from './room.ts'

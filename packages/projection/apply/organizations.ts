@@ -1,8 +1,10 @@
 import type { Organization } from '@tally/contract'
-import { applyOrganization, differingField, organizationContent } from '@tally/core'
-import { lockOrganizations, nextRevision, storeOrganizations } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { lockOrganizations, storeOrganizations } from '@tally/figures'
+import { nextRevision } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
+import { differingField, organizationContent } from '../judge/contradiction.ts'
+import { applyOrganization } from '../judge/versioned.ts'
 
 /** Applies the organization records of one batch. */
 export async function applyOrganizations(

@@ -1,23 +1,19 @@
 import type { EventId, OrderId, Refund } from '@tally/contract'
 import {
   addChanges,
-  applyRefund,
-  applyRefundsToOrder,
   type CounterChanges,
-  differingField,
-  type RefundChange,
-  refundContent,
-  unknownOrder,
-} from '@tally/core'
-import {
   type OrderRefunds,
+  type RefundChange,
   readKnownOrders,
   readKnownRefunds,
   refundKey,
   storeRefundSums,
   storeRefunds,
-} from '@tally/read-models'
+  unknownOrder,
+} from '@tally/figures'
 import { addOutcome, type Effects, noEffects, type Placed } from '../effects.ts'
+import { differingField, refundContent } from '../judge/contradiction.ts'
+import { applyRefund, applyRefundsToOrder } from '../judge/refund.ts'
 import { withLockedEvents } from './lockedEvents.ts'
 import { storeChanges } from './storeChanges.ts'
 

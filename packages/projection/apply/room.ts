@@ -1,7 +1,13 @@
 import type { EventId } from '@tally/contract'
-import { allAreas, type CounterChanges, noAreaChanges } from '@tally/core'
-import { type CounterScope, countCounters, type LockedEvent } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import {
+  allAreas,
+  type CounterChanges,
+  type CounterScope,
+  countCounters,
+  type LockedEvent,
+  noAreaChanges,
+} from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import type { Effects } from '../effects.ts'
 import { scopeName } from './counterKeys.ts'
 

@@ -1,7 +1,6 @@
 import type { EventId } from '@tally/contract'
-import type { CounterChanges } from '@tally/core'
-import { type Write, writeBatch } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { type CounterChanges, type Write, writeBatch } from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import type { EventEffect } from '../effects.ts'
 import type { LockedEvents } from './lockedEvents.ts'
 

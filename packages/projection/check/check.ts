@@ -1,7 +1,7 @@
 import { type RecordType, type RejectionReason, schemaIssues } from '@tally/contract'
 import type { RejectedAt } from '@tally/dead-letters'
 import { type KafkaRecord, partitionOf, type RecordBatch } from '@tally/kafka'
-import { judgeBatch } from '../judge.ts'
+import { judgeBatch } from '../judge/judgeBatch.ts'
 import { openKept } from './kept.ts'
 import { type Mistake, mistakeBehind, wrongPartitioner } from './mistakes.ts'
 

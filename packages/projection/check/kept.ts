@@ -1,19 +1,17 @@
 import { hash } from 'node:crypto'
 import type { Event, Order, OrderId, Organization, RecordType, Refund, Rejected } from '@tally/contract'
+import type { RejectedAt } from '@tally/dead-letters'
+import type { Placed } from '../effects.ts'
 import {
-  applyEvent,
-  applyOrganization,
-  applyRefund,
-  applyVersion,
   type Content,
   type DiffersIn,
   eventContent,
   orderContent,
   organizationContent,
   refundContent,
-} from '@tally/core'
-import type { RejectedAt } from '@tally/dead-letters'
-import type { Placed } from '../effects.ts'
+} from '../judge/contradiction.ts'
+import { applyRefund } from '../judge/refund.ts'
+import { applyEvent, applyOrganization, applyVersion } from '../judge/versioned.ts'
 
 /**
  * What is remembered of an entity: its winning version with a digest of what that said, and the organization of an

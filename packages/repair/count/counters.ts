@@ -3,11 +3,11 @@ import {
   addCounters,
   type Counter,
   type CounterChanges,
+  columnOf,
   counterNames,
   counters,
   type OwnKey,
-} from '@tally/core'
-import { columnOf } from '@tally/read-models'
+} from '@tally/figures'
 import type { Finding } from '../differences.ts'
 
 /** What must be added to the `stored` counters to get the `counted` ones. */

@@ -1,4 +1,4 @@
-import { type CounterChanges, noAreaChanges } from '@tally/core'
+import { type CounterChanges, noAreaChanges } from '@tally/figures'
 import { expect, test } from 'vitest'
 import { correction, counterFindings } from './counters.ts'
 

@@ -1,7 +1,16 @@
 import type { EventId, OrderId } from '@tally/contract'
-import { addChanges, type CounterChanges, factsOf, type RefundSums } from '@tally/core'
-import { type EventHead, readCounters, readEventHeads, scanOrders, scanRefunds } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import {
+  addChanges,
+  type CounterChanges,
+  type EventHead,
+  factsOf,
+  type RefundSums,
+  readCounters,
+  readEventHeads,
+  scanOrders,
+  scanRefunds,
+} from '@tally/figures'
+import type { Tx } from '@tally/platform'
 import type { Finding } from '../differences.ts'
 import { counterFindings } from './counters.ts'
 import { joinRefunds, sumFindings } from './refundSums.ts'

@@ -1,6 +1,11 @@
 import type { OrderId } from '@tally/contract'
-import { changeRefunds, noRefunds, type RefundSums } from '@tally/core'
-import type { ScannedOrder, ScannedRefund } from '@tally/read-models'
+import {
+  changeRefunds,
+  noRefunds,
+  type RefundSums,
+  type ScannedOrder,
+  type ScannedRefund,
+} from '@tally/figures'
 import type { Finding } from '../differences.ts'
 
 /** An order as it is stored (`kept`, undefined if it has no row) with the sum of all its refunds. */

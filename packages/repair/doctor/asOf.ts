@@ -1,6 +1,6 @@
 import type { TopicNames } from '@tally/kafka'
-import { earliest, readStored } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { earliest, readStored } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import { type Finding, fail, ok, skip, warn } from './check.ts'
 
 /** Ages of a watermark: about a second is usual (docs/reliability.md). */

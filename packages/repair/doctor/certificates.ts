@@ -1,5 +1,5 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
-import { type Part, reasonOf, type Settings, timeout } from '@tally/runtime'
+import { type Part, reasonOf, type Settings, timeout } from '@tally/platform'
 import { type Checks, type Finding, fail, ok, skip, warn } from './check.ts'
 import { type Endpoint, endpointsOf } from './endpoints.ts'
 import type { WrongParts } from './settings.ts'

@@ -1,4 +1,4 @@
-import { reasonOf, timeout } from '@tally/runtime'
+import { reasonOf, timeout } from '@tally/platform'
 
 /**
  * What one check found. `ok`: as it should be. `warn`: Tally works, but somebody should look. `fail`: Tally does not

@@ -1,4 +1,4 @@
-import type { Postgres, RedisClient } from '@tally/storage'
+import type { Postgres, RedisClient } from '@tally/platform'
 import { Cluster } from 'ioredis'
 import { sql } from 'kysely'
 import { type Finding, fail, ok, skip } from './check.ts'

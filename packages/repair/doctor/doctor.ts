@@ -1,6 +1,6 @@
 import { timeZoneDataVersion } from '@tally/contract'
 import { type TopicNames, topicNames } from '@tally/kafka'
-import { timeout } from '@tally/runtime'
+import { timeout } from '@tally/platform'
 import { checkAsOf } from './asOf.ts'
 import { certificateChecks } from './certificates.ts'
 import { type Checked, type Checks, ok, runChecks, skip } from './check.ts'

@@ -1,4 +1,4 @@
-import { databaseAddresses, type Part, parseSentinels, type Settings } from '@tally/runtime'
+import { databaseAddresses, type Part, parseSentinels, type Settings } from '@tally/platform'
 
 export type Endpoint = { host: string; port: number }
 

@@ -1,4 +1,4 @@
-import { causesOf, type Part, reasonOf } from '@tally/runtime'
+import { causesOf, type Part, reasonOf } from '@tally/platform'
 
 /** What is wrong with an address that answered in some way, and what to do. */
 export type Fault = { found: string; mend: string }

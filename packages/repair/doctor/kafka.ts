@@ -7,7 +7,7 @@ import {
   topicNames,
   topicStates,
 } from '@tally/kafka'
-import { openLogger, reasonOf, type Settings } from '@tally/runtime'
+import { openLogger, reasonOf, type Settings } from '@tally/platform'
 import { type Finding, ok, warn } from './check.ts'
 import { type Reached, reach } from './reach.ts'
 

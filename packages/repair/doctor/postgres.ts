@@ -1,6 +1,5 @@
-import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/read-models'
-import { describeDatabase, type Settings } from '@tally/runtime'
-import { openPool, type Postgres } from '@tally/storage'
+import { describeDatabase, openPool, type Postgres, type Settings } from '@tally/platform'
+import { checkSchema, lackedTables, leftContracts, SchemaError } from '@tally/schema'
 import { sql } from 'kysely'
 import { type Finding, fail, ok } from './check.ts'
 import { type Reached, reach, reachTimeoutMs } from './reach.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { causesOf, type Part, reasonOf, type Settings, timeout } from '@tally/runtime'
+import { causesOf, type Part, reasonOf, type Settings, timeout } from '@tally/platform'
 import { type Checked, type Finding, fail, skip } from './check.ts'
 import { type Fault, faultOf } from './faults.ts'
 import { tlsFaultOf } from './tls.ts'

@@ -1,5 +1,12 @@
-import { describeRedis, isRefusedWrite, reasonOf, type Settings } from '@tally/runtime'
-import { openRedis, type RedisClient, whenReady } from '@tally/storage'
+import {
+  describeRedis,
+  isRefusedWrite,
+  openRedis,
+  type RedisClient,
+  reasonOf,
+  type Settings,
+  whenReady,
+} from '@tally/platform'
 import { Cluster, type Redis } from 'ioredis'
 import { type Finding, fail, ok } from './check.ts'
 import { endpointsOf } from './endpoints.ts'

@@ -1,4 +1,4 @@
-import { readSettings, type Settings, SettingsError, sslModeWarning } from '@tally/runtime'
+import { readSettings, type Settings, SettingsError, sslModeWarning } from '@tally/platform'
 import { type Finding, fail, ok, warn } from './check.ts'
 
 type Environment = Record<string, string | undefined>

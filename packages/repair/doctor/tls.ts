@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
-import { type Part, type Settings, timeout } from '@tally/runtime'
+import { type Part, type Settings, timeout } from '@tally/platform'
 import { type Endpoint, endpointsOf } from './endpoints.ts'
 import { type Fault, faultOf } from './faults.ts'
 

@@ -1,4 +1,4 @@
-import type { Tx } from '@tally/storage'
+import type { Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { eventTables, shadowSchema } from './shadow.ts'
 

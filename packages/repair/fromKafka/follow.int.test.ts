@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
-import { ensureOffsets } from '@tally/read-models'
+import { ensureOffsets } from '@tally/offsets'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { connectForTest } from '@tally/testkit/servers/kafka'
 import { until } from '@tally/testkit/until'

@@ -11,10 +11,9 @@ import {
   topicNames,
   UndecodableBatchError,
 } from '@tally/kafka'
+import { readOffsets } from '@tally/offsets'
+import { isTransient, type Postgres } from '@tally/platform'
 import { EventRoom, projectPieces } from '@tally/projection'
-import { readOffsets } from '@tally/read-models'
-import { isTransient } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
 import { openPositions, type Positions } from './positions.ts'
 import {
   belowEnds,

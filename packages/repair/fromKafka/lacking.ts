@@ -1,6 +1,5 @@
 import type { TopicNames } from '@tally/kafka'
-import { inSnapshot } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { inSnapshot, type Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { ofShards, type SwitchDeps, whileMet } from './meet.ts'
 import { shadowSchema } from './shadow.ts'

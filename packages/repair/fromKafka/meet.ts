@@ -1,5 +1,5 @@
 import { partitionKey, type TopicNames } from '@tally/kafka'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { RepairDeps } from '../deps.ts'
 import type { Follower } from './follow.ts'

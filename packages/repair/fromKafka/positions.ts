@@ -1,5 +1,5 @@
 import { partitionKey } from '@tally/kafka'
-import type { StoredOffset } from '@tally/read-models'
+import type { StoredOffset } from '@tally/offsets'
 
 /**
  * How far the shadow has read each partition, and how far it must. The target of a partition follows the offset of the

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkTopics, type KafkaConnection, recordTopics, topicNames } from '@tally/kafka'
-import type { Settings } from '@tally/runtime'
+import type { Settings } from '@tally/platform'
 import type { RepairDeps } from '../deps.ts'
 import { removeSurplus } from '../rebuild/removeSurplus.ts'
 import { asOnlyRebuild } from '../rebuild/run.ts'

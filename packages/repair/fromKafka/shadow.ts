@@ -1,5 +1,6 @@
-import { counterTables, openPostgres } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { counterTables } from '@tally/figures'
+import type { Postgres } from '@tally/platform'
+import { openPostgres } from '@tally/schema'
 import { type RawBuilder, sql } from 'kysely'
 import { finishRun, newRun } from '../rebuild/run.ts'
 

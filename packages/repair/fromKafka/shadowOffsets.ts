@@ -1,6 +1,6 @@
 import { endOffsets, judgeLogs, type KafkaConnection, partitionKey, type TopicPartition } from '@tally/kafka'
-import { ensureOffsets, noteTopicIds, readLogs, readOffsets } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { ensureOffsets, noteTopicIds, readLogs, readOffsets } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import { shadowSchema } from './shadow.ts'
 
 export type ShadowDeps = { kafka: KafkaConnection; db: Postgres; shadow: Postgres }

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { Database, Tx } from '@tally/storage'
+import type { Database, Tx } from '@tally/platform'
 import { type Kysely, type SqlBool, sql } from 'kysely'
 import { shadowSchema } from './shadow.ts'
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTransient } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { isTransient, type Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { describeLack, findLacking, refusal } from './lacking.ts'
 import type { SwitchDeps } from './meet.ts'

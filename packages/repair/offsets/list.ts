@@ -9,8 +9,8 @@ import {
   recordTopics,
   topicNames,
 } from '@tally/kafka'
-import { readLogs, type StallState, type StoredLog } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { readLogs, type StallState, type StoredLog } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 
 /** One line of `tally offsets`: `applied` is the next offset to read; null if Kafka or Tally knows none. */
 export type ListedOffset = {

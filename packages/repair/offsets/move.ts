@@ -8,8 +8,8 @@ import {
   type TopicPartition,
   topicNames,
 } from '@tally/kafka'
-import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { lockOffset, moveOffset, readLogs, type StoredLog } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { OffsetsDeps } from './list.ts'
 

@@ -1,5 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import { publishEvents, publishOrganizations, readEventHeads } from '@tally/read-models'
+import { readEventHeads } from '@tally/figures'
+import { publishEvents, publishOrganizations } from '@tally/publication'
 import type { RepairDeps } from '../deps.ts'
 import { readRevision } from '../verify/hash.ts'
 

@@ -1,13 +1,6 @@
 import type { EventId } from '@tally/contract'
-import {
-  inSnapshot,
-  lockEvents,
-  readEventHeads,
-  readWritten,
-  storeRefundSums,
-  writeBatch,
-} from '@tally/read-models'
-import type { Postgres, Tx } from '@tally/storage'
+import { lockEvents, readEventHeads, readWritten, storeRefundSums, writeBatch } from '@tally/figures'
+import { inSnapshot, type Postgres, type Tx } from '@tally/platform'
 import { correction } from '../count/counters.ts'
 import { agrees, type Recount, recount } from '../count/recount.ts'
 import type { RepairDeps } from '../deps.ts'

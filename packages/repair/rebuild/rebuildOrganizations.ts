@@ -1,5 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
-import { lockOrganizations, nextRevision, stampOrganizations } from '@tally/read-models'
+import { lockOrganizations, stampOrganizations } from '@tally/figures'
+import { nextRevision } from '@tally/offsets'
 import { organizationIds } from '../verify/known.ts'
 import { publishOrganizationsWhole } from './publishWhole.ts'
 import type { RebuildDeps } from './rebuildEvent.ts'

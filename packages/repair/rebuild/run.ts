@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
-import { isTransient } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { isTransient, type Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 
 /** An arbitrary number that nothing else locks. */

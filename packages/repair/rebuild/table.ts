@@ -1,4 +1,4 @@
-import type { Instant } from '@tally/storage'
+import type { Instant } from '@tally/platform'
 import type { Generated } from 'kysely'
 
 /**
@@ -11,7 +11,7 @@ export type RebuildTable = {
   finished_at: Instant<null>
 }
 
-declare module '@tally/storage/database' {
+declare module '@tally/platform/database' {
   interface Database {
     rebuilds: RebuildTable
   }

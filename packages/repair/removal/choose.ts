@@ -1,6 +1,6 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
-import { type EventChoice, type EventOverview, listEvents } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { type EventChoice, type EventOverview, listEvents } from '@tally/figures'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 
 /** An event that can be removed. */

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { eventTables } from '../fromKafka/shadow.ts'
 

@@ -1,14 +1,14 @@
 import {
   lockEvents,
   lockOrganizations,
-  nextRevision,
-  publishOrganizations,
   readEventHeads,
   readKnownEvents,
   removeEvent,
   stampOrganizations,
-} from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+} from '@tally/figures'
+import { nextRevision } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
+import { publishOrganizations } from '@tally/publication'
 import { sql } from 'kysely'
 import type { RepairDeps } from '../deps.ts'
 import { publishWhole } from '../rebuild/publishWhole.ts'

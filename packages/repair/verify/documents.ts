@@ -1,5 +1,12 @@
-import type { CounterChanges } from '@tally/core'
-import { complete, documentsOf, type EventHead, emptyDocument, versionOf, views } from '@tally/read-models'
+import {
+  type CounterChanges,
+  documentsOf,
+  type EventHead,
+  emptyDocument,
+  versionOf,
+  views,
+} from '@tally/figures'
+import { complete } from '@tally/publication'
 import type { Finding } from '../differences.ts'
 
 /** The fields that Redis should have for an event, composed from counters as a publication composes them. */

@@ -1,4 +1,4 @@
-import { type EventHead, versionOf } from '@tally/read-models'
+import { type EventHead, versionOf } from '@tally/figures'
 import { expect, test } from 'vitest'
 import { documentFields } from './documents.ts'
 

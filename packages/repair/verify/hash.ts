@@ -1,4 +1,4 @@
-import type { ReadModelRedis } from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/publication'
 
 /** A hash in Redis and its revision; `{}` if there is none. Any other value under the key is `not-a-hash`. */
 export type Published = { fields: Record<string, string>; revision: number } | 'not-a-hash'

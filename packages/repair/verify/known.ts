@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
+import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { sql } from 'kysely'
 

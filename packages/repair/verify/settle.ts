@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReadModelRedis } from '@tally/read-models'
+import type { ReadModelRedis } from '@tally/publication'
 import { type Published, readHash, readRevision } from './hash.ts'
 
 /** How long Redis has to reach a revision that Postgres has, and how long it may be missed while it keeps advancing. */

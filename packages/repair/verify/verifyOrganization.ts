@@ -1,5 +1,5 @@
 import type { OrganizationId } from '@tally/contract'
-import { composeOrganization } from '@tally/read-models'
+import { composeOrganization } from '@tally/publication'
 import type { RepairDeps } from '../deps.ts'
 import { type Meeting, meetRedis, type Patience } from './settle.ts'
 import { type Report, redisFindings } from './verifyEvent.ts'

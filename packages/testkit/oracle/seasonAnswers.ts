@@ -1,6 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { allAreas } from '@tally/core'
-import { composeDocuments, documentName } from '@tally/read-models'
+import { allAreas, composeDocuments, documentName } from '@tally/figures'
 import { expect } from 'vitest'
 import type { Tally, TestRecord } from '../processes/tally.ts'
 import type { Festival } from '../records/festival.ts'

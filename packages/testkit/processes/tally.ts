@@ -8,7 +8,7 @@ import {
   type TopicNames,
   topicNames,
 } from '@tally/kafka'
-import { whenReady } from '@tally/storage'
+import { whenReady } from '@tally/platform'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { asRole, freshDatabase, type Service, type TestDatabase } from '../servers/database.ts'
 import { connectTo } from '../servers/kafka.ts'

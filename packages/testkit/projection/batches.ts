@@ -1,6 +1,8 @@
 import type { EventId, RecordType } from '@tally/contract'
+import { composeDocuments } from '@tally/figures'
+import { ensureOffsets, readOffsets } from '@tally/offsets'
+import { inSnapshot } from '@tally/platform'
 import { projectBatch } from '@tally/projection'
-import { composeDocuments, ensureOffsets, inSnapshot, readOffsets } from '@tally/read-models'
 import { batchOf, type Harness, shard, topics } from './harness.ts'
 
 type Values = Parameters<typeof batchOf>[2]

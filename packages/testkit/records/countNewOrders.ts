@@ -1,7 +1,15 @@
 import type { EventId, Order, OrderId } from '@tally/contract'
-import { addChanges, applyOrder, type CounterChanges, noRefunds } from '@tally/core'
-import { lockEvents, storeOrders, storeRefundSums, writeBatch } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import {
+  addChanges,
+  type CounterChanges,
+  lockEvents,
+  noRefunds,
+  storeOrders,
+  storeRefundSums,
+  writeBatch,
+} from '@tally/figures'
+import type { Postgres } from '@tally/platform'
+import { applyOrder } from '@tally/projection'
 
 /**
  * Stores orders that were not there before and counts them, as a batch does; returns its revision. `refundedCents`: of

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createKey, type NewKey } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 
 /** Puts an organization into a test's database, as the projector would have. */
 export async function addOrganization(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { migrate } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
+import { migrate } from '@tally/schema'
 import { inject } from 'vitest'
 import { addressOf, makeRoles, onServer, openDatabase } from './migrated.ts'
 

@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  Assignment,
-  ConsumeOptions,
-  Consumer,
-  KafkaRecord,
-  OutgoingRecord,
-  Producer,
-  RecordBatch,
-  StartOffsets,
-} from '@tally/kafka'
 import {
+  type Assignment,
+  type ConsumeOptions,
+  type Consumer,
   connectKafka,
   consumeBatches,
   createTimeoutMs,
   endOffsets,
   inside,
   type KafkaConnection,
+  type KafkaRecord,
+  type OutgoingRecord,
   openProducer,
+  type Producer,
+  type RecordBatch,
+  type StartOffsets,
 } from '@tally/kafka'
-import { openLogger } from '@tally/runtime'
+import { openLogger } from '@tally/platform'
 import type { Transaction } from 'kafkajs'
 import { onTestFinished } from 'vitest'
 import { until } from '../until.ts'

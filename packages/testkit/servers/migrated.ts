@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { migrate, openPostgres } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
+import { migrate, openPostgres } from '@tally/schema'
 import { sql } from 'kysely'
 
 /**

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { type AccessKeys, type AccessRedis, accessKeys, accessScripts } from '@tally/access'
-import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/read-models'
-import { parseSentinels } from '@tally/runtime'
-import { openRedis, type RedisOptions, type ScriptCalls, type ScriptSet } from '@tally/storage'
+import {
+  openRedis,
+  parseSentinels,
+  type RedisOptions,
+  type ScriptCalls,
+  type ScriptSet,
+} from '@tally/platform'
+import { type ReadModelRedis, type RedisKeys, readModelScripts, redisKeys } from '@tally/publication'
 import { afterAll, expect, inject, vi } from 'vitest'
 
 export type WholeRedis = ReadModelRedis & AccessRedis

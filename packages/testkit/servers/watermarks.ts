@@ -1,5 +1,5 @@
 import { topicNames } from '@tally/kafka'
-import { asOfField } from '@tally/read-models'
+import { asOfField } from '@tally/publication'
 import { allKeys, type WholeRedis } from './redis.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { openLogger } from '@tally/runtime'
+import { openLogger } from '@tally/platform'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import type { Action } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { csvLine } from '../http/csv.ts'
 

@@ -1,5 +1,5 @@
 import { type EventDay, offsetIn } from '@tally/contract'
-import type { StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
 
 /**
  * The days of an event by date and opening, with their names: the date, and if several days have it, such as lunch and

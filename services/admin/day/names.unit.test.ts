@@ -1,4 +1,4 @@
-import type { StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
 import { expect, test } from 'vitest'
 import { dayNames, fileName } from './names.ts'
 

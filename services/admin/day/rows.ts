@@ -1,6 +1,6 @@
 import { offsetIn } from '@tally/contract'
-import { type DayOrder, scanDay } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { type DayOrder, scanDay } from '@tally/figures'
+import type { Postgres } from '@tally/platform'
 import { type Cell, type Column, count, money, time } from '../http/cells.ts'
 import type { DayRef } from '../live/day.ts'
 import { itemCells, takingsCells } from './cells.ts'

@@ -1,5 +1,5 @@
 import type { EventDay, KpisAnswer, TopItem } from '@tally/contract'
-import type { StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
 
 /** The takings of one payment method or of all, in euros: `total` less `refunded` are the `takings`. */
 export type Takings = {

@@ -1,5 +1,5 @@
 import { type KpisAnswer, type TopItem, toCents, toEuros } from '@tally/contract'
-import { byTakings, type ItemFigures, type ItemsDocument, type PaymentFigures } from '@tally/core'
+import { byTakings, type ItemFigures, type ItemsDocument, type PaymentFigures } from '@tally/figures'
 import type { ItemSums, Settled, Takings } from './settled.ts'
 
 /** Sums in whole cents: euros are binary fractions. */

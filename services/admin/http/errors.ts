@@ -1,4 +1,4 @@
-import { isTransient } from '@tally/runtime'
+import { isTransient } from '@tally/platform'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isStream, overEvent } from '../live/serverSentEvent.ts'
 import { formAfter } from '../signIn/formAgain.ts'

@@ -1,4 +1,4 @@
-import { openLogger } from '@tally/runtime'
+import { openLogger } from '@tally/platform'
 import { expect, test, vi } from 'vitest'
 import { newVisitor, openFixture } from '../test/fixture.ts'
 

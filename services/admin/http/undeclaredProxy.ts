@@ -1,4 +1,4 @@
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 
 /**

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@tally/access'
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import { sum } from '../usage/read.ts'
 import { errorsOf, reasonOf } from '../usage/reasons.ts'
 import { counted, type Format, moment } from '../views/format.ts'

@@ -1,7 +1,6 @@
 import type { EpochMs, EventId, OrganizationId } from '@tally/contract'
-import { compareEvents, openDay } from '@tally/core'
-import { type ListedEvent, readEventsOf, readLastSales } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { compareEvents, type ListedEvent, openDay, readEventsOf, readLastSales } from '@tally/figures'
+import type { Postgres } from '@tally/platform'
 import type { Format } from '../views/format.ts'
 
 /** An organization's events as the pages list them: open ones first, then the latest. */

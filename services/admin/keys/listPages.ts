@@ -1,6 +1,6 @@
 import { type ApiKey, findKeyOf, keyIdShape, listActiveKeys, listEndedKeys } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@tally/access'
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { eventName } from './events.ts'

@@ -1,6 +1,6 @@
 import { keyName, type NewKey } from '@tally/access'
 import { eventId, type OrganizationId, scope } from '@tally/contract'
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import { type Fields, listOf, type Mistakes, textOf } from '../http/forms.ts'
 
 /** What was typed, to show it again with what is wrong. */

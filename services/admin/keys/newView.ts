@@ -1,5 +1,5 @@
 import { scope } from '@tally/contract'
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import type { Mistakes } from '../http/forms.ts'
 import { attribute, type Html, html } from '../views/html.ts'
 import { csrfField } from '../views/layout.ts'

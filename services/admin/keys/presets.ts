@@ -1,6 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { openDay } from '@tally/core'
-import type { ListedEvent } from '@tally/read-models'
+import { type ListedEvent, openDay } from '@tally/figures'
 import { type Fields, textOf } from '../http/forms.ts'
 import { type NewKeyTyped, nothingTyped, typedOf } from './newKeyForm.ts'
 

@@ -9,15 +9,20 @@ import {
   type TopItem,
   type TrendPoint,
 } from '@tally/contract'
-import { allAreas, composeTrendPoint, itemCounts, openDay, type PaymentFigures, topItems } from '@tally/core'
 import {
+  allAreas,
+  composeTrendPoint,
   type DocumentOf,
   documentName,
   emptyDocument,
-  type ReadVersion,
+  itemCounts,
+  openDay,
+  type PaymentFigures,
   type StoredEvent,
+  topItems,
   type View,
-} from '@tally/read-models'
+} from '@tally/figures'
+import type { ReadVersion } from '@tally/publication'
 import type { DocumentTexts, Read } from '@tally/views'
 import { clockOf, eveningOf } from './evening.ts'
 import { partReturned } from './returned.ts'

@@ -1,5 +1,5 @@
 import type { EpochMs } from '@tally/contract'
-import type { DocumentName } from '@tally/read-models'
+import type { DocumentName } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import { type DayRead, type DayShown, showDay } from './day.ts'

@@ -1,5 +1,5 @@
 import type { EpochMs, EventDay } from '@tally/contract'
-import { hourIn } from '@tally/core'
+import { hourIn } from '@tally/figures'
 
 const hourMs = 3_600_000
 const clockMs = 24 * hourMs

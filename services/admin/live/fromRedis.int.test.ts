@@ -1,4 +1,5 @@
-import { nextRevision, publishEvents } from '@tally/read-models'
+import { nextRevision } from '@tally/offsets'
+import { publishEvents } from '@tally/publication'
 import { expect, test, vi } from 'vitest'
 import { newEvent, newOffice, useFixture } from '../test/fixture.ts'
 import type { DayRef } from './day.ts'

@@ -1,4 +1,4 @@
-import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import { type Needs, openLooks, openRedisReads } from '@tally/views'
 import { type DayRead, type DayRef, dayOf } from './day.ts'
 import { wantedNames } from './wanted.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { allAreas } from '@tally/core'
+import { allAreas } from '@tally/figures'
 import { type Beat, type Composition, type DayRef, type DayShown, livePage } from './day.ts'
 import { openRedisDays } from './fromRedis.ts'
 import { type DayReader, type LiveDeps, openDayReader } from './reader.ts'

@@ -1,6 +1,12 @@
-import { allAreas, composeTrendPoint, trendDays } from '@tally/core'
-import { composeDocuments, documentName, emptyDocument } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import {
+  allAreas,
+  composeDocuments,
+  composeTrendPoint,
+  documentName,
+  emptyDocument,
+  trendDays,
+} from '@tally/figures'
+import type { Postgres } from '@tally/platform'
 import type { ActiveEvent } from '../keys/events.ts'
 import type { PickedOfAll } from './pick.ts'
 

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type ClientRequest, get } from 'node:http'
 import type { EventId } from '@tally/contract'
-import {
-  asOfField,
-  complete,
-  eventRevisionField,
-  readEventHeads,
-  type StoredEvent,
-  versionOf,
-} from '@tally/read-models'
+import { readEventHeads, type StoredEvent, versionOf } from '@tally/figures'
+import { asOfField, complete, eventRevisionField } from '@tally/publication'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
@@ -128,7 +122,7 @@ test('while neither Redis nor Postgres answers, no look at a day succeeds', asyn
 test('while Postgres does not answer, a screen lacks only the orders by status, and gets them later', async () => {
   const ref = await newDay()
   await sell(ref, 5)
-  const { openPostgres } = await import('@tally/read-models')
+  const { openPostgres } = await import('@tally/schema')
   const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
     name: 'test',
     max: 1,

@@ -1,6 +1,5 @@
 import type { EpochMs } from '@tally/contract'
-import { noStatuses } from '@tally/core'
-import type { DocumentName } from '@tally/read-models'
+import { type DocumentName, noStatuses } from '@tally/figures'
 import { anEvent } from '@tally/testkit/records/decoded'
 import { expect, test } from 'vitest'
 import { formatIn } from '../views/format.ts'

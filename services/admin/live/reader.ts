@@ -1,9 +1,13 @@
 import { offsetIn } from '@tally/contract'
-import type { ReadModelRedis } from '@tally/read-models'
-import { isBehind, type LastAnswer, nextAnswer, publishEvents, type RedisKeys } from '@tally/read-models'
-import type { Logger } from '@tally/runtime'
-import { timeout } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { type Logger, type Postgres, timeout } from '@tally/platform'
+import {
+  isBehind,
+  type LastAnswer,
+  nextAnswer,
+  publishEvents,
+  type ReadModelRedis,
+  type RedisKeys,
+} from '@tally/publication'
 import { readFromPostgres } from '@tally/views'
 import { type Beat, type Composition, type DayRead, type DayRef, dayOf, livePage } from './day.ts'
 import type { RedisDay, RedisDays } from './fromRedis.ts'
@@ -31,7 +35,7 @@ const statusPatienceMs = 500
 
 /**
  * Reads one day repeatedly: a line of Redis's reply while nothing changes, the documents when something does. Like
- * the API (lastAnswer.ts of packages/read-models), it asks Postgres if Redis does not have the event, holds documents
+ * the API (lastAnswer.ts of packages/publication), it asks Postgres if Redis does not have the event, holds documents
  * that do not fit their watermark or cannot be checked, or is behind what was shown. What Redis lacked is published.
  * Rejects if neither answers.
  */

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { noStatuses } from '@tally/core'
+import { noStatuses } from '@tally/figures'
 import { until } from '@tally/testkit/until'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'

@@ -1,6 +1,6 @@
 import type { OrderStatus } from '@tally/contract'
-import { readStatuses } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { readStatuses } from '@tally/figures'
+import type { Postgres } from '@tally/platform'
 import DataLoader from 'dataloader'
 import type { DayRef } from './day.ts'
 

@@ -1,4 +1,4 @@
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import { settleLinks } from '../day/links.ts'
 import type { Format } from '../views/format.ts'
 import { type Html, html } from '../views/html.ts'

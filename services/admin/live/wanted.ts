@@ -1,6 +1,12 @@
 import { type EventDay, offsetIn } from '@tally/contract'
-import { allAreas, trendDays } from '@tally/core'
-import { type DocumentName, documentName, type StoredEvent, type View } from '@tally/read-models'
+import {
+  allAreas,
+  type DocumentName,
+  documentName,
+  type StoredEvent,
+  trendDays,
+  type View,
+} from '@tally/figures'
 
 const clockMs = 86_400_000
 

@@ -1,6 +1,6 @@
 import { type DeadLetter, olderThan, readNewest } from '@tally/dead-letters'
 import type { KafkaConnection } from '@tally/kafka'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 
 /** Dead letters per page, and how many are counted by reason: reading those takes about 0.1 s. */
 const shownCount = 50

@@ -1,7 +1,6 @@
 import { type KafkaConnection, topicNames } from '@tally/kafka'
-import { readOffsets } from '@tally/read-models'
-import { timeout } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { readOffsets } from '@tally/offsets'
+import { type Postgres, timeout } from '@tally/platform'
 import { endsOf, lagOf } from './read.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { createTopics, openProducer, topicNames } from '@tally/kafka'
-import { clearStall, noteStall, openPostgres } from '@tally/read-models'
+import { clearStall, noteStall } from '@tally/offsets'
+import { openPostgres } from '@tally/schema'
 import { deadLetterRecord } from '@tally/testkit/records/deadLetterRecord'
 import { asRole } from '@tally/testkit/servers/database'
 import { beginTransaction, connectTo } from '@tally/testkit/servers/kafka'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isCursor } from '@tally/dead-letters'
-import { timeout } from '@tally/runtime'
+import { timeout } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { formatOf } from '../http/locale.ts'

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { countBrokers, type KafkaConnection } from '@tally/kafka'
-import { timeout } from '@tally/runtime'
-import type { Postgres, RedisClient } from '@tally/storage'
+import { type Postgres, type RedisClient, timeout } from '@tally/platform'
 import { sql } from 'kysely'
 
 /** A server that Tally needs: its version, of Kafka its brokers, which tell none; undefined while it is silent. */

@@ -8,17 +8,9 @@ import {
   recordTopics,
   topicNames,
 } from '@tally/kafka'
-import {
-  earliest,
-  type ReadModelRedis,
-  type RedisKeys,
-  readLogs,
-  readOffsets,
-  readShardHash,
-  type Stall,
-} from '@tally/read-models'
-import { isTransient, timeout } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { earliest, readLogs, readOffsets, type Stall } from '@tally/offsets'
+import { isTransient, type Postgres, timeout } from '@tally/platform'
+import { type ReadModelRedis, type RedisKeys, readShardHash } from '@tally/publication'
 import { sql } from 'kysely'
 import { type AuditEntry, readAudit } from '../audit/store.ts'
 

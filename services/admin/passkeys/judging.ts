@@ -1,6 +1,5 @@
 import { ownerOfToken, useToken } from '@tally/access'
-import { isSqlState, isTransient, reasonOf } from '@tally/runtime'
-import type { Tx } from '@tally/storage'
+import { isSqlState, isTransient, reasonOf, type Tx } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { algorithms, partyOf, webAuthn } from './asking.ts'

@@ -1,4 +1,4 @@
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { z } from 'zod'
 

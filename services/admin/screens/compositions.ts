@@ -1,6 +1,5 @@
 import type { ItemCount, TopItem } from '@tally/contract'
-import { itemCounts, topItems } from '@tally/core'
-import type { StoredEvent } from '@tally/read-models'
+import { itemCounts, type StoredEvent, topItems } from '@tally/figures'
 import {
   type Composition,
   type DayNames,

@@ -1,5 +1,5 @@
 import { name as nameShape } from '@tally/contract'
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import { type Fields, type Mistakes, textOf } from '../http/forms.ts'
 import { linkEnd } from './linkEnds.ts'
 import { showsOf } from './shows.ts'

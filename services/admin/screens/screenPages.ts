@@ -1,6 +1,5 @@
 import { offsetIn } from '@tally/contract'
-import { resolveDay } from '@tally/core'
-import type { ListedEvent } from '@tally/read-models'
+import { type ListedEvent, resolveDay } from '@tally/figures'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AdminDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 import { newToken, sha256 } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { Shows } from './shows.ts'
 

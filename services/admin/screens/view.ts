@@ -1,4 +1,4 @@
-import type { ListedEvent } from '@tally/read-models'
+import type { ListedEvent } from '@tally/figures'
 import type { Mistakes } from '../http/forms.ts'
 import { moment } from '../views/format.ts'
 import { attribute, type Html, html } from '../views/html.ts'

@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'

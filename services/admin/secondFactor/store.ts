@@ -1,5 +1,5 @@
 import { allowEnrolment, removeSecondFactor, sha256 } from '@tally/access'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'
 import { newRecoveryCodes, newSecret, recoveryCodeOf, stepOf } from './codes.ts'

@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { AdminDeps } from '../deps.ts'

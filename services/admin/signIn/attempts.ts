@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { sql } from 'kysely'
 import { networksOf } from './network.ts'
 

@@ -1,5 +1,5 @@
 import { type Action, noteOf } from '@tally/access'
-import type { Tx } from '@tally/storage'
+import type { Tx } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { clearCookies, giveCookie, sessionToken } from './cookies.ts'

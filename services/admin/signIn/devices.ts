@@ -1,5 +1,5 @@
 import { newToken, sha256 } from '@tally/access'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { giveCookie, readCookie } from './cookies.ts'

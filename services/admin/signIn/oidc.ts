@@ -1,5 +1,5 @@
 import { email } from '@tally/access'
-import type { OidcSettings } from '@tally/runtime'
+import type { OidcSettings } from '@tally/platform'
 import * as client from 'openid-client'
 
 /** What a sign-in remembers until the browser comes back from the provider. */

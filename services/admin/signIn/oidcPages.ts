@@ -1,5 +1,5 @@
 import { allowOnce, findByOidc, useToken } from '@tally/access'
-import { causesOf, reasonOf } from '@tally/runtime'
+import { causesOf, reasonOf } from '@tally/platform'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'

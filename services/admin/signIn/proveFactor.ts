@@ -1,5 +1,5 @@
 import { useToken } from '@tally/access'
-import type { Tx } from '@tally/storage'
+import type { Tx } from '@tally/platform'
 import type { FastifyRequest } from 'fastify'
 import type { AdminDeps } from '../deps.ts'
 import { PageProblem } from '../http/problem.ts'

@@ -1,6 +1,5 @@
 import { sha256 } from '@tally/access'
-import { isTransient } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { isTransient, type Postgres } from '@tally/platform'
 import { findSession, type Session } from './sessions.ts'
 
 /** As long as a session may be without use: what ends one is read from Postgres, which nobody can write meanwhile. */

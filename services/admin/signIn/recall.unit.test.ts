@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { expect, test } from 'vitest'
 import { openRecall } from './recall.ts'
 

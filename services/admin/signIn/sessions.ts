@@ -1,6 +1,6 @@
 import { forgetTokens, newToken, sha256 } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres, Tx } from '@tally/storage'
+import type { Postgres, Tx } from '@tally/platform'
 import { sql } from 'kysely'
 import { rememberedDays } from './devices.ts'
 

@@ -134,7 +134,7 @@ test('a form that is too large is refused', async () => {
 })
 
 test('while Postgres does not answer the page says so, without internal details', async () => {
-  const { openPostgres } = await import('@tally/read-models')
+  const { openPostgres } = await import('@tally/schema')
   const url = 'postgres://nobody@127.0.0.1:1/nothing'
   const db = openPostgres(url, { name: 'test', max: 1, statementTimeoutMs: 500, onError: () => {} })
   const cut = await openFixture({ db })

@@ -1,5 +1,6 @@
-import { nextRevision, publishEvents } from '@tally/read-models'
-import type { Tx } from '@tally/storage'
+import { nextRevision } from '@tally/offsets'
+import type { Tx } from '@tally/platform'
+import { publishEvents } from '@tally/publication'
 import { sql } from 'kysely'
 import type { DayRef } from '../live/day.ts'
 import type { Fixture } from './fixture.ts'

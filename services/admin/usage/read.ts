@@ -1,9 +1,16 @@
-import type { AccessKeys, AccessRedis, ApiKey, StoredKey } from '@tally/access'
-import { findKeys, type KeyRequests, readRequests, refusedStatuses } from '@tally/access'
+import {
+  type AccessKeys,
+  type AccessRedis,
+  type ApiKey,
+  findKeys,
+  type KeyRequests,
+  readRequests,
+  refusedStatuses,
+  type StoredKey,
+} from '@tally/access'
 import type { OrganizationStatus } from '@tally/contract'
-import { readOrganizationHead } from '@tally/read-models'
-import type { RateLimits } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { readOrganizationHead } from '@tally/figures'
+import type { Postgres, RateLimits } from '@tally/platform'
 import type { Session } from '../signIn/sessions.ts'
 
 /** The organization's window of the rate limit right now. */

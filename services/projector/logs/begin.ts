@@ -1,5 +1,5 @@
 import { type Assignment, logEnds } from '@tally/kafka'
-import { beginAtLogStart, ensureOffsets } from '@tally/read-models'
+import { beginAtLogStart, ensureOffsets } from '@tally/offsets'
 import type { LogsDeps } from './deps.ts'
 import type { LogState } from './state.ts'
 

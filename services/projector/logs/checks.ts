@@ -7,7 +7,7 @@ import {
   type TopicPartition,
   UndecodableBatchError,
 } from '@tally/kafka'
-import type { StoredLog } from '@tally/read-models'
+import type { StoredLog } from '@tally/offsets'
 import type { LogsDeps } from './deps.ts'
 import type { Stalls } from './stalls.ts'
 import type { LogState } from './state.ts'

@@ -1,6 +1,5 @@
 import type { KafkaConnection, TopicPartition } from '@tally/kafka'
-import type { Logger } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import type { Logger, Postgres } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 export type LogsDeps = {

@@ -1,6 +1,6 @@
 import { type Consumer, UndecodableBatchError } from '@tally/kafka'
-import { moveOffset, readLogs } from '@tally/read-models'
-import { openLogger, openMetrics } from '@tally/runtime'
+import { moveOffset, readLogs } from '@tally/offsets'
+import { openLogger, openMetrics } from '@tally/platform'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { connectForTest, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'

@@ -1,7 +1,6 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import { clearStall, noteStall, type StallState } from '@tally/read-models'
-import type { Logger } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import { clearStall, noteStall, type StallState } from '@tally/offsets'
+import type { Logger, Postgres } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 export type Stalled = { state: StallState; message: string }

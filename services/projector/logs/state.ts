@@ -6,8 +6,8 @@ import {
   partitionKey,
   type TopicPartition,
 } from '@tally/kafka'
-import { noteTopicIds, readLogs, type StoredLog } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { noteTopicIds, readLogs, type StoredLog } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 
 /** What a projector knows about the logs of its partitions: which are assigned, which were checked, which are held. */
 export function openLogState(db: Postgres, topics: string[]) {

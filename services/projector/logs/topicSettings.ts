@@ -1,5 +1,5 @@
 import { type KafkaConnection, keepsAll, readRetention } from '@tally/kafka'
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 
 /**
  * Warns about each topic whose records Kafka deletes or compacts: a rebuild from Kafka needs all of them, and a record

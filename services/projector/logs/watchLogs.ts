@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Logger, partOf } from '@tally/runtime'
+import { type Logger, partOf } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 import type { Logs } from './openLogs.ts'
 

@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { Published } from '@tally/read-models'
+import type { Published } from '@tally/publication'
 import { joinMarks, type Mark, Pending, whole } from './pending.ts'
 
 /** Events and organizations per piece. New changes wait for at most one piece. */

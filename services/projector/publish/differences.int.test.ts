@@ -1,6 +1,7 @@
 import type { EventId } from '@tally/contract'
+import { composeDocuments } from '@tally/figures'
+import { ensureOffsets } from '@tally/offsets'
 import { projectBatch } from '@tally/projection'
-import { composeDocuments, ensureOffsets } from '@tally/read-models'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,7 @@
+import { readEventsSince, readOrganizationsSince } from '@tally/figures'
 import type { TopicPartition } from '@tally/kafka'
-import { publishedField, readEventsSince, readOffsets, readOrganizationsSince } from '@tally/read-models'
+import { readOffsets } from '@tally/offsets'
+import { publishedField } from '@tally/publication'
 import type { Lacking } from './backlog.ts'
 import type { Mark } from './pending.ts'
 import type { PublicationDeps } from './publication.ts'

@@ -1,6 +1,6 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import { joinUnpublished, type Unpublished } from '@tally/read-models'
+import { joinUnpublished, type Unpublished } from '@tally/publication'
 
 /** Everything of a partition that changed after revision `since`, up to `revision`. */
 export type Mark = TopicPartition & { since: number; revision: number }

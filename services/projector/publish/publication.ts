@@ -1,3 +1,5 @@
+import { readEpoch } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import {
   eventRevisionField,
   openEpochs,
@@ -8,9 +10,7 @@ import {
   publishOrganizations,
   type ReadModelRedis,
   type RedisKeys,
-  readEpoch,
-} from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+} from '@tally/publication'
 import type { Pending } from './pending.ts'
 
 export type Publish = ReturnType<typeof openPublication>

@@ -1,6 +1,7 @@
 import type { EventId } from '@tally/contract'
+import { ensureOffsets, readOffsets } from '@tally/offsets'
 import { type Effects, projectBatch } from '@tally/projection'
-import { complete, ensureOffsets, eventRevisionField, publishedField, readOffsets } from '@tally/read-models'
+import { complete, eventRevisionField, publishedField } from '@tally/publication'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { openWholeRedis } from '@tally/testkit/servers/redis'

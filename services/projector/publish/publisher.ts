@@ -1,7 +1,7 @@
 import type { EventId, OrganizationId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
 import type { Effects, EventEffect } from '@tally/projection'
-import { areaOf, type Unpublished } from '@tally/read-models'
+import { areaOf, type Unpublished } from '@tally/publication'
 import { Backlog } from './backlog.ts'
 import { findMissing } from './missing.ts'
 import { whole } from './pending.ts'

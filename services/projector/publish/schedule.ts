@@ -1,6 +1,6 @@
 import type { EventId } from '@tally/contract'
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import { joinUnpublished, type Unpublished } from '@tally/read-models'
+import { joinUnpublished, type Unpublished } from '@tally/publication'
 import { Pending } from './pending.ts'
 
 /** How long documents of a partition that is behind may wait: they are composed once for many batches. */

@@ -1,5 +1,5 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import type { PartitionEnd } from '@tally/read-models'
+import type { PartitionEnd } from '@tally/publication'
 
 /** How many ends are kept per partition: more than the ticks of one batch while the projector keeps up. */
 const keptEnds = 64

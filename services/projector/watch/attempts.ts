@@ -1,4 +1,4 @@
-import { isTransient, type Logger, partOf, reasonOf } from '@tally/runtime'
+import { isTransient, type Logger, partOf, reasonOf } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 type Step =

@@ -1,14 +1,13 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
+import { openEpoch, type StoredOffset } from '@tally/offsets'
 import {
   asOfField,
-  openEpoch,
   type PartitionAsOf,
   publishedField,
   type RaisedAsOf,
   raiseAsOf,
   raisePublished,
-  type StoredOffset,
-} from '@tally/read-models'
+} from '@tally/publication'
 import type { Attempt } from './attempts.ts'
 import type { WatchDeps } from './deps.ts'
 import type { Stored } from './stored.ts'

@@ -1,4 +1,4 @@
-import { isRefusedWrite, type Logger } from '@tally/runtime'
+import { isRefusedWrite, type Logger } from '@tally/platform'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 const sentence =

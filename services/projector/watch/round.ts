@@ -1,4 +1,4 @@
-import type { HeadRevision } from '@tally/read-models'
+import type { HeadRevision } from '@tally/publication'
 
 /**
  * Events per step: as many as a round of about 50 steps (20 s) needs, counted in the round before. The limit of 2,000

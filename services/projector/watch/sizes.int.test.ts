@@ -1,5 +1,5 @@
+import { openMetrics } from '@tally/platform'
 import { projectBatch } from '@tally/projection'
-import { openMetrics } from '@tally/runtime'
 import { batchOf, type Harness, shard, topics } from '@tally/testkit/projection/harness'
 import { test } from '@tally/testkit/projection/projectionTest'
 import { anEvent, anOrder, newEventId, newOrganizationId } from '@tally/testkit/records/records'

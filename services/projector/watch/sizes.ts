@@ -1,12 +1,7 @@
+import { readLargestOrganizations, readUnmeasured, storeSizes } from '@tally/figures'
 import type { TopicPartition } from '@tally/kafka'
-import {
-  type ReadModelRedis,
-  type RedisKeys,
-  readLargestOrganizations,
-  readUnmeasured,
-  storeSizes,
-} from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
+import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import type { ProjectorMetrics } from '../metrics.ts'
 
 const everyMs = 60_000

@@ -1,6 +1,6 @@
 import { partitionKey, type TopicPartition } from '@tally/kafka'
-import { ensureOffsets, openEpoch, readStored, type StoredOffset } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { ensureOffsets, openEpoch, readStored, type StoredOffset } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import type { Attempt } from './attempts.ts'
 import type { WatchDeps } from './deps.ts'
 

@@ -1,12 +1,6 @@
+import { ensureOffsets, readOffsets } from '@tally/offsets'
 import { type Effects, projectBatch } from '@tally/projection'
-import {
-  ensureOffsets,
-  eventRevisionField,
-  fitsShard,
-  readEventVersion,
-  readOffsets,
-  readShardHash,
-} from '@tally/read-models'
+import { eventRevisionField, fitsShard, readEventVersion, readShardHash } from '@tally/publication'
 import { batchOf, type Harness, openHarness, shard, topics } from '@tally/testkit/projection/harness'
 import { anEvent, anOrder, newEventId } from '@tally/testkit/records/records'
 import { sql } from 'kysely'

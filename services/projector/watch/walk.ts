@@ -1,5 +1,6 @@
 import type { OrganizationId } from '@tally/contract'
 import type { TopicPartition } from '@tally/kafka'
+import type { Postgres } from '@tally/platform'
 import {
   type EventRevision,
   eventRevisionField,
@@ -9,8 +10,7 @@ import {
   readEventRevisions,
   readOrganizationRevisions,
   stampAbove,
-} from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+} from '@tally/publication'
 import type { Publisher } from '../publish/publisher.ts'
 import { type Compared, openRound } from './round.ts'
 

@@ -1,12 +1,6 @@
-import {
-  ensureOffsets,
-  lockOffset,
-  type ReadModelRedis,
-  readAsOf,
-  readOffsets,
-  storeOffsets,
-} from '@tally/read-models'
-import { openLogger } from '@tally/runtime'
+import { ensureOffsets, lockOffset, readAsOf, readOffsets, storeOffsets } from '@tally/offsets'
+import { openLogger } from '@tally/platform'
+import type { ReadModelRedis } from '@tally/publication'
 import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
 import { connectTo, newTopic, sendAll, texts } from '@tally/testkit/servers/kafka'
 import { allKeys } from '@tally/testkit/servers/redis'

@@ -3,10 +3,10 @@ import type { EventId } from '@tally/contract'
 import type { Seen } from '@tally/views'
 import type { Answer } from '../http/answer.ts'
 import { RequestProblem } from '../http/problems.ts'
-import type { Permit } from '../permit.ts'
-import type { Readers } from '../readers.ts'
+import type { Permit } from '../limits/permit.ts'
 import type { Answered } from '../views/answers.ts'
 import type { Question } from '../views/question.ts'
+import type { Readers } from '../views/readers.ts'
 
 /** One 404 for every reason, which does not say which (docs/api.md, Problem body). */
 export const notFound = () => new RequestProblem('not-found')

@@ -1,4 +1,4 @@
-import { composeEvent } from '@tally/core'
+import { composeEvent } from '@tally/figures'
 import { compose } from '../views/composed.ts'
 import { answerEvent } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'

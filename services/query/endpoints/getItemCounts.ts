@@ -1,5 +1,4 @@
-import { itemCounts } from '@tally/core'
-import type { StoredEvent } from '@tally/read-models'
+import { itemCounts, type StoredEvent } from '@tally/figures'
 import { planDay } from '../views/question.ts'
 import { answerEvent } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'

@@ -1,5 +1,5 @@
 import { orderId } from '@tally/contract'
-import { readOrder } from '@tally/read-models'
+import { readOrder } from '@tally/figures'
 import { composeText } from '../views/composed.ts'
 import { notFound } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'

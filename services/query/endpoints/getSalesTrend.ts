@@ -1,5 +1,4 @@
-import { allAreas, composeTrendPoint, trendDays } from '@tally/core'
-import { documentName } from '@tally/read-models'
+import { allAreas, composeTrendPoint, documentName, trendDays } from '@tally/figures'
 import { compose } from '../views/composed.ts'
 import { documentOf, hasArea } from '../views/question.ts'
 import { answerEvent } from './eventAnswer.ts'

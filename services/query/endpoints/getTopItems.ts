@@ -1,4 +1,4 @@
-import { topItems } from '@tally/core'
+import { topItems } from '@tally/figures'
 import { planDay } from '../views/question.ts'
 import { answerEvent } from './eventAnswer.ts'
 import type { Handler } from './handler.ts'

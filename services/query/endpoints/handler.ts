@@ -3,8 +3,8 @@ import type { EndpointName, endpoints } from '@tally/contract'
 import type { Seen } from '@tally/views'
 import type { z } from 'zod'
 import type { Answer } from '../http/answer.ts'
-import type { Permit } from '../permit.ts'
-import type { Readers } from '../readers.ts'
+import type { Permit } from '../limits/permit.ts'
+import type { Readers } from '../views/readers.ts'
 
 /**
  * The input of a read: the key that asks, the parameters as the contract parses them, the rate limit's permit, and what

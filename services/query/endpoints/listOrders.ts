@@ -1,4 +1,4 @@
-import { countOrders, readOrderPage } from '@tally/read-models'
+import { countOrders, readOrderPage } from '@tally/figures'
 import { RequestProblem } from '../http/problems.ts'
 import { composeList, composeText } from '../views/composed.ts'
 import { hasArea, hasDay } from '../views/question.ts'

@@ -1,9 +1,11 @@
-import { inSnapshot, readAsOf, readShard, type Snapshot } from '@tally/read-models'
+import { readShard } from '@tally/figures'
+import { readAsOf } from '@tally/offsets'
+import { inSnapshot, type Snapshot } from '@tally/platform'
 import type { Answer } from '../http/answer.ts'
 import { RequestProblem, unavailable } from '../http/problems.ts'
-import type { Readers } from '../readers.ts'
 import { composeText } from '../views/composed.ts'
 import type { Question } from '../views/question.ts'
+import type { Readers } from '../views/readers.ts'
 import { type AskedEvent, askEvent } from './eventAnswer.ts'
 
 /** The question whether the event lists what a request for orders names; no document is needed. */

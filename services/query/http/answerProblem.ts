@@ -1,5 +1,5 @@
 import { problemBody, problemTypes } from '@tally/contract'
-import type { Logger } from '@tally/runtime'
+import type { Logger } from '@tally/platform'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { splitTarget } from './encoding.ts'
 import { RequestProblem } from './problems.ts'

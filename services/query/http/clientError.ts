@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type ProblemType, problemBody, problemTypes } from '@tally/contract'
-import { beginningOf, longestLine, refuse, safeHeaders } from '@tally/runtime'
+import { beginningOf, longestLine, refuse, safeHeaders } from '@tally/platform'
 import { findBrokenEncoding, splitTarget } from './encoding.ts'
 
 type ClientError = Error & { code?: string | undefined }

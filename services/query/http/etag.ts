@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { ownText } from '../ownText.ts'
+import { ownText } from './ownText.ts'
 
 /** A weak entity tag of an answer's content (docs/api.md, ETag and polling); `parts` omit generatedAt and asOf. */
 export function weakEtag(...parts: (string | Buffer)[]): string {

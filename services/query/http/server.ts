@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { safeHeaders, secure, serverOptions, type Unread } from '@tally/runtime'
+import { safeHeaders, secure, serverOptions, type Unread } from '@tally/platform'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AnswerProblem } from './answerProblem.ts'
 import { badEncoding } from './checkRequest.ts'

@@ -1,4 +1,4 @@
-import { deadline } from '@tally/runtime'
+import { deadline } from '@tally/platform'
 
 /** Too many reads wait for Postgres, or this one waited too long: the answer is a 503. */
 export class Overloaded extends Error {

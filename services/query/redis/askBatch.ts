@@ -1,4 +1,5 @@
 import type { AccessKeys, Taken } from '@tally/access'
+import type { RateLimits } from '@tally/platform'
 import {
   openLines,
   type RedisKeys,
@@ -7,8 +8,7 @@ import {
   shardFields,
   toEventVersion,
   toShardHash,
-} from '@tally/read-models'
-import type { RateLimits } from '@tally/runtime'
+} from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { type Batch, rejectReads, settle, settleWith, type Taker } from './batch.ts'
 import type { Breaker } from './breaker.ts'

@@ -1,6 +1,6 @@
 import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { RedisKeys } from '@tally/read-models'
+import type { RedisKeys } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { expect, test } from 'vitest'
 import { openAskBatch } from './askBatch.ts'

@@ -1,8 +1,8 @@
 import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { getOrInsertComputed } from '@tally/core'
-import type { EventVersion, ShardHash } from '@tally/read-models'
-import { type Grant, type Permit, permitOf } from '../permit.ts'
+import { getOrInsertComputed } from '@tally/figures'
+import type { EventVersion, ShardHash } from '@tally/publication'
+import { type Grant, type Permit, permitOf } from '../limits/permit.ts'
 import { Waiter } from './waiter.ts'
 
 /** What the requests of one batch ask Redis for, each thing once. */

@@ -1,5 +1,4 @@
-import { deadline, isRefusedWrite } from '@tally/runtime'
-import type { RedisClient } from '@tally/storage'
+import { deadline, isRefusedWrite, type RedisClient } from '@tally/platform'
 
 /**
  * Guards reads of Redis: a call that fails or is too slow returns undefined, and the caller asks Postgres. It also

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { asOfField, eventRevisionField } from '@tally/read-models'
+import { asOfField, eventRevisionField } from '@tally/publication'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { Cluster } from 'ioredis'
 import { beforeEach, expect, test } from 'vitest'

@@ -1,11 +1,11 @@
 import type { Taken } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import { getOrInsertComputed } from '@tally/core'
-import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/read-models'
-import type { RateLimits } from '@tally/runtime'
+import { getOrInsertComputed } from '@tally/figures'
+import type { RateLimits } from '@tally/platform'
+import { type EventVersion, eventRevisionField, type ShardHash } from '@tally/publication'
 import { Cluster } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import type { Grant, Permit } from '../permit.ts'
+import type { Grant, Permit } from '../limits/permit.ts'
 import { type AskDeps, openAskBatch } from './askBatch.ts'
 import {
   AskedEvent,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AccessKeys } from '@tally/access'
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { RedisKeys } from '@tally/read-models'
+import type { RedisKeys } from '@tally/publication'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { openRequestBatches } from './requestBatches.ts'
 import type { QueryRedis } from './scripts.ts'

@@ -1,6 +1,6 @@
 import { type AccessRedis, accessScripts, windowScript } from '@tally/access'
-import { type ReadModelRedis, readModelScripts, versionsScript } from '@tally/read-models'
-import { type ScriptCalls, script } from '@tally/storage'
+import { type ScriptCalls, script } from '@tally/platform'
+import { type ReadModelRedis, readModelScripts, versionsScript } from '@tally/publication'
 
 /** The scripts of the query service, for `openRedis`. */
 export const queryScripts = {

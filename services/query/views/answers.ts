@@ -1,8 +1,8 @@
 import type { EventId, OrganizationId } from '@tally/contract'
-import type { StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
 import type { Needs, Read } from '@tally/views'
 import { LRUCache } from 'lru-cache'
-import { ownText } from '../ownText.ts'
+import { ownText } from '../http/ownText.ts'
 import type { Composed } from './composed.ts'
 import type { Plan, Question } from './question.ts'
 

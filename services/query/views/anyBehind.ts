@@ -1,5 +1,5 @@
-import { type RedisKeys, readShardHash } from '@tally/read-models'
-import type { RedisClient } from '@tally/storage'
+import type { RedisClient } from '@tally/platform'
+import { type RedisKeys, readShardHash } from '@tally/publication'
 import type { Watermarks } from './watermarks.ts'
 
 const holdsMs = 500

@@ -1,4 +1,4 @@
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { type Needs, type Read, readFromPostgres } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 import type { SharedReads } from '../postgres/sharedReads.ts'

@@ -1,10 +1,14 @@
 import type { EventAnswer, OrganizationId } from '@tally/contract'
-import type { ReadModelRedis } from '@tally/read-models'
-import { composeOrganization, publishOrganizations, type RedisKeys } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
+import {
+  composeOrganization,
+  publishOrganizations,
+  type ReadModelRedis,
+  type RedisKeys,
+} from '@tally/publication'
 import { LRUCache } from 'lru-cache'
 import { unavailable } from '../http/problems.ts'
-import type { Permit } from '../permit.ts'
+import type { Permit } from '../limits/permit.ts'
 import { Overloaded } from '../postgres/gate.ts'
 import type { SharedReads } from '../postgres/sharedReads.ts'
 import type { Breaker } from '../redis/breaker.ts'

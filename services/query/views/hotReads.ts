@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventId } from '@tally/contract'
-import type { ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { ReadModelRedis, RedisKeys } from '@tally/publication'
 import {
   type KnownRead,
   type Look,

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/read-models'
+import { isBehind as isBehindLast, type LastAnswer, nextAnswer, type ReadVersion } from '@tally/publication'
 import type { Head, KnownHead, KnownRead, Read } from '@tally/views'
 import { LRUCache } from 'lru-cache'
 

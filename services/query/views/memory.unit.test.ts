@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { StoredEvent } from '@tally/read-models'
+import type { StoredEvent } from '@tally/figures'
 import type { Read } from '@tally/views'
 import { expect, test } from 'vitest'
 import { openMemory } from './memory.ts'

@@ -1,12 +1,13 @@
-import { allAreas, resolveDay } from '@tally/core'
 import {
+  allAreas,
   type DocumentName,
   type DocumentOf,
   documentName,
   emptyDocument,
+  resolveDay,
   type StoredEvent,
   type View,
-} from '@tally/read-models'
+} from '@tally/figures'
 import type { DocumentTexts } from '@tally/views'
 import { type Composed, composeText } from './composed.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventId } from '@tally/contract'
-import { publishEvents } from '@tally/read-models'
+import { publishEvents } from '@tally/publication'
 import { freshDatabase } from '@tally/testkit/servers/database'
 import { redisOfFile } from '@tally/testkit/servers/redis'
 import { sql } from 'kysely'

@@ -1,5 +1,5 @@
 import type { EventId } from '@tally/contract'
-import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/read-models'
+import type { Epochs, ReadModelRedis, RedisKeys } from '@tally/publication'
 
 /**
  * Whole events may be large, so few are composed at once. An event that does not fit in the queue is repaired at the

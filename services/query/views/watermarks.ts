@@ -1,5 +1,5 @@
-import { readAsOfByShard } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { readAsOfByShard } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 
 const pollMs = 500
 /** Redis follows Postgres within milliseconds; a projector that is behind may hold documents back for longer. */

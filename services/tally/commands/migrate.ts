@@ -11,7 +11,7 @@ export function addMigrate(program: Command): void {
     .description('bring the Postgres schema to this version; safe to run twice at once')
     .option('--contract', 'also remove what only earlier versions use: once all processes have this version')
     .action(async ({ contract = false }: { contract?: boolean }) => {
-      const { leftContracts, migrate } = await import('@tally/read-models')
+      const { leftContracts, migrate } = await import('@tally/schema')
       const { settings } = await openCommand()
       const work = async (db: Parameters<typeof migrate>[0]) => ({
         ran: await migrate(db, { contracts: contract, onRan: name => print(`ran ${name}`) }),

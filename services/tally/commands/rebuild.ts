@@ -1,5 +1,4 @@
-import type { Settings } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
+import type { Postgres, Settings } from '@tally/platform'
 import type { Command } from 'commander'
 import { openCommand, withKafka, withRevisions } from '../open.ts'
 import { remark } from '../output.ts'

@@ -1,4 +1,4 @@
-import type { ServiceDeps, Settings } from '@tally/runtime'
+import type { ServiceDeps, Settings } from '@tally/platform'
 import type { Command } from 'commander'
 import { sentenceOf, wasWrongUsage } from '../failure.ts'
 
@@ -16,7 +16,7 @@ export function addService(program: Command, { name, description, load }: Servic
     .description(description)
     .action(async () => {
       const { logOutput, openLogger, readSettings, runService, sslModeWarning } = await import(
-        '@tally/runtime'
+        '@tally/platform'
       )
       try {
         const settings = readSettings(process.env)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyKey, createKey } from '@tally/access'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { allKeys, type WholeRedis } from '@tally/testkit/servers/redis'
 
 const knownTimeoutMs = 60_000

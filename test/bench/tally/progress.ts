@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { topicNames } from '@tally/kafka'
-import { readOffsets } from '@tally/read-models'
-import type { Postgres } from '@tally/storage'
+import { readOffsets } from '@tally/offsets'
+import type { Postgres } from '@tally/platform'
 import type { DataSet } from '../data/preload.ts'
 
 /** So many records were applied at a moment (epoch milliseconds). */

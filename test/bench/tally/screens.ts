@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { createAdministrator, hashPassword } from '@tally/access'
 import type { OrganizationId } from '@tally/contract'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import { visitorAt } from '@tally/testkit/processes/visitor'
 
 const password = 'many screens, one evening'

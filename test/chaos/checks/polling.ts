@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Postgres } from '@tally/storage'
+import type { Postgres } from '@tally/platform'
 import type { Rule } from './allowed.ts'
 import { type Asking, type AskingDeps, isGone, openAsking, type Polled, type Target } from './asking.ts'
 

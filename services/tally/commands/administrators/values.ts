@@ -1,6 +1,6 @@
 import { type Administrator, email } from '@tally/access'
 import { formatTimestamp } from '@tally/contract'
-import type { Settings } from '@tally/runtime'
+import type { Settings } from '@tally/platform'
 import { UsageError } from '../../failure.ts'
 
 /** An e-mail address in lower case; throws a UsageError if it is not one. */

@@ -1,5 +1,5 @@
 import { formatTimestamp } from '@tally/contract'
-import type { EventOverview } from '@tally/read-models'
+import type { EventOverview } from '@tally/figures'
 
 export const heading = lineOf(['ORGANIZATION', 'EVENT', 'STARTS', 'LAST SALE', 'ORDERS', 'NAME'])
 

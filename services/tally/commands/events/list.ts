@@ -13,7 +13,7 @@ export function addList(events: Command): void {
       const organizationId = raw.organization === undefined ? undefined : organizationOf(raw.organization)
       const { settings } = await openCommand()
       const listed = await withSchema(settings.databaseUrl, async db => {
-        const { listEvents } = await import('@tally/read-models')
+        const { listEvents } = await import('@tally/figures')
         return listEvents(db, { organizationId })
       })
       const { eventJson, eventLine, heading } = await import('./lines.ts')

@@ -1,6 +1,5 @@
+import type { Postgres, Settings } from '@tally/platform'
 import type { ChosenEvents } from '@tally/repair'
-import type { Settings } from '@tally/runtime'
-import type { Postgres } from '@tally/storage'
 import type { Command } from 'commander'
 import { UsageError } from '../../failure.ts'
 import { openCommand, withRevisions } from '../../open.ts'

@@ -1,6 +1,5 @@
 import { accessKeys, accessScripts, copyKey, type StoredKey } from '@tally/access'
-import { describeRedis, type Settings } from '@tally/runtime'
-import { openRedis, whenReady } from '@tally/storage'
+import { describeRedis, openRedis, type Settings, whenReady } from '@tally/platform'
 import { remark } from '../../output.ts'
 
 const timeoutMs = 1_000

@@ -1,11 +1,11 @@
 import { keyIdShape, keyName } from '@tally/access'
-import type { Scope } from '@tally/contract'
 import {
   type EventId,
   eventId,
   type OrganizationId,
   organizationId,
   parseTimestamp,
+  type Scope,
   scope,
 } from '@tally/contract'
 import { UsageError } from '../../failure.ts'

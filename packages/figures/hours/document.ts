@@ -1,0 +1,26 @@
+import { type EpochMs, type HourBucket, toEuros } from '@tally/contract'
+import type { ByKey } from '../counting/counter.ts'
+import { getOrInsertComputed } from '../counting/getOrInsertComputed.ts'
+import type { HourOf } from '../time/hours.ts'
+
+/**
+ * The by-hour document in the form of the API: only hours with an order, ascending (docs/records.md, Counting).
+ * `hourOf` uses the event's current time zone (UTC while the event is unknown).
+ */
+export function composeHours(buckets: ByKey<'orders' | 'salesCents'>, hourOf: HourOf): HourBucket[] {
+  const hours = new Map<number, { orders: number; salesCents: number }>()
+  for (const [bucket, { orders, salesCents }] of buckets) {
+    const hour = getOrInsertComputed(hours, hourOf(bucket as EpochMs), () => ({ orders: 0, salesCents: 0 }))
+    hour.orders += orders
+    hour.salesCents += salesCents
+  }
+  return [...hours]
+    .filter(([, { orders }]) => orders > 0)
+    .sort(([one], [other]) => one - other)
+    .map(([hour, { orders, salesCents }]) => ({
+      hour,
+      orderCount: orders,
+      revenue: toEuros(salesCents),
+      currency: 'EUR',
+    }))
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { composeKpis, noSales } from './document.ts'
+
+test('without orders every number is 0', () => {
+  expect(noSales).toEqual({
+    totalOrders: 0,
+    totalSales: 0,
+    currency: 'EUR',
+    averageOrderValue: 0,
+    totalItemsSold: 0,
+  })
+})
+
+test.each([
+  [1, 2, 0.01],
+  [1, 3, 0],
+  [2, 3, 0.01],
+  [5, 2, 0.03],
+  [1005, 1000, 0.01],
+  [1500, 1000, 0.02],
+  [1499, 1000, 0.01],
+  [100, 3, 0.33],
+  [200, 3, 0.67],
+  [-1, 2, -0.01],
+  [-1, 3, 0],
+  [-5, 2, -0.03],
+  [-1499, 1000, -0.01],
+  [-200, 3, -0.67],
+])('%i cents over %i orders are %f euros each, halves away from zero', (salesCents, orders, average) => {
+  expect(composeKpis({ orders, salesCents, itemsSold: 0 }).averageOrderValue).toBe(average)
+})
+
+test('the average is rounded away from zero in whole cents, for any sum that is exact', () => {
+  const sums = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+  fc.assert(
+    fc.property(sums, fc.integer({ min: 1, max: 10_000_000 }), (salesCents, orders) => {
+      const averageOf = (cents: number) =>
+        composeKpis({ orders, salesCents: cents, itemsSold: 0 }).averageOrderValue
+      const halfUp = (2n * BigInt(salesCents) + BigInt(orders)) / (2n * BigInt(orders))
+      const expected = Number(halfUp) / 100
+      expect(averageOf(salesCents)).toBe(expected)
+      expect(averageOf(-salesCents)).toBe(expected === 0 ? 0 : -expected)
+    }),
+  )
+})
+
+test('money goes out as euros with at most two decimals', () => {
+  expect(composeKpis({ orders: 1, salesCents: 123450, itemsSold: 3 })).toEqual({
+    totalOrders: 1,
+    totalSales: 1234.5,
+    currency: 'EUR',
+    averageOrderValue: 1234.5,
+    totalItemsSold: 3,
+  })
+})

@@ -1,0 +1,103 @@
+import type { EventId, OrderId, OrderLine } from '@tally/contract'
+import { type Tx, texts, uuids } from '@tally/platform'
+import { type RawBuilder, sql } from 'kysely'
+import type { KnownOrder } from '../counting/facts.ts'
+import { getOrInsertComputed } from '../counting/getOrInsertComputed.ts'
+import { noRefunds, type RefundSums } from '../counting/refundSums.ts'
+import { readWithin, withinBound } from '../tables/withinBound.ts'
+import { type CountedColumns, countedOrder } from './countedRow.ts'
+
+/** One stored order: its key, then its columns. The order's own are missing at version 0. */
+type StoredOrder = [
+  eventId: EventId,
+  orderId: OrderId,
+  refundedCents: number,
+  refundedLines: RefundSums['lines'] | null,
+  version: number,
+  status: CountedColumns['status'],
+  dayId: CountedColumns['day_id'],
+  areaId: CountedColumns['area_id'],
+  orderedAt: CountedColumns['ordered_at'],
+  paymentMethod: CountedColumns['payment_method'],
+  totalCents: CountedColumns['total_cents'],
+  lines: OrderLine[],
+]
+
+/** Orders by event and id. */
+export type AskedOrders = ReadonlyMap<EventId, ReadonlyMap<OrderId, unknown>>
+
+/**
+ * The columns of those of these orders of which something is stored, as the relation `stored`. Postgres searches the
+ * primary key for each, event by event, so that neighbours in the index follow each other. The ids of an event are one
+ * text with spaces between them, which no id has (docs/records.md): a row for each in `from` would first be copied to a
+ * tuple store. One search for all of them (`order_id = any(…)`) would be faster still, but Postgres 15 and 16 may then
+ * read all orders of the event, and keep that plan (docs/decisions/0012-one-statement-per-batch.md). The second
+ * `offset 0` forces the search: without it Postgres may scan the whole table.
+ */
+export const storedOf = (asked: AskedOrders, columns: RawBuilder<unknown>) => sql`
+unnest(
+  ${uuids([...asked.keys()])}::uuid[],
+  ${texts([...asked.values()].map(orders => [...orders.keys()].join(' ')))}::text[]
+) as asked (event_id, order_ids)
+cross join lateral (
+  select unnest(string_to_array(asked.order_ids, ' ')) as order_id
+  offset 0
+) as one
+cross join lateral (
+  select ${columns}
+  from orders
+  where event_id = asked.event_id and order_id = one.order_id
+  offset 0
+) as stored`
+
+const knownColumns = sql`
+order_id, refunded_cents, refunded_lines, version, status, day_id, area_id, ordered_at, payment_method,
+total_cents, lines`
+
+/**
+ * Returns what is known of those of these orders (the keys of each event's map) of which something is stored: the order
+ * or its refunds. A row is one JSON text: pg takes longer for each of eleven columns than JSON.parse for all. Throws a
+ * TooMuchStoredError (withinBound.ts).
+ */
+export async function readKnownOrders(
+  tx: Tx,
+  asked: AskedOrders,
+): Promise<Map<EventId, Map<OrderId, KnownOrder>>> {
+  const { rows } = await sql<{ stored: string | null }>`
+select ${withinBound(sql`stored`)} as stored
+from (
+  select '[' || concat_ws(
+    ',', '"' || asked.event_id || '"', to_json(stored.order_id), refunded_cents, coalesce(refunded_lines::text, 'null'),
+    version, '"' || status || '"', day_id, area_id, ordered_at, to_json(payment_method), total_cents, lines
+  ) || ']' as stored
+  from ${storedOf(asked, knownColumns)}
+) as known`.execute(tx)
+  const known = new Map<EventId, Map<OrderId, KnownOrder>>()
+  for (const { stored } of rows) {
+    const order = JSON.parse(readWithin(stored)) as StoredOrder
+    const [eventId, orderId] = order
+    getOrInsertComputed(known, eventId, () => new Map()).set(orderId, knownOrder(order))
+  }
+  return known
+}
+
+function knownOrder(stored: StoredOrder): KnownOrder {
+  const [
+    _eventId,
+    _orderId,
+    amount,
+    refundedLines,
+    version,
+    status,
+    day_id,
+    area_id,
+    ordered_at,
+    payment_method,
+    total_cents,
+    lines,
+  ] = stored
+  return {
+    order: countedOrder({ version, status, day_id, area_id, ordered_at, payment_method, total_cents }, lines),
+    refunds: refundedLines === null ? noRefunds : { amount, lines: refundedLines },
+  }
+}

@@ -1,0 +1,52 @@
+import { zeros } from '../counting/changes.ts'
+import type { ByKey, Counter, OwnKey, Row } from '../counting/counter.ts'
+import { type CounterName, counters } from '../counting/counters.ts'
+import { amountColumns, ownKeyOf } from './columns.ts'
+
+/**
+ * The text of a subselect: a counter's rows of `asked`, a (event, day, area), as JSON arrays of the own key (0 without
+ * one) and the amounts. It goes by primary key, whatever the planner knows about the table.
+ */
+export function jsonText(counter: Counter): string {
+  const inBlocks = counter.blocks !== undefined
+  const columns = [inBlocks ? 'block' : (ownKeyOf(counter) ?? '0'), ...amountColumns(counter)]
+  return `(
+  select json_agg(json_build_array(${columns.join(', ')})${inBlocks ? ' order by block' : ''}) from ${counter.table}
+  where (event_id, day_id, area_id) = (asked.event_id, asked.day_id, asked.area_id))`
+}
+
+/** Of a counter in blocks, the amounts are arrays with a number per key. */
+export type RowsJson = [key: OwnKey, ...amounts: (number | number[])[]][]
+
+/** Reads the rows that `jsonText` selects. Throws a RangeError if a number is beyond 2^53. */
+export function rowsReader(name: CounterName): (json: RowsJson) => ByKey<string> {
+  const counter: Counter = counters[name]
+  const zero = zeros[name]
+  const amounts = Object.keys(counter.amounts)
+  const { blocks } = counter
+  if (blocks === undefined)
+    return json =>
+      json.map(cells => {
+        const row = zero()
+        for (let n = 0; n < amounts.length; n++) row[amounts[n] as string] = safe(cells[n + 1])
+        return [typeof cells[0] === 'string' ? cells[0] : safe(cells[0]), row]
+      })
+
+  return json => {
+    const rows: [number, Row][] = []
+    for (const [block, ...numbers] of json as [number, ...number[][]][]) {
+      for (let place = 0; place < blocks.size; place++) {
+        if (numbers.every(ofBlock => ofBlock[place] === 0)) continue
+        const row = zero()
+        for (let n = 0; n < amounts.length; n++) row[amounts[n] as string] = safe(numbers[n]?.[place])
+        rows.push([block * blocks.size + place, row])
+      }
+    }
+    return rows
+  }
+}
+
+function safe(value: unknown): number {
+  if (!Number.isSafeInteger(value)) throw new RangeError('a counter of the database is beyond 2^53')
+  return value as number
+}

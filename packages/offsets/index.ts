@@ -1,0 +1,7 @@
+export { byPartition } from './byPartition.ts'
+export * from './logReader.ts'
+export type { PartitionLogTable, StallState } from './logTable.ts'
+export * from './logWriter.ts'
+export * from './reader.ts'
+export type { OffsetTable, WatermarkTable } from './table.ts'
+export * from './writer.ts'

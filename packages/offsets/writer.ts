@@ -1,0 +1,118 @@
+import { bigints, booleans, ints, type Postgres, type Tx } from '@tally/platform'
+import { sql } from 'kysely'
+import type { SeenEpoch } from './reader.ts'
+
+/**
+ * Inserts the rows of newly assigned partitions; existing ones stay. A new partition of a topic that was counted before
+ * was added to it, and begins with the lowest watermark of the topic's partitions.
+ */
+export async function ensureOffsets(db: Postgres, topic: string, partitions: number[]): Promise<void> {
+  await sql`
+with before as (
+  select
+    coalesce(bool_or(as_of is not null), false) as is_counted,
+    case when bool_and(as_of is not null) then min(as_of) end as as_of
+  from shard_watermarks
+  where topic = ${topic}
+), offsets as (
+  insert into shard_offsets (topic, partition, is_added)
+  select ${topic}, partition, before.is_counted from unnest(${partitions}::int[]) as partition, before
+  order by partition
+  on conflict do nothing
+)
+insert into shard_watermarks (topic, partition, as_of)
+select ${topic}, partition, before.as_of from unnest(${partitions}::int[]) as partition, before
+order by partition
+on conflict do nothing`.execute(db)
+}
+
+export type LockedOffset = { partition: number; next: number; revision: number; isAdded: boolean }
+
+/**
+ * Locks the rows of some partitions of a topic until the transaction ends, in the same order for all batches, and
+ * returns the offset of the first record of each that is not applied, in the order of `partitions`. The holder of a
+ * lock is the only one that applies its partition (docs/architecture.md, invariant 2). With `patienceMs`, the
+ * transaction waits no longer than that for any lock; it then throws SQLSTATE 55P03.
+ */
+export async function lockOffsets(
+  tx: Tx,
+  topic: string,
+  partitions: number[],
+  { patienceMs }: { patienceMs?: number | undefined } = {},
+): Promise<LockedOffset[]> {
+  // Postgres evaluates a row's condition before it locks the row.
+  const patience =
+    patienceMs === undefined
+      ? sql``
+      : sql`and set_config('lock_timeout', ${String(patienceMs)}, true) is not null`
+  const { rows } = await sql<LockedOffset>`
+select partition, next_offset as next, revision, is_added as "isAdded"
+from shard_offsets
+where topic = ${topic} and partition = any(${partitions}::int[]) ${patience}
+order by partition
+for update`.execute(tx)
+  return partitions.map(partition => {
+    const row = rows.find(locked => locked.partition === partition)
+    if (row !== undefined) return row
+    // A restored database may lack the row (the SQLSTATE means "not ready"); the watch inserts it again.
+    throw Object.assign(new Error(`no offset is stored for partition ${partition} of ${topic}`), {
+      code: '55000',
+    })
+  })
+}
+
+/** The same for one partition. */
+export async function lockOffset(tx: Tx, topic: string, partition: number): Promise<LockedOffset> {
+  const [locked] = await lockOffsets(tx, topic, [partition])
+  return locked as LockedOffset
+}
+
+export type ReachedOffset = {
+  partition: number
+  /** Where the next batch begins. */
+  next: number
+  /** The batch's revision, if it changed anything. */
+  revision: number | undefined
+  /** The last record of the batch, if there was one. */
+  last?: { fingerprint: Buffer; offset: number } | undefined
+  /** Whether the partition holds records that belong to another one. */
+  isAdded?: boolean
+}
+
+/** Stores what some partitions of a topic have reached; each partition at most once. */
+export async function storeOffsets(tx: Tx, topic: string, reached: ReachedOffset[]): Promise<void> {
+  await sql`
+update shard_offsets as stored set
+  next_offset = reached.next,
+  revision = coalesce(reached.revision, stored.revision),
+  fingerprint = case when reached.fingerprint_offset is null then stored.fingerprint else reached.fingerprint end,
+  fingerprint_offset = coalesce(reached.fingerprint_offset, stored.fingerprint_offset),
+  is_added = stored.is_added or reached.is_added
+from unnest(
+  ${ints(reached.map(({ partition }) => partition))}::int[],
+  ${bigints(reached.map(({ next }) => next))}::bigint[],
+  ${bigints(reached.map(({ revision }) => revision ?? null))}::bigint[],
+  ${reached.map(({ last }) => last?.fingerprint ?? null)}::bytea[],
+  ${bigints(reached.map(({ last }) => last?.offset ?? null))}::bigint[],
+  ${booleans(reached.map(({ isAdded }) => isAdded === true))}::boolean[]
+) as reached (partition, next, revision, fingerprint, fingerprint_offset, is_added)
+where stored.topic = ${topic} and stored.partition = reached.partition`.execute(tx)
+}
+
+/**
+ * One revision from the sequence; take it only after every lock is held, so that revisions grow in the order of the
+ * commits.
+ */
+export async function nextRevision(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(tx)
+  return (rows[0] as { revision: number }).revision
+}
+
+/**
+ * Opens an epoch at or above the highest one that this process has seen (the database's clock may have been ahead),
+ * unless one is open; new connections do that automatically. Returns the epoch (migrations/0016-baseline.ts).
+ */
+export async function openEpoch(db: Postgres, { epoch, revision }: SeenEpoch): Promise<number> {
+  const { rows } = await sql<{ epoch: number }>`select open_epoch(${epoch}, ${revision}) as epoch`.execute(db)
+  return (rows[0] as { epoch: number }).epoch
+}

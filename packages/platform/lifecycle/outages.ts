@@ -1,0 +1,83 @@
+import type { Logger } from '../log/logger.ts'
+import { isUnreachable, type partNames, reasonOf } from './errors.ts'
+
+export type PartName = (typeof partNames)[keyof typeof partNames]
+
+/** What a process does while a part does not answer, as a sentence for the log. */
+export type Meanwhile = Partial<Record<PartName, string>>
+
+/** Which parts do not answer, in the log and for /readyz. */
+export type Outages = {
+  /**
+   * The part does not answer. Logs that at once, a more telling reason when it comes up, and a reminder every minute.
+   */
+  failed(part: PartName, error: unknown): void
+  /** The part answers. Logs that if it did not before, with how long. */
+  answered(part: PartName): void
+  /** For /readyz: `waiting for Redis (connect ECONNREFUSED 127.0.0.1:6379)`; undefined if all parts answer. */
+  missing(): string | undefined
+}
+
+type Outage = { sinceMs: number; loggedMs: number; reason: string; reasons: Set<string>; telling: number }
+
+const remindEveryMs = 60_000
+
+export function openOutages(
+  logger: Pick<Logger, 'warn' | 'info' | 'debug'>,
+  meanwhile: Meanwhile,
+  nowMs: () => number = () => performance.now(),
+): Outages {
+  const outages = new Map<PartName, Outage>()
+  const seconds = ({ sinceMs }: Outage): number => Math.round((nowMs() - sinceMs) / 1_000)
+
+  const warn = (part: PartName, outage: Outage, sentence: string): void => {
+    outage.loggedMs = nowMs()
+    logger.warn({ part, reason: outage.reason }, [sentence, meanwhile[part]].filter(Boolean).join('. '))
+  }
+
+  const begin = (part: PartName, reason: string, error: unknown): void => {
+    const now = nowMs()
+    const reasons = new Set([reason])
+    const outage = { sinceMs: now, loggedMs: now, reason, reasons, telling: tellingOf(error) }
+    outages.set(part, outage)
+    warn(part, outage, `${part} does not answer (${reason})`)
+  }
+
+  return {
+    failed(part, error) {
+      logger.debug({ err: error, part }, 'a part does not answer')
+      const reason = reasonOf(error)
+      const outage = outages.get(part)
+      if (outage === undefined) return begin(part, reason, error)
+      const telling = tellingOf(error)
+      const isNews = telling > outage.telling || (telling === mostTelling && !outage.reasons.has(reason))
+      outage.reason = reason
+      if (!isNews && nowMs() - outage.loggedMs < remindEveryMs) return
+      outage.reasons.add(reason)
+      outage.telling = Math.max(telling, outage.telling)
+      const how = seconds(outage) < 1 ? 'does not answer' : `has not answered for ${seconds(outage)} s`
+      warn(part, outage, `${part} ${how} (${reason})`)
+    },
+    answered(part) {
+      const outage = outages.get(part)
+      if (outage === undefined) return
+      outages.delete(part)
+      const after = seconds(outage) < 1 ? 'less than 1 s' : `${seconds(outage)} s`
+      logger.info({ part, seconds: seconds(outage) }, `${part} answers again, after ${after}`)
+    },
+    missing: () =>
+      outages.size === 0
+        ? undefined
+        : `waiting for ${[...outages].map(([part, { reason }]) => `${part} (${reason})`).join(' and ')}`,
+  }
+}
+
+const mostTelling = 2
+
+/**
+ * How much an error tells about why: silence the least, then a broken connection, and a refusal by the part the most.
+ */
+function tellingOf(error: unknown): number {
+  if (!isUnreachable(error)) return mostTelling
+  return error instanceof Error && error.name === 'TimeoutError' ? 0 : 1
+}

@@ -1,0 +1,191 @@
+import { hourIn } from '@tally/figures'
+import { anOrder, burgers } from '@tally/testkit/records/decoded'
+import { bar, chips, type Fields, saturday } from '@tally/testkit/records/records'
+import { expect, test } from 'vitest'
+import { counted } from '../test/counted.ts'
+import { differingField, judgeRepeat, orderContent } from './contradiction.ts'
+
+const inRome = hourIn('Europe/Rome')
+const burgerOf = (totals: Record<string, number>, what: string, at = '41/0') => totals[`${at}/item7/${what}`]
+
+test('a paid order counts on its own day, under its area and under all areas', () => {
+  const totals = counted([[{ order: anOrder() }]], inRome)
+  for (const area of [1, 0]) {
+    expect(totals).toMatchObject({
+      [`41/${area}/Paid`]: 1,
+      [`41/${area}/salesCents`]: 1700,
+      [`41/${area}/itemsSold`]: 2,
+      [`41/${area}/hour21/orders`]: 1,
+      [`41/${area}/hour21/salesCents`]: 1700,
+      [`41/${area}/item7/orders`]: 1,
+      [`41/${area}/item7/quantity`]: 2,
+      [`41/${area}/item7/grossCents`]: 1700,
+    })
+  }
+  expect(Object.keys(totals).filter(name => name.startsWith('41/2'))).toEqual([])
+})
+
+test.each(['Paid', 'Preparing', 'ReadyForPickup', 'Completed'] as const)('%s is confirmed', status => {
+  const totals = counted([[{ order: anOrder({ status }) }]], inRome)
+  expect(totals['41/0/salesCents']).toBe(1700)
+  expect(totals[`41/0/${status}`]).toBe(1)
+})
+
+/** The order bucket of the usual order, 2026-09-04 from 19:30 to 19:35 in UTC. */
+const itsBucket = `slot${Date.parse('2026-09-04T19:30:00Z') / 300_000}`
+
+test.each(['PreOrder', 'Pending', 'Cancelled'] as const)('%s counts for the list of orders alone', status => {
+  expect(counted([[{ order: anOrder({ status }) }]], inRome)).toEqual({
+    [`41/0/${status}`]: 1,
+    [`41/1/${status}`]: 1,
+    [`41/1/${itsBucket}/${status}`]: 1,
+  })
+})
+
+test('a later version moves all of the order to its new day, area, hour and items', () => {
+  const moved = anOrder({
+    version: 2,
+    dayId: saturday,
+    areaId: bar,
+    orderDateTime: '2026-09-05T20:00:00Z',
+    totalAmount: 4,
+    items: [{ menuItemId: chips, quantity: 1, unitPrice: 4 }],
+  })
+  const totals = counted([[{ order: anOrder() }], [{ order: moved }]], inRome)
+  expect(totals).toEqual(counted([[{ order: moved }]], inRome))
+  expect(Object.keys(totals).some(name => name.startsWith('41/'))).toBe(false)
+})
+
+test('an equal or lower version changes nothing, whenever it arrives', () => {
+  const winner = anOrder({ version: 3, totalAmount: 5 })
+  const late = [anOrder({ version: 3, totalAmount: 9 }), anOrder({ version: 2, totalAmount: 1 })]
+  expect(counted([[{ order: winner }, ...late.map(order => ({ order }))]], inRome)).toEqual(
+    counted([[{ order: winner }]], inRome),
+  )
+})
+
+test('an order that is cancelled takes back everything it counted', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { order: anOrder({ version: 2, status: 'Cancelled' }) }]],
+    inRome,
+  )
+  expect(totals).toEqual({ '41/0/Cancelled': 1, '41/1/Cancelled': 1, [`41/1/${itsBucket}/Cancelled`]: 1 })
+})
+
+test('lines of one menu item are one item of one order', () => {
+  const totals = counted([[{ order: anOrder({ items: [burgers(2), burgers(3, 7)] }) }]], inRome)
+  expect(burgerOf(totals, 'orders')).toBe(1)
+  expect(burgerOf(totals, 'quantity')).toBe(5)
+  expect(burgerOf(totals, 'grossCents')).toBe(3800)
+})
+
+test('sales are what was charged, items are price times quantity: a discount touches no item', () => {
+  const totals = counted([[{ order: anOrder({ totalAmount: 15 }) }]], inRome)
+  expect(totals['41/0/salesCents']).toBe(1500)
+  expect(burgerOf(totals, 'grossCents')).toBe(1700)
+})
+
+test('an order of an unlisted day and area counts under the ids it carries', () => {
+  const totals = counted([[{ order: anOrder({ dayId: 99, areaId: 77 }) }]], inRome)
+  expect(totals['99/77/salesCents']).toBe(1700)
+  expect(totals['99/0/salesCents']).toBe(1700)
+})
+
+test('an order counts in the five minutes of its instant, whatever the zone, the last millisecond included', () => {
+  const bucketsOf = (orderDateTime: string) =>
+    Object.keys(counted([[{ order: anOrder({ orderDateTime }) }]], inRome)).filter(name => /slot/.test(name))
+  for (const time of ['2026-09-04T19:30:00Z', '2026-09-04T19:34:59.999Z', '2026-09-05T01:16:00+05:45'])
+    expect(bucketsOf(time)).toEqual([`41/1/${itsBucket}/Paid`])
+  expect(bucketsOf('2026-09-04T19:35:00Z')).not.toEqual([`41/1/${itsBucket}/Paid`])
+})
+
+test('an order that moves within its day leaves its order bucket for another', () => {
+  const later = anOrder({ version: 2, orderDateTime: '2026-09-04T19:36:00Z' })
+  expect(counted([[{ order: anOrder() }], [{ order: later }]], inRome)).toEqual(
+    counted([[{ order: later }]], inRome),
+  )
+})
+
+const returnedCup = { menuItemId: chips, itemName: 'Cup deposit', quantity: -2, unitPrice: 2 }
+
+test.each([
+  ['a negative quantity', returnedCup],
+  ['a negative price', { ...returnedCup, quantity: 2, unitPrice: -2 }],
+])('a returned cup in an order takes its money off: %s', (_, cup) => {
+  const totals = counted([[{ order: anOrder({ totalAmount: 13, items: [burgers(2), cup] }) }]], inRome)
+  expect(totals).toMatchObject({
+    '41/0/salesCents': 1300,
+    '41/0/hour21/salesCents': 1300,
+    '41/1/salesCents': 1300,
+    '41/0/item9/orders': 1,
+    '41/0/item9/quantity': cup.quantity,
+    '41/0/item9/grossCents': -400,
+    '41/0/item7/grossCents': 1700,
+  })
+})
+
+test('an order that only gives back counts below zero, and leaves nothing when it is cancelled', () => {
+  const back = { totalAmount: -4, amountPaid: -4, items: [returnedCup] }
+  const totals = counted([[{ order: anOrder(back) }]], inRome)
+  expect(totals).toMatchObject({
+    '41/0/Paid': 1,
+    '41/0/salesCents': -400,
+    '41/0/itemsSold': -2,
+    '41/0/hour21/orders': 1,
+  })
+  const cancelled = anOrder({ ...back, version: 2, status: 'Cancelled' })
+  expect(counted([[{ order: anOrder(back) }], [{ order: cancelled }]], inRome)).toEqual({
+    '41/0/Cancelled': 1,
+    '41/1/Cancelled': 1,
+    [`41/1/${itsBucket}/Cancelled`]: 1,
+  })
+})
+
+test('an item that is sold and given back in one order is one item with the difference', () => {
+  const items = [{ ...returnedCup, quantity: 3 }, { ...returnedCup, quantity: -3 }, burgers(1)]
+  const totals = counted([[{ order: anOrder({ items }) }]], inRome)
+  expect(totals['41/0/item9/orders']).toBe(1)
+  expect(totals['41/0/item9/quantity']).toBeUndefined()
+  expect(totals['41/0/itemsSold']).toBe(1)
+})
+
+const repeat = (known: Fields, record: Fields) => {
+  const [one, other] = [anOrder(known), anOrder(record)]
+  return judgeRepeat(one, other, () => differingField(orderContent(one), orderContent(other)))
+}
+
+test('a repeat of an order says the same in whatever form, an old version whatever it says', () => {
+  const same = [
+    {},
+    { tableNumber: null },
+    { tableNumber: undefined },
+    { totalAmount: 1.7e1 },
+    { orderDateTime: '2026-09-04T21:31:07.0004+02:00' },
+    { eventId: anOrder().eventId.toUpperCase() },
+  ]
+  for (const fields of same) expect(repeat({}, fields)).toEqual({ outcome: 'duplicate' })
+  expect(repeat({ version: 2 }, { totalAmount: 1 })).toEqual({ outcome: 'duplicate' })
+})
+
+test('an order with the applied version that says something else is a contradiction, whatever the field', () => {
+  const other: Fields = {
+    displayOrderNumber: '124',
+    status: 'Completed',
+    areaId: bar,
+    dayId: saturday,
+    orderDateTime: '2026-09-04T19:31:07.001Z',
+    paymentMethod: 'card',
+    amountPaid: 17.01,
+    totalAmount: 17.01,
+    isTakeaway: true,
+    tableNumber: '',
+    items: [burgers(1), burgers(1)],
+  }
+  expect(Object.keys(other).sort()).toEqual(Object.keys(orderContent(anOrder())).sort())
+  for (const [field, value] of Object.entries(other))
+    expect(repeat({}, { [field]: value })).toMatchObject({
+      outcome: 'rejected',
+      reason: 'contradiction',
+      message: expect.stringMatching(new RegExp(`^${field}: `)),
+    })
+})

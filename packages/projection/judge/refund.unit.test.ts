@@ -1,0 +1,239 @@
+import { changeRefunds, hourIn, noRefunds, refundLinesSince, unknownOrder } from '@tally/figures'
+import { anOrder, aRefund, burgers } from '@tally/testkit/records/decoded'
+import { burger, chips, type Fields, saturday } from '@tally/testkit/records/records'
+import { expect, test } from 'vitest'
+import { counted } from '../test/counted.ts'
+import { differingField, refundContent } from './contradiction.ts'
+import { applyRefund, applyRefundsToOrder } from './refund.ts'
+
+const inRome = hourIn('Europe/Rome')
+
+/** Friday's figures, all areas, of one order and these refunds of it. */
+function friday(order: ReturnType<typeof anOrder>, ...refunds: Fields[]) {
+  const records = refunds.map((fields, index) => ({ refund: aRefund({ refundId: `R-${index}`, ...fields }) }))
+  const totals = counted([[{ order }, ...records]], inRome)
+  return {
+    sales: totals['41/0/salesCents'] ?? 0,
+    sold: totals['41/0/itemsSold'] ?? 0,
+    refundedQuantity: totals['41/0/item7/refundedQuantity'] ?? 0,
+    refundedCents: totals['41/0/item7/refundedCents'] ?? 0,
+  }
+}
+
+const back = (quantity: number, amount: number, menuItemId = burger) => ({ menuItemId, quantity, amount })
+
+test('a refund is taken from sales and from its item', () => {
+  expect(friday(anOrder(), {})).toEqual({ sales: 850, sold: 1, refundedQuantity: 1, refundedCents: 850 })
+})
+
+test('a refund that comes before its order waits for it, and then counts', () => {
+  const outcome = applyRefundsToOrder(unknownOrder, [{ before: undefined, after: aRefund() }])
+  expect(outcome).toMatchObject({ outcome: 'parked', waitsFor: 'order', next: { order: undefined } })
+  expect(counted([[{ refund: aRefund() }]], inRome)).toEqual({})
+  expect(counted([[{ refund: aRefund() }], [{ order: anOrder() }]], inRome)).toEqual(
+    counted([[{ order: anOrder() }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('a repeat of a refund changes nothing', () => {
+  expect(counted([[{ order: anOrder() }, { refund: aRefund() }, { refund: aRefund() }]], inRome)).toEqual(
+    counted([[{ order: anOrder() }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('a refund is booked on the day and hour of its order, not on its own', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { refund: aRefund({ refundedAt: '2026-09-06T10:00:00Z' }) }]],
+    inRome,
+  )
+  expect(totals['41/0/hour21/salesCents']).toBe(850)
+  expect(Object.keys(totals).some(name => name.startsWith(`${saturday}/`))).toBe(false)
+})
+
+test('a refund without lines is money only: no item moves', () => {
+  expect(friday(anOrder(), { lines: [], amount: 3 })).toEqual({
+    sales: 1400,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+test('more money back than was charged leaves 0, never less', () => {
+  expect(friday(anOrder(), { amount: 9, lines: [] }, { amount: 9, lines: [] }).sales).toBe(0)
+})
+
+test('more portions back than were ordered leave 0; money and portions are clamped each for itself', () => {
+  expect(friday(anOrder(), { amount: 5, lines: [back(3, 5)] })).toEqual({
+    sales: 1200,
+    sold: 0,
+    refundedQuantity: 2,
+    refundedCents: 500,
+  })
+  expect(friday(anOrder({ totalAmount: 10 }), { amount: 30, lines: [back(1, 30)] })).toEqual({
+    sales: 0,
+    sold: 1,
+    refundedQuantity: 1,
+    refundedCents: 1700,
+  })
+})
+
+test('the clamp holds over all refunds together: a later version with more portions lets more of them count', () => {
+  const refund = aRefund({ amount: 8.5, lines: [back(5, 8.5)] })
+  const records = [{ order: anOrder() }, { refund }, { order: anOrder({ version: 2, items: [burgers(4)] }) }]
+  expect(counted([records], inRome)['41/0/item7/refundedQuantity']).toBe(4)
+})
+
+test('several refund lines of one item, in one refund or in many, are added up', () => {
+  const one = friday(anOrder({ items: [burgers(6)] }), { amount: 6, lines: [back(1, 2), back(2, 4)] })
+  const many = friday(
+    anOrder({ items: [burgers(6)] }),
+    { amount: 2, lines: [back(1, 2)] },
+    { amount: 4, lines: [back(2, 4)] },
+  )
+  expect(one).toEqual(many)
+  expect(one).toMatchObject({ refundedQuantity: 3, refundedCents: 600 })
+})
+
+test('refund lines for an item that the order does not have count for no item, the money does', () => {
+  expect(friday(anOrder(), { lines: [back(1, 8.5, chips)] })).toEqual({
+    sales: 850,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+test('lines count from 2026-08-19T00:00:00Z on, that instant included; the amount always does', () => {
+  expect(refundLinesSince).toBe(Date.parse('2026-08-19T00:00:00Z'))
+  expect(friday(anOrder(), { refundedAt: '2026-08-18T23:59:59.999Z' })).toEqual({
+    sales: 850,
+    sold: 2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+  expect(friday(anOrder(), { refundedAt: '2026-08-19T02:00:00+02:00' })).toMatchObject({
+    refundedQuantity: 1,
+  })
+})
+
+test('an item whose orders are all refunded stays, with 0 sold', () => {
+  const totals = counted(
+    [[{ order: anOrder() }, { refund: aRefund({ amount: 17, lines: [back(2, 17)] }) }]],
+    inRome,
+  )
+  expect(totals).toMatchObject({
+    '41/0/item7/orders': 1,
+    '41/0/item7/quantity': 2,
+    '41/0/item7/refundedQuantity': 2,
+  })
+  expect(totals['41/0/itemsSold']).toBeUndefined()
+})
+
+test('refunds of an order that is not confirmed count when it is', () => {
+  const pending = anOrder({ status: 'Pending' })
+  expect(friday(pending, {})).toEqual({ sales: 0, sold: 0, refundedQuantity: 0, refundedCents: 0 })
+  const paid = anOrder({ version: 2 })
+  expect(counted([[{ order: pending }, { refund: aRefund() }, { order: paid }]], inRome)).toEqual(
+    counted([[{ order: paid }, { refund: aRefund() }]], inRome),
+  )
+})
+
+test('however many refunds an order has, its sums stay exact numbers', () => {
+  const largest = aRefund({ amount: 99_999_999.99, lines: [back(100_000, 99_999_999.99)] })
+  let sums = noRefunds
+  for (let i = 0; i < 1_000_000; i++) sums = changeRefunds(sums, [{ before: undefined, after: largest }])
+  for (const sum of [sums.amount, sums.lines[0]?.amount, sums.lines[0]?.quantity])
+    expect(Number.isSafeInteger(sum)).toBe(true)
+  expect(sums.amount).toBeGreaterThan(largest.amount)
+})
+
+test('a fee that was kept: the lines say what is taken off the items, the amount what was paid back', () => {
+  expect(friday(anOrder(), { amount: 6, lines: [back(1, 8.5)] })).toEqual({
+    sales: 1100,
+    sold: 1,
+    refundedQuantity: 1,
+    refundedCents: 850,
+  })
+})
+
+test('an order that only gives back is refunded nothing, and neither are items that it gives back', () => {
+  const returned = anOrder({ totalAmount: -4, items: [burgers(-2, 2)] })
+  expect(friday(returned, { amount: 4, lines: [back(1, 4)] })).toEqual({
+    sales: -400,
+    sold: -2,
+    refundedQuantity: 0,
+    refundedCents: 0,
+  })
+})
+
+/** Friday's figures of one burger order, and the sums of its refunds after these versions of one refund. */
+function afterVersions(...versions: Fields[]) {
+  const refunds = versions.map(fields => ({ refund: aRefund(fields) }))
+  return [
+    counted([[{ order: anOrder() }, ...refunds]], inRome),
+    counted([refunds, [{ order: anOrder() }]], inRome),
+    counted([[{ order: anOrder() }], ...refunds.toReversed().map(one => [one])], inRome),
+    counted([...refunds.map(one => [one]), ...refunds.map(one => [one]), [{ order: anOrder() }]], inRome),
+  ]
+}
+
+test('a refund that is taken back leaves no trace, before or after its order, in any order, repeated', () => {
+  const untouched = counted([[{ order: anOrder() }]], inRome)
+  for (const totals of afterVersions({}, { version: 2, amount: 0, lines: [] }))
+    expect(totals).toEqual(untouched)
+  for (const totals of afterVersions({}, { version: 2, amount: 0, lines: null }))
+    expect(totals).toEqual(untouched)
+})
+
+test('the highest version of a refund counts, with its own time and lines', () => {
+  const last = { version: 5, amount: 3, lines: [back(2, 3)] }
+  const expected = counted([[{ order: anOrder() }, { refund: aRefund(last) }]], inRome)
+  for (const totals of afterVersions({}, { version: 2, amount: 1 }, last)) expect(totals).toEqual(expected)
+  const early = { ...last, refundedAt: '2026-08-18T00:00:00Z' }
+  const withoutLines = counted([[{ order: anOrder() }, { refund: aRefund({ ...early, lines: [] }) }]], inRome)
+  for (const totals of afterVersions({}, early)) expect(totals).toEqual(withoutLines)
+})
+
+test('sums are as if a refund that was taken back had never been', () => {
+  const one = aRefund({ lines: [back(1, 8.5), back(1, 1, chips)] })
+  const other = aRefund({ refundId: 'R-2' })
+  const gone = aRefund({ version: 2, amount: 0, lines: [] })
+  const sums = changeRefunds(noRefunds, [
+    { before: undefined, after: one },
+    { before: undefined, after: other },
+  ])
+  expect(changeRefunds(sums, [{ before: one, after: gone }])).toEqual(
+    changeRefunds(noRefunds, [{ before: undefined, after: other }]),
+  )
+})
+
+const judge = (known: ReturnType<typeof aRefund>, fields: Fields) => {
+  const record = aRefund(fields)
+  return applyRefund(known, record, () => differingField(refundContent(known), refundContent(record)))
+}
+
+test('a version that names another order is a conflict, whatever its number', () => {
+  for (const version of [1, 2, 3])
+    expect(judge(aRefund({ version: 2 }), { version, orderId: 'another' })).toMatchObject({
+      reason: 'conflict',
+      message: expect.stringMatching(/^orderId: /),
+    })
+})
+
+test('a record without version repeats version 1; what it says otherwise contradicts it', () => {
+  expect(judge(aRefund({ version: 1 }), { version: undefined })).toEqual({ outcome: 'duplicate' })
+  expect(judge(aRefund(), { amount: 1 })).toMatchObject({ reason: 'contradiction' })
+  expect(judge(aRefund({ version: 2 }), { amount: 1 })).toEqual({ outcome: 'duplicate' })
+})
+
+test('lines are compared by their sums per item, in any order', () => {
+  const known = aRefund({ amount: 9, lines: [back(1, 4), back(2, 3), back(1, 2, chips)] })
+  expect(judge(known, { amount: 9, lines: [back(1, 2, chips), back(3, 7)] })).toEqual({
+    outcome: 'duplicate',
+  })
+  expect(judge(known, { amount: 9, lines: [back(1, 2, chips), back(3, 6.99)] })).toMatchObject({
+    reason: 'contradiction',
+    message: expect.stringMatching(/^lines: /),
+  })
+})

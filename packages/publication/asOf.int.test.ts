@@ -1,0 +1,75 @@
+import { ensureOffsets, lockOffset, readAsOf, storeOffsets } from '@tally/offsets'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { raiseAsOf, raisePublished } from './watermarks.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+  await ensureOffsets(database.db, 'orders', [0, 1])
+})
+afterAll(() => database.drop())
+
+const endOf = (partition: number, end: number, atMs: number) => ({ topic: 'orders', partition, end, atMs })
+const raise = (...ends: ReturnType<typeof endOf>[]) => raiseAsOf(database.db, ['orders'], ends)
+const watermarks = () => Promise.all([0, 1, 2].map(shard => readAsOf(database.db, ['orders'], shard)))
+
+/** Everything before `next` is applied. */
+const apply = (partition: number, next: number) =>
+  database.db.transaction().execute(async tx => {
+    await lockOffset(tx, 'orders', partition)
+    await storeOffsets(tx, 'orders', [{ partition, next, revision: undefined }])
+  })
+
+test('an end that is not reached raises nothing; one that is reached raises the watermark to its time', async () => {
+  await apply(0, 5)
+  const { raised } = await raise(endOf(0, 5, 1_000), endOf(1, 1, 1_000))
+  expect(raised.map(({ partition, asOfMs }) => [partition, asOfMs]).sort()).toEqual([
+    [0, 1_000],
+    [1, null],
+  ])
+  await apply(1, 1)
+  await raise(endOf(1, 1, 500))
+  expect(await watermarks()).toEqual([1_000, 500, null])
+})
+
+test('an added partition begins with the lowest watermark, and holds the others until it has caught up', async () => {
+  await ensureOffsets(database.db, 'orders', [2])
+  expect(await watermarks()).toEqual([1_000, 500, 500])
+  await raise(endOf(0, 5, 2_000), endOf(1, 1, 2_000))
+  expect(await watermarks()).toEqual([1_000, 500, 500])
+  await raise(endOf(2, 1, 2_000))
+  expect(await watermarks()).toEqual([1_000, 500, 500])
+})
+
+test('once partitions were added, no watermark exceeds that of the partition furthest behind', async () => {
+  await apply(2, 1)
+  await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000), endOf(2, 1, 2_500))
+  await raise(endOf(0, 5, 3_000), endOf(1, 1, 3_000), endOf(2, 2, 3_000))
+  expect(await watermarks()).toEqual([2_500, 2_500, 2_500])
+})
+
+test('the published watermark of all partitions is the earliest one, and null while one is unknown', async () => {
+  const published = (partition: number, caughtUpToMs: number | null) => ({
+    topic: 'orders',
+    partition,
+    revision: 0,
+    asOfMs: null,
+    caughtUpToMs,
+  })
+  const publish = (...all: ReturnType<typeof published>[]) => raisePublished(database.db, ['orders'], all)
+  expect(await publish(published(0, 5_000), published(1, 4_000), published(2, null))).toBeNull()
+  expect(await publish(published(2, 3_000), published(2, 2_000))).toBe(3_000)
+  expect(await publish(published(2, 6_000), published(1, 1_000))).toBe(4_000)
+})
+
+test('a watermark that another session has locked stays, and the others are raised', async () => {
+  await database.db.transaction().execute(async tx => {
+    await sql`select from shard_watermarks where topic = 'orders' and partition = 1 for update`.execute(tx)
+    const { raised } = await raise(endOf(0, 5, 9_000), endOf(1, 1, 9_000))
+    expect(raised.map(({ partition }) => partition)).toEqual([0])
+  })
+  const { raised } = await raise(endOf(1, 1, 9_000))
+  expect(raised.map(({ partition }) => partition)).toEqual([1])
+})

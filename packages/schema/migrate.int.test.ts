@@ -1,0 +1,144 @@
+import { amountColumns, type Counter, counterNames, counters, keyColumns } from '@tally/figures'
+import { freshDatabase, type TestDatabase } from '@tally/testkit/servers/database'
+import { until } from '@tally/testkit/until'
+import { sql } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPostgres } from './database.ts'
+import { checkSchema, migrate, migrations } from './migrate.ts'
+import { isContract } from './schemaSteps.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await freshDatabase({ migrated: false })
+})
+afterAll(() => database.drop())
+
+/** A pool as `tally migrate` opens it. */
+const openForMigrate = (url: string, name: string, lockTimeoutMs = 0) =>
+  openPostgres(url, { name, max: 2, statementTimeoutMs: 30_000, lockTimeoutMs, onError: () => {} })
+
+test('a database without the schema names the command to run', async () => {
+  await expect(checkSchema(database.db)).rejects.toThrow('run `tally migrate` first')
+})
+
+test('concurrent migrations create the schema once', async () => {
+  const others = Array.from({ length: 4 }, (_, i) => openForMigrate(database.url, `migrate-${i}`))
+  const ran = await Promise.all(others.map(db => migrate(db)))
+  await Promise.all(others.map(db => db.destroy()))
+  expect(ran.filter(names => names.length > 0)).toHaveLength(1)
+  await checkSchema(database.db)
+})
+
+test('a second run changes nothing', async () => {
+  expect(await migrate(database.db)).toEqual([])
+})
+
+test.for(counterNames)('the table of the %s counters has exactly the declared columns', async name => {
+  const counter: Counter = counters[name]
+  const types = [...Object.values(counter.key), ...Object.values(counter.amounts)].map(type => sqlTypes[type])
+  const columns = [...keyColumns(counter), ...amountColumns(counter)].map((column, index) => {
+    const isBlock = counter.blocks !== undefined && index >= keyColumns(counter).length
+    return `${column} ${isBlock ? 'sixteen_counts' : types[index]}`
+  })
+  const { rows } = await sql<{ column: string; isKey: boolean }>`
+select attname || ' ' || format_type(atttypid, atttypmod) as column,
+  attnum = any((select conkey from pg_constraint where conrelid = attrelid and contype = 'p')::smallint[]) as "isKey"
+from pg_attribute where attrelid = ${counter.table}::regclass and attnum > 0 and not attisdropped
+order by attnum`.execute(database.db)
+  expect(rows.map(({ column }) => column)).toEqual(['event_id uuid', ...columns])
+  expect(rows.filter(({ isKey }) => isKey)).toEqual(rows.slice(0, 1 + keyColumns(counter).length))
+})
+const sqlTypes = { int: 'integer', bigint: 'bigint', time: 'bigint', text: 'text' }
+
+test('autovacuum collects no statistics of the arrays of item counters', async () => {
+  const { rows } = await sql<{ name: string }>`
+select attname as name from pg_attribute
+where attrelid = 'item_counters'::regclass and atttypid = 'sixteen_counts'::regtype
+  and attstattarget is distinct from 0`.execute(database.db)
+  expect(rows).toEqual([])
+})
+
+test('revisions begin above those of any earlier database', async () => {
+  const { rows } = await sql<{ revision: number }>`select nextval('revisions') as revision`.execute(
+    database.db,
+  )
+  const yesterdayUs = (Date.now() - 86_400_000) * 1000
+  expect(rows[0]?.revision).toBeGreaterThan(yesterdayUs)
+  expect(rows[0]?.revision).toBeLessThan(Number.MAX_SAFE_INTEGER)
+})
+
+test('a lock that a migration cannot have in time is tried again', async () => {
+  const db = openForMigrate(database.url, 'migrate', 50)
+  const refused = new Set<string>()
+  let migrating: Promise<string[]> | undefined
+  await database.db.transaction().execute(async tx => {
+    await sql`lock table kysely_migration in access exclusive mode`.execute(tx)
+    migrating = migrate(db)
+    migrating.catch(error => refused.add(String(error)))
+    const waits = async () => {
+      const { rows } = await sql`
+select 1 from pg_locks join pg_database on pg_database.oid = database
+where not granted and datname = current_database()`.execute(tx)
+      return rows.length > 0
+    }
+    await until('it waits for the lock', waits)
+    await until('it has given up once', async () => !(await waits()))
+  })
+  expect(await migrating).toEqual([])
+  expect([...refused]).toEqual([])
+  await db.destroy()
+})
+
+test('while an upgrade waits for the lock of one table, batches have those of its earlier migrations', async () => {
+  const old = await freshDatabase({ migrated: false })
+  const older = Object.entries(migrations).filter(([name]) => name < '0017')
+  const provider = { getMigrations: async () => Object.fromEntries(older) }
+  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  const db = openForMigrate(old.url, 'migrate', 20_000)
+  let migrating: Promise<string[]> | undefined
+  await old.db.transaction().execute(async tx => {
+    await sql`lock table screen_links in access share mode`.execute(tx)
+    migrating = migrate(db)
+    migrating.catch(() => undefined)
+    await until('it waits for the lock', async () => {
+      const { rows } = await sql`
+select from pg_locks
+where not granted and relation = 'screen_links'::regclass and mode = 'AccessExclusiveLock'`.execute(tx)
+      return rows.length > 0
+    })
+    await sql`set local lock_timeout = 1`.execute(tx)
+    const { rows } = await sql`select redis_bytes from event_heads for update`.execute(tx)
+    expect(rows).toEqual([])
+  })
+  const expansions = Object.keys(migrations).filter(name => !isContract(name))
+  expect(await migrating).toEqual(expansions.filter(name => name >= '0017'))
+  await db.destroy()
+  await old.drop()
+})
+
+const laterNames = async (...names: string[]) => {
+  for (const name of names)
+    await sql`insert into kysely_migration (name, timestamp) values (${name}, 'now')`.execute(database.db)
+}
+
+test('a database of a version before 0.2.0 goes through 0.2.0', async () => {
+  const old = await freshDatabase({ migrated: false })
+  const older = Object.entries(migrations).filter(([name]) => name < '0014')
+  const provider = { getMigrations: async () => Object.fromEntries(older) }
+  await new Migrator({ db: old.db, provider }).migrateToLatest()
+  await expect(migrate(old.db)).rejects.toThrow('run `tally migrate` of 0.2.0 first')
+  await old.drop()
+})
+
+test('a schema that a newer program has only expanded is accepted, and migrate leaves it as it is', async () => {
+  await laterNames('9998-expanded')
+  await checkSchema(database.db)
+  expect(await migrate(database.db)).toEqual([])
+})
+
+test('a schema that a newer program has contracted is refused', async () => {
+  await laterNames('9999-contract-old')
+  await expect(checkSchema(database.db)).rejects.toThrow('deploy the newer program')
+  await expect(migrate(database.db)).rejects.toThrow('deploy the newer program')
+})

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FatalError, type Postgres } from '@tally/platform'
+import { sql } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import * as baseline from './migrations/0016-baseline.ts'
+import * as refundVersions from './migrations/0017-refund-versions.ts'
+import * as eventSizes from './migrations/0020-event-sizes.ts'
+import * as screenViews from './migrations/0021-screen-views.ts'
+import * as passkeys from './migrations/0022-passkeys.ts'
+import * as paymentCounters from './migrations/0023-payment-counters.ts'
+import * as paymentsOfStoredOrders from './migrations/0024-payments-of-stored-orders.ts'
+import * as paymentTriggers from './migrations/0025-contract-payment-triggers.ts'
+import { grantRoles } from './roles.ts'
+import { isContract, misfitOf, planMigrations } from './schemaSteps.ts'
+
+/**
+ * Migrations that the baseline contains, by the names that 0.2.0 recorded: its processes look for these names when they
+ * start.
+ */
+const inBaseline = [
+  '0001-read-models',
+  '0002-operations',
+  '0003-added-partitions',
+  '0004-order-slots',
+  '0005-administration',
+  '0006-item-blocks',
+  '0007-epochs',
+  '0008-time-buckets',
+  '0009-key-changes',
+  '0010-partition-logs',
+  '0011-scattered-heads',
+  '0012-accounts',
+  '0013-enrolment',
+  '0014-removed-events',
+  '0015-quiet-events',
+]
+const baselineName = '0016-column-statistics'
+
+/**
+ * The migrations in order; a migration that has been released is never changed. Those whose names contain `-contract-`
+ * are contract steps, and all others only expand (schemaSteps.ts).
+ */
+export const migrations: Record<string, Migration> = {
+  ...Object.fromEntries(inBaseline.map(name => [name, { up: async () => undefined }])),
+  [baselineName]: baseline,
+  '0017-refund-versions': refundVersions,
+  '0020-event-sizes': eventSizes,
+  '0021-screen-views': screenViews,
+  '0022-passkeys': passkeys,
+  '0023-payment-counters': paymentCounters,
+  '0024-payments-of-stored-orders': paymentsOfStoredOrders,
+  '0025-contract-payment-triggers': paymentTriggers,
+}
+const names = Object.keys(migrations)
+
+/** A statement waited for a lock longer than its session allows, or was the one that a deadlock ended. */
+const lockErrors = new Set<unknown>(['55P03', '40P01'])
+const lockRetryMs = 1_000
+const lockAttempts = 200
+
+/**
+ * Migrates the schema to this version, or, if a newer version has expanded it, does nothing; returns the names of the
+ * migrations that ran. Without `contracts`, the schema is only expanded, so that processes of the previous version can
+ * go on (planMigrations). Concurrent calls are safe: kysely holds a lock in Postgres during each step. Tries again if a
+ * lock was not available in time: a table that waits for its lock holds up everyone else who needs it. `onRan` is
+ * called with each name once it is committed, also if a later one fails. The roles of the services get their rights.
+ */
+export async function migrate(
+  db: Postgres,
+  { contracts = false, onRan = () => {} }: { contracts?: boolean; onRan?: (name: string) => void } = {},
+): Promise<string[]> {
+  const ran: string[] = []
+  for (let attempt = 1; ; attempt++) {
+    try {
+      for (;;) {
+        const step = await migrateStep(db, contracts)
+        if (step.length === 0) break
+        for (const name of step) onRan(name)
+        ran.push(...step)
+      }
+      // New connections call this function; this one was opened before it existed.
+      await sql`select open_epoch(0, 0)`.execute(db)
+      await grantRoles(db)
+      return ran
+    } catch (error) {
+      if (!lockErrors.has((error as { code?: unknown }).code) || attempt === lockAttempts) throw error
+      await sleep(lockRetryMs)
+    }
+  }
+}
+
+/**
+ * Runs the next migrations, and returns their names; none if the schema has this version. While processes run, that is
+ * one, committed by itself, so that none holds a table's lock while it waits for another's. All run at once on an empty
+ * database, and if contract steps are among them: after a part of them, planMigrations could not tell that an upgrade
+ * skips a version.
+ */
+async function migrateStep(db: Postgres, contracts: boolean): Promise<string[]> {
+  const applied = await appliedMigrations(db)
+  if (applied.length > 0 && !applied.includes(baselineName))
+    throw new SchemaError(
+      'the Postgres schema is of a version before 0.2.0: run `tally migrate` of 0.2.0 first',
+    )
+  if (applied.some(name => !names.includes(name))) {
+    await checkSchema(db)
+    return []
+  }
+  const planned = planMigrations(names, applied, { contracts })
+  const step = applied.length === 0 || planned.some(isContract) ? planned : planned.slice(0, 1)
+  const wanted = new Set([...applied, ...step])
+  const chosen = Object.fromEntries(Object.entries(migrations).filter(([name]) => wanted.has(name)))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => chosen } })
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return results.map(({ migrationName }) => migrationName)
+}
+
+/** The contract steps of this version that have not run (docs/operations.md, Upgrades). */
+export async function leftContracts(db: Postgres): Promise<string[]> {
+  return planMigrations(names, await appliedMigrations(db), { contracts: true })
+}
+
+/** The schema does not fit this program; the message names the command to run. */
+export class SchemaError extends FatalError {
+  override readonly name = 'SchemaError'
+}
+
+/** Throws a SchemaError if the schema is missing or too old, or if a newer program has removed what this one uses. */
+export async function checkSchema(db: Postgres): Promise<void> {
+  const misfit = misfitOf(names, await appliedMigrations(db))
+  if (misfit === 'old')
+    throw new SchemaError('the Postgres schema is missing or old: run `tally migrate` first')
+  if (misfit === 'newer')
+    throw new SchemaError('the Postgres schema is newer than this program: deploy the newer program')
+}
+
+async function appliedMigrations(db: Postgres): Promise<string[]> {
+  const { rows: tables } = await sql<{
+    found: boolean
+  }>`select to_regclass('kysely_migration') is not null as found`.execute(db)
+  if (tables[0]?.found !== true) return []
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
+  return rows.map(({ name }) => name)
+}

@@ -1,6 +1,0 @@
-export { bigints, bigintsAt, booleans, ints, jsons, texts, uuids } from './postgres/binaryArrays.ts'
-export type { Database, Postgres, Tx } from './postgres/database.ts'
-export type { Instant } from './postgres/instant.ts'
-export { openPool, type PoolOptions, pingPostgres } from './postgres/pool.ts'
-export { openRedis, pingRedis, type RedisClient, type RedisOptions, whenReady } from './redis/client.ts'
-export { type Script, type ScriptCalls, type ScriptSet, script } from './redis/scripts.ts'

@@ -1,0 +1,109 @@
+import type { ApiKey, Authenticator } from '@tally/access'
+import { type Endpoint, type EndpointName, endpoints } from '@tally/contract'
+import type { Unread } from '@tally/platform'
+import type { Seen } from '@tally/views'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Handler } from '../endpoints/handler.ts'
+import { handlers } from '../endpoints/index.ts'
+import { openFailedAuthenticationThrottle } from '../limits/failedAuthentications.ts'
+import { granted, type Permit } from '../limits/permit.ts'
+import type { RateLimiter } from '../limits/rateLimit.ts'
+import type { DirectAnswers } from '../polling/directAnswers.ts'
+import type { Begun, Polling } from '../polling/polling.ts'
+import type { RequestBatches } from '../redis/requestBatches.ts'
+import type { Readers } from '../views/readers.ts'
+import { type Answer, limitHeaders, openMessages, sendMessage } from './answer.ts'
+import { openAuthenticate } from './authenticate.ts'
+import type { OnAnswered } from './metrics.ts'
+import { openParameters, type Parsed } from './parameters.ts'
+import { RequestProblem, unavailable } from './problems.ts'
+
+export type RequestDeps = {
+  authenticator: Authenticator
+  limiter: RateLimiter
+  batches: RequestBatches
+  readers: Readers
+  unread: Unread
+  /** Called for every answer that is not a problem. */
+  onAnswered: OnAnswered
+  polling: Pick<Polling, 'keep'>
+  direct: Pick<DirectAnswers<Begun>, 'waited'>
+}
+
+/**
+ * Returns the function that answers one request of an endpoint. The checks apply in the order of docs/api.md, Order of
+ * checks (key, limit, scope, parameters, existence), but the read of a hot endpoint begins before the rate limit has
+ * answered: both go to Redis in one round trip, which the requests of a batch share. Work that costs other
+ * organizations something waits for the grant.
+ */
+export function openAnswerRequest(deps: RequestDeps) {
+  const { authenticator, limiter, batches, readers, unread, onAnswered, polling, direct } = deps
+  const authenticate = openAuthenticate(authenticator)
+  const throttle = openFailedAuthenticationThrottle()
+  const { parse, remember } = openParameters()
+  const messageOf = openMessages()
+  /** The read of one question, which outlives the request that asks it first. */
+  const openRead =
+    (read: Handler['read'], parsed: Parsed) =>
+    (key: ApiKey, permit: Permit, seen?: Seen | null): Promise<Answer> =>
+      read(readers, { key, ...parsed, permit, seen } as never)
+
+  return async (name: EndpointName, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const endpoint: Endpoint = endpoints[name]
+    const { early, read }: Handler = handlers[name]
+    const authenticated = authenticate(request.headers)
+    const key = authenticated instanceof Promise ? await authenticated : authenticated
+    if (key === undefined) {
+      await throttle()
+      throw new RequestProblem('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } })
+    }
+    authenticator.used(key.keyId)
+    request.apiKey = key
+
+    const waited = direct.waited(request.raw)
+    request.beganAt = waited?.beganAt ?? request.beganAt
+    const granting = Promise.resolve(waited?.grant ?? limiter.take(key.organizationId))
+    const parsed = parse(endpoint, request)
+    const refused = refusal(endpoint, key, parsed)
+    const readFor = openRead(read, parsed)
+    const begin = (permit: Permit) => readFor(key, permit, waited?.isUnread ? null : undefined)
+    const isEarly = early && refused === undefined && waited?.reading === undefined
+    const begun = isEarly ? batches.coalesce(parsed, key, granting, begin) : waited?.reading
+    // Awaited below, unless the limit refuses.
+    begun?.catch(() => undefined)
+
+    const grant = await granting
+    const limits = limitHeaders(grant)
+    try {
+      if (!grant.granted)
+        throw new RequestProblem('rate-limit-exceeded', {
+          headers: { 'Retry-After': String(limits['X-RateLimit-Reset']) },
+        })
+      if (refused !== undefined) throw refused
+      remember(request, parsed)
+      const answer = await (begun ?? begin(granted))
+      const ignored = 'ignored' in parsed ? parsed.ignored : undefined
+      // What is kept goes out again without this header.
+      if (ignored === undefined)
+        polling.keep(request.raw, { name, organizationId: key.organizationId, answer, read: readFor })
+      const ifNoneMatch = request.headers['if-none-match']
+      const message = messageOf(answer, answer.asOfMs, grant, { requestId: request.id, ifNoneMatch })
+      if (ignored !== undefined) message.headers += `Tally-Ignored: ${ignored}\r\n`
+      if (!unread.reserve(request.raw.socket, message.body.length, key.organizationId)) throw unavailable()
+      reply.hijack()
+      sendMessage(reply.raw, message)
+      onAnswered(name, request, message.status)
+      return reply
+    } catch (error) {
+      // Problems carry the headers of the limit too.
+      reply.headers(limits)
+      throw error
+    }
+  }
+}
+
+/** Why a key may not ask this, or the request is invalid; undefined if neither applies. */
+function refusal({ scope }: Endpoint, { scopes }: ApiKey, parsed: Parsed): RequestProblem | undefined {
+  if (!scopes.includes(scope)) return new RequestProblem('missing-scope')
+  return 'errors' in parsed ? new RequestProblem('invalid-parameters', { errors: parsed.errors }) : undefined
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { OrganizationId } from '@tally/contract'
+import { openPostgres } from '@tally/schema'
+import { freshDatabase } from '@tally/testkit/servers/database'
+import { redisOfFile } from '@tally/testkit/servers/redis'
+import { afterAll, expect, test } from 'vitest'
+import { openBreaker } from '../redis/breaker.ts'
+import { openRequestBatches } from '../redis/requestBatches.ts'
+import { queryScripts } from '../redis/scripts.ts'
+import { openRateLimiter } from './rateLimit.ts'
+
+const { redis, keys } = await redisOfFile(queryScripts)
+const database = await freshDatabase()
+afterAll(database.drop)
+
+const limits = { Trial: 3, ActiveDayPass: 60, Inactive: 2 }
+const topics = ['events', 'orders', 'refunds']
+
+function limiterOver(client: typeof redis, db = database.db) {
+  const breaker = openBreaker({ redis: client, onFailure: () => {} })
+  const batches = openRequestBatches({ redis: client, keys, topics, breaker }, limits)
+  const { take: takeRequest } = openRateLimiter({ db, redis: client, keys, batches, breaker }, limits)
+  return { takeRequest, breaker }
+}
+
+/** The grants of five requests of one batch, in their order. */
+async function fiveTogether(client: typeof redis, id: OrganizationId) {
+  const { takeRequest } = limiterOver(client)
+  return Promise.all(Array.from({ length: 5 }, () => takeRequest(id)))
+}
+
+const share = (granted: boolean, remaining: number) => ({
+  granted,
+  limit: 3,
+  remaining,
+  resetMs: expect.closeTo(59_000, -4),
+})
+const oneByOne = [share(true, 2), share(true, 1), share(true, 0), share(false, 0), share(false, 0)]
+
+test('requests of one batch are granted as if they had arrived one by one', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  expect(await fiveTogether(redis, id)).toEqual(oneByOne)
+})
+
+test('if Redis does not know the organization or does not answer, as many are granted, in any order', async () => {
+  const broken = Object.assign(Object.create(redis), {
+    takeRequests: () => Promise.reject(new Error('connection refused')),
+    askBatch: () => Promise.reject(new Error('connection refused')),
+  })
+  for (const client of [redis, broken]) {
+    const grants = await fiveTogether(client, randomUUID() as OrganizationId)
+    expect(
+      grants.toSorted((a, b) => Number(b.granted) - Number(a.granted) || b.remaining - a.remaining),
+    ).toEqual(oneByOne)
+  }
+})
+
+test('a process that loses Redis continues counting from what Redis said last', async () => {
+  const id = randomUUID() as OrganizationId
+  await redis.hset(keys.organization(id), 'status', 'Trial')
+  await database.db
+    .insertInto('organizations')
+    .values({ organization_id: id, version: 1, name: 'Pro Loco', status: 'Trial', revision: 1 })
+    .execute()
+  const { takeRequest, breaker } = limiterOver(redis)
+  for (const remaining of [2, 1]) expect(await takeRequest(id)).toMatchObject({ granted: true, remaining })
+  breaker.trip()
+  expect(await takeRequest(id)).toMatchObject({ granted: true, remaining: 0 })
+  expect(await takeRequest(id)).toMatchObject({ granted: false, remaining: 0 })
+})
+
+test('a process that loses Redis and Postgres applies the last limit, if it knows one', async () => {
+  const [known, unknown] = [randomUUID() as OrganizationId, randomUUID() as OrganizationId]
+  for (const id of [known, unknown]) await redis.hset(keys.organization(id), 'status', 'Trial')
+  const noDb = openPostgres('postgres://nobody@127.0.0.1:1/x', {
+    name: 'test',
+    max: 1,
+    statementTimeoutMs: 500,
+    onError: () => {},
+  })
+  let isDown = false
+  const client = Object.assign(Object.create(redis), {
+    takeRequests: (...args: Parameters<typeof redis.takeRequests>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.takeRequests(...args),
+    askBatch: (...args: Parameters<typeof redis.askBatch>) =>
+      isDown ? Promise.reject(new Error('connection refused')) : redis.askBatch(...args),
+  })
+  const { takeRequest } = limiterOver(client, noDb)
+  expect(await takeRequest(known)).toMatchObject({ granted: true, remaining: 2 })
+  isDown = true
+  expect(await takeRequest(known)).toMatchObject({ granted: true, limit: 3, remaining: 1 })
+  await expect(takeRequest(unknown)).rejects.toThrow('Service unavailable')
+  isDown = false
+  expect(await takeRequest(unknown)).toMatchObject({ granted: true, remaining: 2 })
+  await noDb.destroy()
+})

@@ -1,0 +1,142 @@
+import type { Taken } from '@tally/access'
+import type { OrganizationId, OrganizationStatus } from '@tally/contract'
+import { readOrganizationHead } from '@tally/figures'
+import { type Postgres, type RateLimits, timeout } from '@tally/platform'
+import { publishOrganizations, type ReadModelRedis, type RedisKeys } from '@tally/publication'
+import { LRUCache } from 'lru-cache'
+import { unavailable } from '../http/problems.ts'
+import { windowMs } from '../redis/askBatch.ts'
+import type { Breaker } from '../redis/breaker.ts'
+import type { RequestBatches } from '../redis/requestBatches.ts'
+import type { Grant } from './permit.ts'
+
+/** Used if the organization has no record. Keys exist only for known organizations, so this does not happen. */
+const unknownStatus: OrganizationStatus = 'Trial'
+/** Without Redis: how long a status is valid, so that the limit costs one query per organization and second. */
+const statusMs = 1_000
+/** Without Redis: how long Postgres may take before the last known limit is used, or Redis is asked again. */
+const slowMs = 500
+
+type Window = { used: number; limit: number; endsAtMs: number }
+
+export type RateLimiter = {
+  /** Takes one request from an organization's window. */
+  take(id: OrganizationId): Promise<Grant>
+  /**
+   * The grant of the request at `index` of those that one batch took together; a promise if Redis did not answer, or
+   * does not know the organization. Call it for each of them.
+   */
+  grant(id: OrganizationId, index: number, taken: Taken | undefined): Grant | Promise<Grant>
+}
+
+/**
+ * Counts requests per organization in Redis, exactly over all query processes: one script reads the status and counts
+ * in the window. If Redis is down, each process counts on its own (docs/api.md, When a part is down). If Postgres is
+ * down too, the last known limit applies; without one the request is a `service-unavailable`.
+ */
+export function openRateLimiter(
+  deps: {
+    db: Postgres
+    redis: ReadModelRedis
+    keys: RedisKeys
+    batches: RequestBatches
+    breaker: Pick<Breaker, 'rely'>
+  },
+  limits: RateLimits,
+): RateLimiter {
+  const { db, batches, breaker } = deps
+  const ownWindows = new LRUCache<OrganizationId, Window>({ max: 20_000 })
+  const readStatus = onceInAWhile(async id => (await readOrganizationHead(db, id))?.status ?? unknownStatus)
+  const publish = onceInAWhile(id => publishOrganizations(deps, [id]))
+
+  const readLimit = (id: OrganizationId): Promise<number> => {
+    const last = ownWindows.get(id)
+    const limit = readStatus(id).then(status => limits[status])
+    return last === undefined ? limit : timeout(slowMs, limit).catch(() => last.limit)
+  }
+
+  const takeHere = async (id: OrganizationId): Promise<Grant> => {
+    const limit = await readLimit(id)
+    const now = performance.now()
+    const last = ownWindows.get(id)
+    const isOver = last === undefined || last.endsAtMs <= now
+    const window = isOver ? { used: 0, limit, endsAtMs: now + windowMs } : last
+    window.limit = limit
+    ownWindows.set(id, window)
+    const granted = window.used < limit
+    if (granted) window.used += 1
+    return { granted, limit, remaining: Math.max(0, limit - window.used), resetMs: window.endsAtMs - now }
+  }
+
+  /** Remembers a window as Redis has it, so that a process that must count on its own continues from there. */
+  const note = (id: OrganizationId, [, limit, remaining, resetMs]: NonNullable<Taken>): void => {
+    const [used, endsAtMs] = [limit - remaining, performance.now() + resetMs]
+    const known = ownWindows.get(id)
+    if (known === undefined) ownWindows.set(id, { used, limit, endsAtMs })
+    else Object.assign(known, { used, limit, endsAtMs })
+  }
+
+  const takeAgain = async (id: OrganizationId): Promise<Grant> => {
+    breaker.rely()
+    const { index, taken } = batches.takeRequest(id)
+    const again = await taken
+    if (!again) throw unavailable()
+    return grantOf(again, index)
+  }
+
+  /**
+   * If Postgres fails or is slow too, the last known limit applies. Without one, Redis is asked again: it may have been
+   * too slow only for a moment.
+   */
+  const takeWithoutRedis = (id: OrganizationId): Promise<Grant> => {
+    const here = takeHere(id)
+    if (ownWindows.has(id)) return here
+    const again = timeout(slowMs, here).catch(() => takeAgain(id))
+    return Promise.any([here, again]).catch(() => {
+      throw unavailable()
+    })
+  }
+
+  /** If Redis lost its data or does not know the organization yet: publishes it and asks again. */
+  const publishAndTake = async (id: OrganizationId): Promise<Grant> => {
+    await publish(id).catch(() => undefined)
+    const { index, taken } = batches.takeRequest(id)
+    const again = await taken
+    return again ? grantOf(again, index) : takeWithoutRedis(id)
+  }
+
+  const grant: RateLimiter['grant'] = (id, index, taken) => {
+    if (taken === undefined) return takeWithoutRedis(id)
+    if (taken === null) return publishAndTake(id)
+    // Once for all requests of the batch.
+    if (index === 0) note(id, taken)
+    return grantOf(taken, index)
+  }
+  return {
+    take(id) {
+      const { index, taken } = batches.takeRequest(id)
+      return taken.then(reply => grant(id, index, reply))
+    },
+    grant,
+  }
+}
+
+/** The grant of the request at `index` of a batch: the first `granted` ones are granted. */
+function grantOf([granted, limit, remaining, resetMs]: NonNullable<Taken>, index: number): Grant {
+  return { granted: index < granted, limit, remaining: remaining + Math.max(0, granted - index - 1), resetMs }
+}
+
+/** Shares one call per organization among all requests within a second of its start; failures are not kept. */
+function onceInAWhile<Result>(
+  call: (id: OrganizationId) => Promise<Result>,
+): (id: OrganizationId) => Promise<Result> {
+  const kept = new LRUCache<OrganizationId, Promise<Result>>({ max: 10_000, ttl: statusMs })
+  return id => {
+    const known = kept.get(id)
+    if (known !== undefined) return known
+    const result = call(id)
+    kept.set(id, result)
+    result.catch(() => kept.delete(id))
+    return result
+  }
+}

@@ -1,0 +1,218 @@
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { hasBody, takeOver, takeOverFrom } from '@tally/platform'
+import { fixedHeaders, linesOf, sendMessage } from '../http/answer.ts'
+import { rememberLast } from '../http/remember.ts'
+import { gather } from './gather.ts'
+import { type PlainRequest, type ReadRequest, readPlainRequest } from './plainRequest.ts'
+
+/**
+ * `import … from 'node:http'` would evaluate every export, and the getter of `WebSocket` loads undici: 30 ms of a
+ * start.
+ */
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** Where the answer to a request goes: one of the two is called, once, after `ask` has returned. */
+export type Asking<Waited> = {
+  /** The connection of the request. */
+  socket: Socket
+  /** Sends an answer; `headers` are lines, each with its end. */
+  answer(status: 200 | 304, headers: string, body: string): void
+  /**
+   * Leaves the request to the server's own listener after all, with what has happened to it so far. It is dropped if it
+   * was read on its connection and that is closed.
+   */
+  leave(waited: Waited): void
+}
+
+export type DirectAnswers<Waited> = {
+  /** What happened to a request before it was left to the server's own listener. */
+  waited(request: IncomingMessage): Waited | undefined
+  /**
+   * Leaves all further requests to the server's own listener. Resolves once no request that was read on its connection
+   * waits here; Node's server waits for those that it has read itself.
+   */
+  stop(): Promise<void>
+}
+
+type Ask<Waited> = (request: ReadRequest, asking: Asking<Waited>) => boolean
+
+/** What the connections of a server share. */
+class DirectServer<Waited> {
+  readonly ask: Ask<Waited>
+  readonly headOf: ReturnType<typeof openHeads>
+  /**
+   * Writes answers one after the other, once all that are ready are composed. If they were composed between two
+   * writes, the client would fall asleep meanwhile: each write would have to wake it, which costs more than the rest
+   * of an answer.
+   */
+  readonly later = gather<() => void>(writes => {
+    for (const write of writes) write()
+  })
+  isStopped = false
+  /** Requests that were read on their connection and are not answered yet. */
+  private waiting = 0
+  private readonly noneWaits = Promise.withResolvers<void>()
+
+  constructor(ask: Ask<Waited>, keepAliveTimeout: number) {
+    this.ask = ask
+    this.headOf = openHeads(keepAliveTimeout)
+  }
+
+  begin(): void {
+    this.waiting += 1
+  }
+
+  end(): void {
+    this.waiting -= 1
+    if (this.isStopped && this.waiting === 0) this.noneWaits.resolve()
+  }
+
+  stop(): Promise<void> {
+    this.isStopped = true
+    if (this.waiting === 0) this.noneWaits.resolve()
+    return this.noneWaits.promise
+  }
+}
+
+/**
+ * A connection. It reads plain requests itself until the first bytes that are anything else; then it is Node's. One
+ * request at a time is asked for; what arrives meanwhile is held.
+ */
+class DirectConnection<Waited> implements Asking<Waited> {
+  readonly socket: Socket
+  /** Whether Node's HTTP has not sent all of an answer yet. */
+  isAnswering = false
+  /** Whether `ask` has declined the request that Node's HTTP is about to read. */
+  isDeclined = false
+  /** What Node's HTTP is to know of the request that it is about to read. */
+  waited: Waited | undefined
+  private isFirst = true
+  private isPlain = true
+  private current: PlainRequest | undefined
+  private held: Buffer[] = []
+  private readonly server: DirectServer<Waited>
+  private readonly toNode: (bytes: Buffer) => void
+  private readonly endToNode: () => void
+
+  constructor(server: DirectServer<Waited>, socket: Socket) {
+    this.server = server
+    this.socket = socket
+    this.toNode = takeOverFrom(socket, 'data')
+    this.endToNode = takeOverFrom(socket, 'end')
+    socket.on('data', bytes => this.read(bytes))
+    socket.on('end', () => {
+      if (this.current === undefined) this.endToNode()
+    })
+  }
+
+  answer(status: 200 | 304, headers: string, body: string): void {
+    const text = this.server.headOf(status, headers) + body
+    this.server.later(() => {
+      if (this.socket.writable) this.socket.write(text, 'latin1')
+      this.goOn()
+    })
+  }
+
+  leave(waited: Waited): void {
+    this.waited = waited
+    this.toNode(Buffer.from(this.current?.text ?? '', 'latin1'))
+    this.goOn()
+  }
+
+  private read(bytes: Buffer): void {
+    if (this.current !== undefined) {
+      // Answers go out in the order of requests.
+      this.held.push(bytes)
+      this.socket.pause()
+      return
+    }
+    // Node's HTTP stops reading from a client that does not read its answers.
+    const mayRead = this.isPlain && !this.isAnswering && !this.socket.writableNeedDrain
+    const request = mayRead ? readPlainRequest(bytes) : undefined
+    this.isPlain = request !== undefined
+    const mayAsk = request !== undefined && !this.isFirst && !this.server.isStopped
+    if (mayAsk && this.server.ask(request, this)) {
+      this.current = request
+      this.server.begin()
+      return
+    }
+    this.isFirst = false
+    // Node reads it before this returns, and it is not asked for twice.
+    this.isDeclined = mayAsk
+    this.toNode(bytes)
+    this.isDeclined = false
+  }
+
+  private goOn(): void {
+    this.current = undefined
+    this.server.end()
+    if (this.held.length > 0) {
+      const bytes = Buffer.concat(this.held)
+      this.held = []
+      this.socket.resume()
+      this.read(bytes)
+    }
+    if (this.socket.readableEnded && this.current === undefined) this.endToNode()
+  }
+}
+
+/**
+ * Answers plain requests on their connection itself: to parse one and to compose its answer by Node's HTTP costs more
+ * than all else that a poll needs (docs/decisions/0018-polls-are-answered-on-the-connection.md). A request is read here
+ * if it is alone in what has arrived, and nothing is left to decide about it. From the first bytes that are anything
+ * else, a connection is Node's alone. The first request of each is read by Node as well, which begins its time limits;
+ * the idle timeout of the socket goes on for all that follow. What Node has read is asked for here too, before the
+ * server's own listener gets it: thousands of devices that connect at once would have to wait for all that the listener
+ * does.
+ *
+ * `ask` returns false, without side effects, for a request that it leaves to the server's own listener. Call this once
+ * that listener is registered.
+ */
+export function answerDirectly<Waited>(server: Server, ask: Ask<Waited>): DirectAnswers<Waited> {
+  const connections = new WeakMap<Socket, DirectConnection<Waited>>()
+  const waited = new WeakMap<IncomingMessage, Waited>()
+  const direct = new DirectServer(ask, server.keepAliveTimeout)
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new DirectConnection(direct, socket))
+  })
+  const listener = takeOver(server, 'request') as RequestListener
+  const toListener: RequestListener = (request, response) => listener.call(server, request, response)
+  server.on('request', (request, response) => {
+    const connection = connections.get(request.socket)
+    const before = connection?.waited
+    if (connection !== undefined) {
+      connection.isAnswering = true
+      response.once('finish', () => {
+        connection.isAnswering = false
+      })
+      connection.waited = undefined
+    }
+    const leave = (before: Waited) => {
+      waited.set(request, before)
+      toListener(request, response)
+    }
+    if (before !== undefined) return leave(before)
+    const answer: Asking<Waited>['answer'] = (status, headers, body) =>
+      sendMessage(response, { status, headers, body })
+    const mayAsk = !direct.isStopped && connection?.isDeclined !== true && isBodylessGet(request)
+    if (!mayAsk || !ask(request, { socket: request.socket, answer, leave })) toListener(request, response)
+  })
+  return {
+    waited: request => waited.get(request),
+    stop: () => direct.stop(),
+  }
+}
+
+/** A GET without a body: its answer depends only on what `ask` reads. */
+const isBodylessGet = (request: IncomingMessage): request is IncomingMessage & ReadRequest =>
+  request.method === 'GET' && request.url !== undefined && !hasBody(request)
+
+/** Returns the function that composes the head of an answer, with the headers that are on each. */
+function openHeads(keepAliveTimeout: number) {
+  const ofConnection = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keepAliveTimeout / 1000}`]
+  const end = `${linesOf(fixedHeaders)}${linesOf(ofConnection)}\r\n`
+  const endOf = rememberLast(seconds => `Date: ${new Date(seconds * 1000).toUTCString()}\r\n${end}`)
+  return (status: number, headers: string): string =>
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}${endOf(Math.floor(Date.now() / 1000))}`
+}

@@ -1,0 +1,246 @@
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { ApiKey, KnownKey } from '@tally/access'
+import type { EventId } from '@tally/contract'
+import type { EventVersion, ShardHash } from '@tally/publication'
+import type { Seen } from '@tally/views'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Answer } from '../http/answer.ts'
+import type { Grant } from '../limits/permit.ts'
+import { answerDirectly } from './directAnswers.ts'
+import { type Begun, openPolling, type Polling } from './polling.ts'
+
+const url = '/api/v1/events/e/analytics/kpis'
+const eventId = 'e' as EventId
+const key = {
+  keyId: 'k',
+  organizationId: 'o',
+  eventId: null,
+  scopes: ['analytics:read'],
+} as unknown as ApiKey
+const answer = {
+  data: '{"data":"Frittò"'.replace('ò', '\u00c3\u00b2'),
+  etag: 'W/"figures"',
+  eventId,
+  asOfMs: 1_000,
+  dayId: 3,
+  holdsFor: { revision: 7, shard: 1 },
+}
+
+const known = (key: ApiKey) => ({ stored: { key } }) as KnownKey
+
+const grant: Grant = { granted: true, limit: 60, remaining: 5, resetMs: 2_100 }
+
+/** What the parts around polling say in a test, and what they were asked. */
+let says: {
+  key: ApiKey | undefined
+  grant: Grant | Promise<Grant>
+  revision: number | undefined
+  /** Whether the organization takes its answers. */
+  hasRoom: boolean
+  /** What the batch has read. */
+  hash: ShardHash | undefined
+  version: EventVersion | undefined
+  /** What the question's next read finds. */
+  read: () => Promise<Answer>
+}
+let asked: {
+  taken: number
+  recalled: unknown[]
+  used: string[]
+  answered: unknown[]
+  confirmed: number
+  seen: Seen[]
+}
+let polling: Polling
+
+const server = createServer((request, response) => {
+  const { grant, isUnread, reading } = direct.waited(request) ?? {}
+  void Promise.all([grant, reading?.catch(error => error.message)]).then(([grant, failed]) =>
+    response.end(JSON.stringify({ grant: grant ?? 'not taken', isUnread, failed })),
+  )
+})
+const direct = answerDirectly<Begun>(server, (...asked) => polling.answer(...asked))
+beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => void server.close())
+
+beforeEach(() => {
+  const hash = {} as ShardHash
+  says = {
+    key,
+    grant,
+    revision: 7,
+    hasRoom: true,
+    hash,
+    version: {} as EventVersion,
+    read: async () => answer,
+  }
+  asked = { taken: 0, recalled: [], used: [], answered: [], confirmed: 0, seen: [] }
+  polling = openPolling({
+    authenticator: {
+      recall(token, last) {
+        asked.recalled.push(last?.stored.key.keyId)
+        return token !== 'wrong' && says.key ? known(says.key) : undefined
+      },
+      used: keyId => asked.used.push(keyId),
+    },
+    limiter: { grant: () => says.grant },
+    batches: {
+      pollOf: of => of as never,
+      poll: (_poll, onPolled) => setImmediate(() => onPolled(asked.taken++, null, says.hash, says.version)),
+    },
+    views: {
+      confirm: () => (says.revision === undefined ? undefined : { revision: says.revision, asOfMs: 2_000 }),
+    },
+    cors: undefined,
+    unread: { reserve: () => says.hasRoom },
+    onAnswered: (name, { apiKey }, status) => asked.answered.push([name, apiKey?.keyId, status]),
+    onConfirmed: () => asked.confirmed++,
+  })
+  polling.keep({ url, method: 'GET' } as IncomingMessage, {
+    name: 'getKpis',
+    organizationId: key.organizationId,
+    answer,
+    read(_key, _permit, seen) {
+      asked.seen.push(seen)
+      return says.read()
+    },
+  })
+})
+
+/** Polls on a connection of its own, whose first request is Node's. */
+async function poll({
+  path = url,
+  method = 'GET',
+  headers = {} as Record<string, string>,
+  token = 'right',
+} = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  await send(agent, '/first', {})
+  const reply = await send(agent, path, { method, headers: { 'X-Api-Key': token, ...headers } })
+  agent.destroy()
+  return reply
+}
+
+async function send(agent: Agent, path: string, options: RequestOptions) {
+  const { port } = server.address() as AddressInfo
+  const outgoing = request({ agent, host: '127.0.0.1', port, path, ...options }).end()
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const body = await text(incoming)
+  return {
+    status: incoming.statusCode,
+    headers: incoming.headers,
+    body: body === '' ? undefined : JSON.parse(body),
+  }
+}
+const leftToFastify = { status: 200, body: { grant: 'not taken' } }
+
+test('an answer whose event has not changed goes out again, with the new watermark and the rate limit', async () => {
+  const { status, headers, body } = await poll()
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    data: 'Frittò',
+    meta: { generatedAt: expect.any(String), eventId: 'e', dayId: 3, asOf: '1970-01-01T00:00:02Z' },
+  })
+  expect(headers).toMatchObject({
+    etag: 'W/"figures"',
+    'tally-as-of': '1970-01-01T00:00:02Z',
+    'cache-control': 'private, no-cache',
+    'content-type': 'application/json; charset=utf-8',
+    'x-ratelimit-limit': '60',
+    'x-ratelimit-remaining': '5',
+    'x-ratelimit-reset': '3',
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+  const answered = [['getKpis', 'k', 200]]
+  expect(asked).toEqual({ taken: 1, recalled: [undefined], used: ['k'], answered, confirmed: 1, seen: [] })
+})
+
+test('an organization that leaves too much unread gets its answer, or a problem, from fastify', async () => {
+  says.hasRoom = false
+  expect(await poll()).toMatchObject({ status: 200, body: { grant: { granted: true }, isUnread: false } })
+})
+
+test('a device that asks again is recalled by what is known of it, and another one by its token', async () => {
+  for (const token of ['right', 'right', 'other', 'right'])
+    expect(await poll({ token })).toMatchObject({ status: 200 })
+  expect(asked.recalled).toEqual([undefined, 'k', undefined, undefined])
+})
+
+test('a client that has the answer gets 304', async () => {
+  expect(await poll({ headers: { 'If-None-Match': answer.etag } })).toMatchObject({
+    status: 304,
+    body: undefined,
+  })
+  expect(asked.answered).toEqual([['getKpis', 'k', 304]])
+})
+
+const later = { ...answer, data: '{"data":2', etag: 'W/"later"', holdsFor: { revision: 8, shard: 1 } }
+
+test('a changed event is read again, with what the batch has read, and its answer is kept', async () => {
+  says.revision = 8
+  says.read = async () => later
+  expect(await poll()).toMatchObject({ status: 200, body: { data: 2 }, headers: { etag: later.etag } })
+  expect(asked.seen).toEqual([{ shard: 1, hash: says.hash, version: says.version }])
+  expect(await poll({ headers: { 'If-None-Match': later.etag } })).toMatchObject({ status: 304 })
+  expect(asked).toMatchObject({ taken: 2, confirmed: 1, seen: { length: 1 } })
+})
+
+test('polls of one batch share a read, those of the next read again', async () => {
+  says.revision = 8
+  const reading = Promise.withResolvers<typeof later>()
+  says.read = () => reading.promise
+  const two = Promise.all([poll(), poll()])
+  await expect.poll(() => asked.taken).toBe(2)
+  says.hash = { ...says.hash } as ShardHash
+  const third = poll()
+  await expect.poll(() => asked.taken).toBe(3)
+  expect(asked.seen).toHaveLength(2)
+  reading.resolve(later)
+  for (const { body } of [...(await two), await third]) expect(body).toMatchObject({ data: 2 })
+})
+
+test('a read that fails is left to fastify, which gets the failure and does not read again', async () => {
+  says.revision = undefined
+  says.read = () => Promise.reject(new Error('no such event'))
+  expect((await poll()).body).toEqual({ grant, isUnread: false, failed: 'no such event' })
+  expect(asked).toMatchObject({ taken: 1, answered: [], confirmed: 0 })
+})
+
+test('an answer that cannot be composed is left to fastify, and the next one is sent', async () => {
+  says.revision = 8
+  says.read = async () => ({ ...later, asOfMs: 9e15 })
+  expect((await poll()).body).toEqual({ grant, isUnread: false })
+  says.read = async () => later
+  says.hash = { ...says.hash } as ShardHash
+  expect(await poll()).toMatchObject({ status: 200 })
+})
+
+test('a refused or an unjudged request, or one of which nothing was read, is left to fastify with its grant', async () => {
+  const refused = { granted: false, limit: 60, remaining: 0, resetMs: 900 }
+  const { hash } = says
+  for (const { isUnread = false, ...said } of [
+    { revision: undefined, hash: undefined, isUnread: true },
+    { revision: undefined, version: undefined },
+    { grant: refused },
+    { grant: Promise.resolve(refused) },
+    { grant: Promise.resolve(refused), hash: undefined, isUnread: true },
+  ]) {
+    says = { ...says, grant, hash, ...said }
+    expect((await poll()).body).toEqual({ grant: JSON.parse(JSON.stringify(await says.grant)), isUnread })
+  }
+  expect(asked).toMatchObject({ taken: 5, answered: [], confirmed: 0, seen: [] })
+})
+
+test('whatever is not as before is left to fastify, and nothing is taken', async () => {
+  expect(await poll({ path: `${url}?dayId=1` })).toMatchObject(leftToFastify)
+  expect(await poll({ method: 'POST' })).toMatchObject(leftToFastify)
+  expect(await poll({ token: 'wrong' })).toMatchObject(leftToFastify)
+  for (const other of [{ organizationId: 'p' }, { eventId: 'f' }, { scopes: ['orders:read'] }]) {
+    says.key = { ...key, ...other } as ApiKey
+    expect(await poll()).toMatchObject(leftToFastify)
+  }
+  expect(asked).toMatchObject({ taken: 0, used: [] })
+})
